@@ -1,0 +1,118 @@
+"""The command `benchwatch`: its subcommands and their options.
+
+Exit codes: 0 done, 1 the thing asked for did not work out, 2 wrong use or configuration.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import __version__
+from .config import Settings, load_settings
+from .errors import ConfigError
+from .exposition import PARTS, Exposition
+from .histogram import Buckets
+from .nutanix.commands import add_parser
+
+DEFAULT_ADDRESS = "127.0.0.1:19777"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    logging.basicConfig(
+        level=getattr(logging, options.log_level.upper()),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+    try:
+        code = options.func(options)
+        sys.stdout.flush()
+        return int(code)
+    except ConfigError as error:
+        print(f"benchwatch: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="benchwatch", description="Shows a database or storage benchmark while it runs, as Prometheus metrics."
+    )
+    parser.add_argument("--version", action="version", version=f"benchwatch {__version__}")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--log.level", dest="log_level", default="info", choices=("debug", "info", "warning", "error"), help="(info)"
+    )
+    common.add_argument("--config.file", dest="config_file", type=Path, metavar="FILE", help="YAML configuration")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", parents=[common], help="watch folders, take pushes, poll CVMs, serve metrics")
+    serve.add_argument(
+        "--web.listen-address",
+        dest="listen",
+        action="append",
+        metavar="HOST:PORT",
+        help="where to serve, may be repeated (127.0.0.1:19777; 19777 is not a registered port)",
+    )
+    serve.add_argument(
+        "--web.config.file", dest="web_config", type=Path, metavar="FILE", help="TLS and users, exporter-toolkit format"
+    )
+    serve.add_argument("--runs.path", dest="runs_path", type=Path, metavar="DIR", help="folder of runs (runs)")
+    serve.set_defaults(func=_serve)
+
+    metrics = commands.add_parser(
+        "metrics",
+        parents=[common],
+        help="print what would be exported for finished or growing output",
+        description="Reads output of a benchmark once and prints what is exported at the moment of its last change.",
+    )
+    metrics.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="file, folder of a run, or folder of runs")
+    metrics.add_argument(
+        "--collect", action="append", choices=PARTS[:2], help="only this part of the exposition; may be repeated"
+    )
+    metrics.set_defaults(func=_metrics)
+
+    add_parser(commands)
+    for command in commands.choices.values():
+        command.set_defaults(**{"log_level": "info"} if command.get_default("log_level") is None else {})
+    return parser
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from .service import serve
+
+    base = options.config_file.parent if options.config_file else Path()
+    settings = load_settings(options.config_file)
+    runs = options.runs_path or base / settings.runs.path
+    push = base / settings.push.path if settings.push.path else runs
+    return serve(
+        settings,
+        base,
+        runs,
+        push if settings.push.enabled else None,
+        options.listen or [DEFAULT_ADDRESS],
+        options.web_config,
+    )
+
+
+def _metrics(options: argparse.Namespace) -> int:
+    from .offline import read_runs
+
+    settings: Settings = load_settings(options.config_file)
+    runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))
+    workers = [worker for run in runs for worker in run.workers]
+    sys.stdout.write(Exposition().render(workers, options.collect or PARTS))
+    if not workers:
+        paths = ", ".join(map(str, options.paths))
+        print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)
+        return 1
+    return 0

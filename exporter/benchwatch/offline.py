@@ -1,0 +1,54 @@
+"""Reads finished or growing output once, as it stands: what `benchwatch metrics` prints."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from .config import RunsSettings
+from .errors import ConfigError
+from .histogram import Buckets
+from .run import Run
+from .streams.files import listing
+from .streams.layout import group_name
+
+_CHUNK = 1024 * 1024
+
+
+def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
+    """The runs in the given files and folders, read to their end and judged as of their last change.
+
+    A folder with folders in it holds runs, another folder is one run; files are runs named after them. Raises
+    ConfigError for a path that cannot be read.
+    """
+    files: dict[Path, list[str]] = {}
+    runs = []
+    for path in paths:
+        try:
+            if path.is_dir():
+                found = listing(path)
+                inner = [path / name for name in sorted(found.folders)] or [path]
+                runs += [_run(folder.resolve().name, folder, settings, buckets) for folder in inner]
+                if found.folders and found.files:
+                    files.setdefault(path, []).extend(found.files)
+            else:
+                path.stat()
+                files.setdefault(path.parent, []).append(path.name)
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be read: {error.strerror}; expected a file or a folder") from error
+    for folder, names in files.items():
+        groups: dict[str, list[str]] = {}
+        for name in sorted(names):
+            groups.setdefault(group_name(name, names), []).append(name)
+        runs += [_run(group, folder, settings, buckets, members) for group, members in groups.items()]
+    return runs
+
+
+def _run(name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None) -> Run:
+    run = Run(name, folder, settings, buckets, Counter())
+    found = listing(folder).files
+    if only is not None:
+        found = {file: found[file] for file in only if file in found}
+    run.look(found, max((status.modified for status in found.values()), default=0.0))
+    while run.read(_CHUNK, run.modified):
+        pass
+    return run

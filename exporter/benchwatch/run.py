@@ -1,0 +1,189 @@
+"""One run: a folder (or the files of one name beside the folders), its run.yaml, and its workers.
+
+Workers follow from the files by `streams.layout`. When that changes in a way that reading on cannot follow (a file was
+written anew, removed, or turns out to belong elsewhere), the worker is read again from the start, and what was shown
+of it stays until that is done.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from .config import RunsSettings
+from .errors import ConfigError
+from .histogram import Buckets
+from .runfile import NAME, RunFile, default_runfile, load_runfile
+from .streams.files import HEAD, FileStatus, Rewritten, read_head
+from .streams.layout import StreamPlan, WatchedFile, plan
+from .tools import Tool
+from .tools.table import TOOLS
+from .worker import Worker
+
+_log = logging.getLogger(__name__)
+
+_UNRECOGNISED_AFTER = 30.0
+"""Seconds without growth after which a file that is no tool's output is named in the log."""
+
+
+class Run:
+    """One run and its workers."""
+
+    def __init__(self, name: str, folder: Path, settings: RunsSettings, buckets: Buckets, errors: Counter[str]) -> None:
+        self.name = name
+        self.folder = folder
+        self.errors = errors
+        """Files that could not be used, by reason, counted for all runs together."""
+        self.listed: Mapping[str, FileStatus] = {}
+        """What there was at the last look, run.yaml included."""
+        self.files: Mapping[str, FileStatus] = {}
+        self._settings = settings
+        self._buckets = buckets
+        self._runfile: RunFile = default_runfile(settings)
+        self._runfile_status: FileStatus | None = None
+        self._watched: dict[str, WatchedFile] = {}
+        self._sizes: dict[str, int] = {}
+        self.broken = False
+        """Whether it cannot be read on for a fault of ours."""
+        self._quiet = False
+        self._said: set[object] = set()
+        self._workers: dict[str, Worker] = {}
+        self._shown: dict[str, Worker] = {}
+
+    @property
+    def workers(self) -> list[Worker]:
+        """Its workers, without those whose files are still being read for the first time."""
+        return list(self._shown.values())
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether all that there is has been read."""
+        return self.broken or all(worker.caught_up for worker in self._workers.values())
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more is expected of any worker; without a worker, whether its files have long been the same."""
+        return all(worker.ended for worker in self._workers.values()) if self._workers else self._quiet
+
+    @property
+    def end(self) -> float:
+        """When its last worker ended, Unix seconds."""
+        return max((worker.end for worker in self._workers.values()), default=self.modified)
+
+    @property
+    def bytes_read(self) -> int:
+        """How much of its files was read."""
+        return sum(worker.size for worker in self._workers.values())
+
+    @property
+    def modified(self) -> float:
+        """When one of its files was last written to, Unix seconds."""
+        return max((status.modified for status in self.files.values()), default=0.0)
+
+    def look(self, files: Mapping[str, FileStatus], now: float) -> None:
+        """Take note of the files that there are now."""
+        self.listed = files
+        self._read_runfile(files.get(NAME))
+        self.files = {name: status for name, status in files.items() if name != NAME}
+        watched = {name: self._watch(name, status) for name, status in self.files.items()}
+        for name, status in self.files.items():
+            if watched[name].tool is None:
+                self._name_unrecognised(name, status, now)
+        self._quiet = now - self.modified > self._settings.abandoned_after
+        settled = watched == self._watched
+        self._watched = watched
+        if not settled:
+            self._follow(plan(watched, self.name))
+
+    def _watch(self, name: str, status: FileStatus) -> WatchedFile:
+        known = self._watched.get(name)
+        tool: Tool | None = None
+        kind = ""
+        if known and known.identity == status.identity and status.size >= self._sizes[name]:
+            tool, kind = known.tool, known.kind
+            tried = min(self._sizes[name], HEAD)
+        else:
+            tried = 0
+        self._sizes[name] = status.size
+        if tool is None and status.size > tried:
+            tool, kind = self._recognise(name)
+        return WatchedFile(status.identity, status.modified, tool, kind)
+
+    def _recognise(self, name: str) -> tuple[Tool | None, str]:
+        try:
+            head = read_head(self.folder / name)
+        except OSError as error:
+            if self._say_once(("unreadable", name), "%s cannot be read: %s", self.folder / name, error.strerror):
+                self.errors["unreadable"] += 1
+            self._sizes[name] = 0  # so that it is tried again
+            return None, ""
+        for tool in TOOLS:
+            kind = tool.recognise(head)
+            if kind:
+                return tool, kind
+        return None, ""
+
+    def _name_unrecognised(self, name: str, status: FileStatus, now: float) -> None:
+        quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
+        part_of_another = name.rpartition(".")[0] in self.files
+        if status.size and quiet and not part_of_another:
+            tools = " or ".join(tool.name for tool in TOOLS)
+            text = "%s is left alone: expected the output of %s"
+            if self._say_once(("unrecognised", name), text, self.folder / name, tools):
+                self.errors["unrecognised"] += 1
+
+    def _read_runfile(self, status: FileStatus | None) -> None:
+        if status == self._runfile_status:
+            return
+        self._runfile_status = status
+        try:
+            runfile = load_runfile(self.folder / NAME, self._settings) if status else default_runfile(self._settings)
+        except ConfigError as error:
+            if self._say_once(status, "%s", error):
+                self.errors["run_yaml"] += 1
+            return
+        self._runfile = runfile
+        for worker in {*self._workers.values(), *self._shown.values()}:
+            worker.configure(runfile)
+
+    def _follow(self, plans: Mapping[str, tuple[StreamPlan, ...]]) -> None:
+        workers = {}
+        for name, streams in plans.items():
+            worker = self._workers.get(name)
+            if worker is None or not worker.follow(streams):
+                worker = self._new_worker(name, streams)
+            workers[name] = worker
+        self._workers = workers
+        self._shown = {name: worker for name, worker in self._shown.items() if name in workers}
+
+    def _new_worker(self, name: str, streams: tuple[StreamPlan, ...]) -> Worker:
+        return Worker(self.name, name, streams, self.folder, self._buckets, self._runfile)
+
+    def read(self, limit: int, now: float) -> int:
+        """Read up to `limit` new bytes of each file, and let time pass; how many bytes there were."""
+        taken = 0
+        for name, worker in self._workers.items():
+            try:
+                taken += worker.read(limit, self.files, now)
+            except Rewritten:
+                self._workers[name] = self._new_worker(name, tuple(worker.plans))
+                taken += 1
+                continue
+            worker.tick(now)
+            self._say_faults(worker)
+            if worker.caught_up:
+                self._shown[name] = worker
+        return taken
+
+    def _say_faults(self, worker: Worker) -> None:
+        while worker.faults:
+            reason, fault = worker.faults.popitem()
+            level = logging.INFO if reason == "other_text" else logging.WARNING
+            self._say_once((worker.name, reason), "run %s: %s", self.name, fault.text, level=level)
+
+    def _say_once(self, what: object, text: str, *values: object, level: int = logging.WARNING) -> bool:
+        if what in self._said:
+            return False
+        self._said.add(what)
+        _log.log(level, text, *values)
+        return True

@@ -1,0 +1,79 @@
+"""`benchwatch serve`: one event loop that reads files, answers requests and takes pushes; CVMs are polled beside it."""
+
+import asyncio
+import gc
+import logging
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from .config import Settings
+from .exporter import Disks, Exporter
+from .histogram import Buckets
+from .nutanix.poller import Poller, start_pollers, stop_pollers
+from .process import Process
+from .runs import Runs
+from .streams.push import Pushes
+from .web import Scrapes, WebConfig, load_web_config, make_app
+from .web import serve as serve_web
+
+_log = logging.getLogger(__name__)
+
+
+def serve(
+    settings: Settings, base: Path, runs: Path, push: Path | None, addresses: Sequence[str], web_config: Path | None
+) -> int:
+    """Serve until SIGINT or SIGTERM; exit code 0.
+
+    Paths within the settings are relative to `base`. `runs` is the folder of runs, `push` the one that pushes are
+    written to (None: pushes are refused). Raises ConfigError when an address or a configuration cannot be used.
+    """
+    config = load_web_config(web_config) if web_config else WebConfig()
+    roots = [runs] if push in (None, runs) else [runs, push]
+    pollers = start_pollers(settings.nutanix, base)
+    try:
+        asyncio.run(_serve(settings, roots, push, pollers, addresses, config))
+    finally:
+        stop_pollers(pollers)
+    return 0
+
+
+async def _serve(
+    settings: Settings,
+    roots: Sequence[Path],
+    push: Path | None,
+    pollers: Sequence[Poller],
+    addresses: Sequence[str],
+    config: WebConfig,
+) -> None:
+    runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave))
+    pushes, scrapes = Pushes(), Scrapes()
+    exporter = Exporter(runs, pollers, [Process(), Disks(settings.disks), pushes, scrapes], push, time.time)
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    app = make_app(exporter, pushes, scrapes, clock=time.time, config=config)
+    runner = await serve_web(app, addresses, config)
+    scheme = "https" if config.tls else "http"
+    for host, port, *_ in runner.addresses:
+        _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
+    gc.freeze()  # what was imported stays: the collector need not look at it again
+    try:
+        await _watch(runs, settings.runs.poll_interval, stopping)
+    finally:
+        await runner.cleanup()
+
+
+async def _watch(runs: Runs, interval: float, stopping: asyncio.Event) -> None:
+    """Look at the runs now and again until told to stop; without a pause while there is more to read."""
+    while not stopping.is_set():
+        more = runs.poll(time.time())
+        if more:
+            await asyncio.sleep(0)
+            continue
+        try:
+            async with asyncio.timeout(interval):
+                await stopping.wait()
+        except TimeoutError:
+            continue

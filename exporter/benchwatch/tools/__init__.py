@@ -1,0 +1,133 @@
+"""Benchmark tools: what one must offer, and the table of those there are.
+
+A tool is a package here with its parsers and its state, and one line in `benchwatch.tools.table`. Parsers turn the bytes of one stream
+(a file, a pipe) into records and do no I/O; a state turns the records of one process, from all its streams, into
+samples. Both are functions of what they were given: the same bytes give the same records whatever the chunk borders,
+and the same records give the same samples whether read while they were written or long after.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from ..exposition import Family, Sample
+from ..histogram import Buckets
+
+Outcome = Literal["", "finished", "failed"]
+
+HISTORY = 300
+"""How many reports of a run its state keeps for the small chart of the landing page."""
+
+
+class Begin(NamedTuple):
+    """Another run of the tool begins in this stream; not emitted for the first one."""
+
+
+class Misread(NamedTuple):
+    """Something that was not understood. `reason` is a short constant (a label value), `text` an excerpt for the log."""
+
+    reason: str
+    where: str
+    text: str
+
+
+class Report(NamedTuple):
+    """One report of a tool: when (Unix seconds), operations per second, mean latency in seconds (None: nothing completed)."""
+
+    time: float
+    throughput: float
+    latency: float | None
+
+
+class Figures(NamedTuple):
+    """What a person looks at first: of the last report while the benchmark runs, of the whole run once it has ended.
+
+    None: not measured.
+    """
+
+    throughput: float | None
+    """Operations per second."""
+    latency: float | None
+    """Mean latency, seconds."""
+    p99: float | None
+    """99th percentile of the latency, seconds."""
+    operations: int | None
+    """Operations completed since the start."""
+
+
+class Parser(Protocol):
+    """Reads one stream. `records` counts what was understood (lines, documents, log entries)."""
+
+    records: int
+
+    def feed(self, data: bytes) -> Sequence[Any]:
+        """The records that these bytes complete."""
+
+    def close(self) -> Sequence[Any]:
+        """The records that the end of the stream completes (a last line without its end, a cut-off document as Misread)."""
+
+
+class State(Protocol):
+    """What is known of one process of a benchmark, from all its streams.
+
+    Times are Unix seconds. A new State is made for each run of the tool.
+    """
+
+    version: int
+    """Grows whenever a sample may have changed."""
+    tool_version: str
+    """As the tool prints it; empty while unknown."""
+    start: float | None
+    end: float | None
+    """End of the benchmark; None while it runs."""
+    last_report: float | None
+    """When the tool last reported: its own clock where it prints one, else when the bytes arrived."""
+    report_interval: float | None
+    """The tool's own reporting interval, seconds."""
+    outcome: Outcome
+    """Whether a final summary or final document (finished) or an error that ended the run (failed) was seen."""
+    reason: str
+    """Why it failed, one clause; else empty."""
+    idle_reports: int
+    """Reports in a row, to the last one, that cover a whole interval in which nothing completed."""
+    history: deque[Report]
+    """The last reports, at most HISTORY."""
+
+    def apply(self, record: Any, stream: str, arrived: float) -> None:
+        """Take in one record (neither Begin nor Misread) of the stream named `stream`, whose bytes arrived at `arrived`."""
+
+    def tick(self, now: float) -> None:
+        """Let time pass: close windows that waited long enough."""
+
+    def parameters(self) -> Mapping[str, str]:
+        """What the tool says of its own settings: clients=10, bs=8k ..."""
+
+    def figures(self) -> Figures:
+        """The few figures of the landing page."""
+
+    def samples(self, current: bool) -> Iterator[Sample]:
+        """The tool's metrics; with `current` false (ended or stalled) without the gauges that describe the last interval."""
+
+
+class Tool(Protocol):
+    """One benchmark tool."""
+
+    name: str
+    throughput_unit: str
+    """What `Report.throughput` counts, for people: TPS, IOPS."""
+    families: Sequence[Family]
+    log_prefix: str
+    """What its log files are called where no other prefix is given; empty where it has none."""
+
+    def recognise(self, head: bytes) -> str:
+        """Which kind of its output a stream is, from the first bytes there are: empty if not (yet) recognised.
+
+        Kinds are the tool's own ("text", "log" ...). Kinds that begin with "log" are files named `<prefix>.<pid>[.<thread>]`, one a
+        thread, all of which belong to one process.
+        """
+
+    def parser(self, kind: str) -> Parser:
+        """A new parser for a stream of that kind."""
+
+    def state(self, buckets: Buckets) -> State:
+        """A new, empty state; `buckets` is the scheme for its histograms."""

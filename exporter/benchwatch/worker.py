@@ -1,0 +1,401 @@
+"""One process of a run: its streams, its life cycle, its samples.
+
+Life cycle: `running`, then `finished` (final summary or final document seen) or `failed` (an error ended it, a
+non-zero exit code, an end in the middle of a document); `stalled` while it is open but nothing completed or was
+reported for three report intervals; `abandoned` after a long silence. All of it is a function of the files: the same
+after a restart.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .exposition import Family, Sample
+from .histogram import Buckets
+from .runfile import RunFile
+from .streams.files import FileStatus, GrowingFile, Rewritten
+from .streams.layout import StreamPlan
+from .tools import Begin, Misread, State
+
+STATES = ("running", "stalled", "finished", "failed", "abandoned")
+ENDED = frozenset({"finished", "failed", "abandoned"})
+KEPT_LIVE = 60.0
+"""How long the counters of an ended run stay on the page, seconds: long enough for every scrape to see their end."""
+_STALLED_INTERVALS = 3
+_STALLED_IDLE_REPORTS = 2
+_TO_LOOK = 0.3
+"""What polling and reading take, seconds, allowed for so that a stall is known within its three intervals."""
+_DEFAULT_INTERVAL = 10.0
+_IDLE = "nothing completes"
+
+RUN_INFO = Family(
+    "benchwatch_run_info",
+    "gauge",
+    "The benchmark tool of a worker and its version, with the labels of the run's run.yaml; always 1.",
+    ("tool", "tool_version"),
+    "runs",
+    more_labels=True,
+)
+RUN_PARAMETER = Family(
+    "benchwatch_run_parameter",
+    "gauge",
+    "One parameter of the run, as the tool or the run's run.yaml names it; always 1.",
+    ("name", "value"),
+    "runs",
+)
+RUN_STATE = Family(
+    "benchwatch_run_state",
+    "gauge",
+    "1 for the worker's present state, 0 for the others; a while after the end only the present one is left.",
+    ("state",),
+)
+RUN_START = Family(
+    "benchwatch_run_start_timestamp_seconds",
+    "gauge",
+    "When the benchmark began, Unix time in seconds, from the tool's own times.",
+    part="runs",
+)
+RUN_END = Family(
+    "benchwatch_run_end_timestamp_seconds",
+    "gauge",
+    "When the benchmark ended, Unix time in seconds; absent while it runs.",
+    part="runs",
+)
+RUN_LAST_REPORT = Family(
+    "benchwatch_run_last_report_timestamp_seconds",
+    "gauge",
+    "When the tool last reported, Unix time in seconds: the age of the data is now minus this.",
+)
+RUN_INTERVAL = Family(
+    "benchwatch_run_report_interval_seconds",
+    "gauge",
+    "The tool's own reporting interval, seconds, as seen in its reports.",
+    part="runs",
+)
+RUN_OBJECTIVE = Family(
+    "benchwatch_run_latency_objective_seconds",
+    "gauge",
+    "Latency that the run should stay below, seconds, from its run.yaml or the configuration.",
+    part="runs",
+)
+RUN_DISK = Family(
+    "benchwatch_run_disk_info",
+    "gauge",
+    "Role of a disk in this run (data, log ...), by device name, from its run.yaml; always 1.",
+    ("device", "role"),
+    "runs",
+)
+STREAM_BYTES = Family(
+    "benchwatch_stream_bytes_total", "counter", "Bytes read of the worker's output.", ("tool",), "runs"
+)
+STREAM_RECORDS = Family(
+    "benchwatch_stream_records_total",
+    "counter",
+    "Records understood in the worker's output: report lines, documents, transactions of a log.",
+    ("tool",),
+    "runs",
+)
+STREAM_ERRORS = Family(
+    "benchwatch_stream_errors_total",
+    "counter",
+    "Lines or documents of the worker's output that were not understood, by reason.",
+    ("tool", "reason"),
+    "runs",
+)
+FAMILIES = (
+    RUN_STATE,
+    RUN_LAST_REPORT,
+    RUN_INFO,
+    RUN_PARAMETER,
+    RUN_START,
+    RUN_END,
+    RUN_INTERVAL,
+    RUN_OBJECTIVE,
+    RUN_DISK,
+    STREAM_BYTES,
+    STREAM_RECORDS,
+    STREAM_ERRORS,
+)
+
+
+class Fault(NamedTuple):
+    """Something wrong with a worker's output: a constant reason, and a sentence for the log."""
+
+    reason: str
+    text: str
+
+
+class Stream:
+    """One stream of a worker: its files in order, its parser, and which run of the tool within it is being read."""
+
+    def __init__(self, plan: StreamPlan, folder: Path) -> None:
+        self.plan = plan
+        self.errors: Counter[str] = Counter()
+        self.unreadable = ""
+        """Why the file could not be read at the last try; else empty."""
+        self._files = [GrowingFile(folder / name, identity) for name, identity in plan.parts]
+        self.restart()
+
+    def restart(self) -> None:
+        """Read from the start again."""
+        self.parser = self.plan.tool.parser(self.plan.kind)
+        self.run = 0
+        """How many runs of the tool began in this stream before the present one."""
+        self.errors.clear()
+        self._reading = 0
+        for file in self._files:
+            file.offset = 0
+
+    @property
+    def size(self) -> int:
+        """How much was read of it."""
+        return sum(file.offset for file in self._files)
+
+    def follow(self, plan: StreamPlan, folder: Path) -> bool:
+        """Go on with the files of a new plan, where they are the ones read so far (renamed, perhaps) and newer ones."""
+        known = [file.identity for file in self._files]
+        if plan.tool is not self.plan.tool or plan.kind != self.plan.kind:
+            return False
+        if [identity for _, identity in plan.parts[: len(known)]] != known:
+            return False
+        for file, (name, _) in zip(self._files, plan.parts, strict=False):
+            file.path = folder / name
+        self._files += [GrowingFile(folder / name, identity) for name, identity in plan.parts[len(known) :]]
+        self.plan = plan
+        return True
+
+    def read(self, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
+        """New bytes and when they were written, empty at the end. Raises Rewritten or OSError."""
+        while True:
+            file = self._files[self._reading]
+            status = files.get(file.path.name)
+            if status is not None and status.size != file.offset:
+                data, modified = file.read(limit)
+                if data:
+                    return data, modified
+            if self._reading + 1 == len(self._files):
+                return b"", 0.0
+            self._reading += 1
+
+
+class Worker:
+    """One worker of a run, as a source of samples (see exposition.Source)."""
+
+    def __init__(
+        self, run: str, name: str, plans: Sequence[StreamPlan], folder: Path, buckets: Buckets, runfile: RunFile
+    ) -> None:
+        self.run = run
+        self.name = name
+        self.tool = plans[0].tool
+        self.labels = (("run", run), ("worker", name))
+        self.phase = "running"
+        self.reason = ""
+        self.caught_up = False
+        """Whether all that was there has been read once; before that, growing counters would look like a burst."""
+        self.faults: dict[str, Fault] = {}
+        """The first fault of each reason."""
+        self._folder = folder
+        self._streams = [Stream(plan, folder) for plan in plans]
+        self._runfile = runfile
+        self._buckets = buckets
+        self._states: dict[int, State] = {0: self.tool.state(buckets)}
+        self._heard: float | None = None
+        self._written = 0.0
+        self._closed = False
+        self._cut_off = False
+        self._kept_live = True
+        self._changes = 0
+
+    @property
+    def state(self) -> State:
+        """What is known of the present (last) run of the tool in this worker's output."""
+        return self._states[max(self._states)]
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """See exposition.Source."""
+        return self._changes, max(self._states), self.state.version
+
+    @property
+    def plans(self) -> list[StreamPlan]:
+        """What it was made of."""
+        return [stream.plan for stream in self._streams]
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more is expected."""
+        return self.phase in ENDED
+
+    @property
+    def objective(self) -> float | None:
+        """Latency it should stay below, seconds."""
+        return self._runfile.latency_objective
+
+    def configure(self, runfile: RunFile) -> None:
+        """Take over what a changed run.yaml says."""
+        self._runfile = runfile
+        self._changes += 1
+
+    def follow(self, plans: Sequence[StreamPlan]) -> bool:
+        """Go on under a new plan; false if that cannot be done and everything must be read again."""
+        known = {stream.plan.name: stream for stream in self._streams}
+        if plans[0].tool is not self.tool or not known.keys() <= {plan.name for plan in plans}:
+            return False
+        if not all(known[plan.name].follow(plan, self._folder) for plan in plans if plan.name in known):
+            return False
+        self._streams = [known.get(plan.name) or Stream(plan, self._folder) for plan in plans]
+        return True
+
+    def read(self, limit: int, files: Mapping[str, FileStatus], now: float) -> int:
+        """Take in up to `limit` new bytes of each stream, its files being as listed; how many there were.
+
+        Raises Rewritten when the worker has to be read again from the start.
+        """
+        taken = 0
+        for stream in self._streams:
+            try:
+                data, modified = stream.read(limit, files)
+            except FileNotFoundError:  # removed since the folder was listed: the next look takes it away
+                continue
+            except OSError as error:
+                if not stream.unreadable:
+                    self._misread(stream, "unreadable", f"{stream.plan.name}: cannot be read: {error.strerror}")
+                stream.unreadable = str(error.strerror)
+                continue
+            stream.unreadable = ""
+            if data and self._closed:  # it was given up, and its parsers have been told of the end
+                raise Rewritten
+            if data:
+                self._take(stream, data, min(modified, now))
+                taken += len(data)
+        if not taken:
+            self.caught_up = True
+        return taken
+
+    def _take(self, stream: Stream, data: bytes, arrived: float) -> None:
+        before = stream.parser.records
+        self._apply(stream, stream.parser.feed(data), arrived)
+        if stream.parser.records != before:
+            self._heard = max(arrived, self._heard or 0.0)
+        self._written = max(arrived, self._written)
+        self._changes += 1
+
+    def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
+        for record in records:
+            if isinstance(record, Misread):
+                self._misread(stream, record.reason, f"{stream.plan.name}, {record.where}: {record.text}")
+            elif isinstance(record, Begin):
+                stream.run += 1
+                self._begin(stream.run)
+            else:
+                run = max(self._states) if stream.plan.is_log else stream.run
+                if run in self._states:
+                    self._states[run].apply(record, stream.plan.name, arrived)
+
+    def _begin(self, run: int) -> None:
+        """Another run of the tool in the same output: logs belong to the last one, so they are read for it again."""
+        if run <= max(self._states):
+            return
+        self._states[run] = self.tool.state(self._buckets)
+        for old in sorted(self._states)[:-2]:
+            del self._states[old]
+        for stream in self._streams:
+            if stream.plan.is_log:
+                stream.restart()
+
+    def _misread(self, stream: Stream, reason: str, text: str) -> None:
+        stream.errors[reason] += 1
+        if reason not in self.faults:
+            self.faults[reason] = Fault(reason, "".join(char if char.isprintable() else "\ufffd" for char in text))
+        self._changes += 1
+
+    def tick(self, now: float) -> None:
+        """Let time pass: windows close, a silent run stalls and is given up at last."""
+        if not self.caught_up:
+            return
+        self.state.tick(now)
+        phase, reason = self._judge(now)
+        if phase == "abandoned" and not self._closed:
+            self._close()
+            phase, reason = self._judge(now)
+        kept = phase not in ENDED or now - self._written < KEPT_LIVE
+        if (phase, reason, kept) != (self.phase, self.reason, self._kept_live):
+            self.phase, self.reason, self._kept_live = phase, reason, kept
+            self._changes += 1
+
+    @property
+    def start(self) -> float | None:
+        """When the benchmark began, Unix seconds."""
+        return self.state.start if self._runfile.start is None else self._runfile.start
+
+    @property
+    def size(self) -> int:
+        """How much was read."""
+        return sum(stream.size for stream in self._streams)
+
+    @property
+    def end(self) -> float:
+        """When it ended or, failing that, was last written to; Unix seconds."""
+        return self.state.end or self._written
+
+    def _judge(self, now: float) -> tuple[str, str]:
+        state = self.state
+        if state.outcome == "failed":
+            return "failed", state.reason
+        code = self._runfile.exit_code
+        if code:
+            return "failed", f"exit code {code}"
+        if state.outcome or code == 0:
+            return "finished", state.reason
+        heard = self._written if self._heard is None else self._heard
+        silent = now - heard
+        if silent >= self._runfile.abandoned_after:
+            if self._cut_off:
+                return "failed", "its output ends in the middle"
+            return "abandoned", "silent for long"
+        interval = state.report_interval or _DEFAULT_INTERVAL
+        if state.last_report is not None and silent >= _STALLED_INTERVALS * interval - _TO_LOOK:
+            return "stalled", f"no report for {_STALLED_INTERVALS} intervals"
+        if state.idle_reports >= _STALLED_IDLE_REPORTS:
+            return "stalled", _IDLE
+        return "running", state.reason
+
+    def _close(self) -> None:
+        self._closed = True
+        for stream in self._streams:
+            records = stream.parser.close()
+            self._cut_off |= any(isinstance(record, Misread) and "truncated" in record.reason for record in records)
+            self._apply(stream, records, self._written)
+
+    def samples(self) -> Iterator[Sample]:
+        """See exposition.Source."""
+        state, tool = self.state, self.tool.name
+        for name in STATES:
+            if self._kept_live or name == self.phase:
+                yield Sample(RUN_STATE, (name,), int(name == self.phase))
+        info = (tool, state.tool_version)
+        yield Sample(RUN_INFO, info, 1, tuple(sorted(self._runfile.labels.items())))
+        for name, value in {**state.parameters(), **self._runfile.parameters}.items():
+            yield Sample(RUN_PARAMETER, (name, value), 1)
+        for device, role in self._runfile.disks.items():
+            yield Sample(RUN_DISK, (device, role), 1)
+        for family, moment in (
+            (RUN_START, self.start),
+            (RUN_END, self.end if self.ended else None),
+            (RUN_LAST_REPORT, state.last_report if self._kept_live else None),
+            (RUN_INTERVAL, state.report_interval),
+            (RUN_OBJECTIVE, self.objective),
+        ):
+            if moment is not None:
+                yield Sample(family, (), moment)
+        yield Sample(STREAM_BYTES, (tool,), self.size)
+        yield Sample(STREAM_RECORDS, (tool,), sum(stream.parser.records for stream in self._streams))
+        errors: Counter[str] = sum((stream.errors for stream in self._streams), Counter())
+        for reason, count in errors.items():
+            yield Sample(STREAM_ERRORS, (tool, reason), count)
+        # In a stall that the tool itself reports, its last report is still true; in a silent one it no longer is.
+        current = self.phase == "running" or (self.phase == "stalled" and self.reason == _IDLE)
+        for sample in state.samples(current):
+            if self._kept_live or sample.family.part == "runs":
+                yield sample

@@ -1,0 +1,33 @@
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+RECORDINGS = Path(__file__).parent / "recordings"
+NOW = 1_790_000_000.0
+"""When the tests take place, Unix seconds."""
+
+
+@pytest.fixture
+def recordings() -> Path:
+    """Output of real tools, each with its command beside it."""
+    return RECORDINGS
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Callable[..., Path]:
+    """Puts bytes or a recording under runs/, last written to at a given moment; gives its path."""
+
+    def put(where: str, what: Path | bytes, written: float = NOW) -> Path:
+        path = tmp_path / "runs" / where
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(what, bytes):
+            path.write_bytes(what)
+        else:
+            shutil.copyfile(what, path)
+        os.utime(path, (written, written))
+        return path
+
+    return put

@@ -1,0 +1,62 @@
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+
+from .conftest import RECORDINGS
+
+Place = Callable[..., Path]
+
+
+def test_a_file_is_a_run_named_after_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics", str(RECORDINGS / "pgbench" / "tpcb-15.18.out")]) == 0
+    out = capsys.readouterr().out
+    assert 'pgbench_result_transactions{run="tpcb-15.18",worker="tpcb-15.18"} 16154\n' in out
+
+
+def test_files_of_one_process_are_read_together(capsys: pytest.CaptureFixture[str], place: Place) -> None:
+    for suffix in ("err", "out"):
+        place(f"db1.{suffix}", RECORDINGS / "pgbench" / f"tpcb-15.18.{suffix}")
+    folder = place("db1.err", RECORDINGS / "pgbench" / "tpcb-15.18.err").parent
+    assert main(["metrics", str(folder / "db1.err"), str(folder / "db1.out")]) == 0
+    out = capsys.readouterr().out
+    assert 'pgbench_transactions_total{run="db1",worker="db1"} 16154\n' in out
+    assert out.count('state="finished"} 1') == 1
+
+
+def test_a_folder_is_a_run_and_a_folder_of_folders_holds_runs(
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path
+) -> None:
+    place("a/db1.err", RECORDINGS / "pgbench" / "tpcb-15.18.err")
+    place("b/x.json", RECORDINGS / "fio" / "json-si1-randrw-3.33.out")
+    place("c.err", RECORDINGS / "pgbench" / "tpcb-18.6.err")
+    assert main(["metrics", str(tmp_path / "runs" / "a")]) == 0
+    assert 'run="a",worker="db1"' in capsys.readouterr().out
+    assert main(["metrics", str(tmp_path / "runs"), "--collect", "live"]) == 0
+    out = capsys.readouterr().out
+    assert all(f'benchwatch_run_state{{run="{run}"' in out for run in "abc")
+    assert "benchwatch_run_info" not in out
+
+
+def test_what_is_not_recognised_or_not_there_is_said(
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path
+) -> None:
+    notes = place("notes.txt", b"remember the milk\n")
+    assert main(["metrics", str(notes)]) == 1
+    assert "nothing recognised in" in capsys.readouterr().err
+    assert main(["metrics", str(tmp_path / "nowhere")]) == 2
+    assert "nowhere: cannot be read: No such file or directory; expected a file or a folder" in capsys.readouterr().err
+
+
+def test_promtool_accepts_what_all_recordings_give(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    main(
+        ["metrics", *(str(path) for path in sorted(RECORDINGS.rglob("*")) if path.is_file() and path.suffix != ".cmd")]
+    )
+    page = capsys.readouterr().out
+    assert page.count("# TYPE pgbench_") > 15
+    assert page.count("# TYPE fio_") > 15
+    checked = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, text=True)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")

@@ -1,0 +1,252 @@
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchwatch.config import RunsSettings
+from benchwatch.exposition import Exposition
+from benchwatch.histogram import Buckets
+from benchwatch.runs import Runs
+
+from .conftest import NOW, RECORDINGS
+
+PGBENCH = RECORDINGS / "pgbench"
+FIO = RECORDINGS / "fio"
+BUCKETS = Buckets()
+Place = Callable[..., Path]
+
+
+def watch(root: Path, **settings: object) -> Runs:
+    return Runs([root / "runs"], RunsSettings(**settings), BUCKETS)
+
+
+def settle(runs: Runs, now: float = NOW) -> Runs:
+    while runs.poll(now):
+        pass
+    return runs
+
+
+def page(runs: Runs, part: str = "") -> dict[str, float]:
+    """Series and numbers of the page."""
+    text = Exposition().render([runs, *runs.workers], [part] if part else ("live", "runs"))
+    lines = (line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    return {series: float(number) for series, number in lines}
+
+
+def state_of(runs: Runs, run: str, worker: str) -> str:
+    (found,) = [w for w in runs.workers if (w.run, w.name) == (run, worker)]
+    return found.phase
+
+
+def test_two_files_of_one_process_are_one_worker(tmp_path: Path, place: Place) -> None:
+    place("tpcb/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("tpcb/db1.out", PGBENCH / "tpcb-15.18.out")
+    found = page(settle(watch(tmp_path)))
+    labels = 'run="tpcb",worker="db1"'
+    assert found[f'benchwatch_run_state{{{labels},state="finished"}}'] == 1
+    assert found[f'benchwatch_run_state{{{labels},state="running"}}'] == 0
+    assert found[f"pgbench_clients{{{labels}}}"] == 4
+    assert found[f'benchwatch_run_parameter{{{labels},name="clients",value="4"}}'] == 1
+    assert found[f'benchwatch_run_info{{{labels},tool="pgbench",tool_version="15.18"}}'] == 1
+    assert found[f"pgbench_transactions_total{{{labels}}}"] == found[f"pgbench_result_transactions{{{labels}}}"]
+
+
+def test_a_file_beside_the_folders_is_a_run_named_after_it(tmp_path: Path, place: Place) -> None:
+    place("night.json", FIO / "json-si1-randrw-3.33.out")
+    runs = settle(watch(tmp_path))
+    assert [(worker.run, worker.name, worker.phase) for worker in runs.workers] == [("night", "night", "finished")]
+
+
+def test_run_yaml_adds_labels_parameters_objective_and_disks(tmp_path: Path, place: Place) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place(
+        "a/run.yaml",
+        b"labels: {cluster: c1}\nparameters: {shared_buffers: 16GB, huge_pages: true}\nlatency_objective: 2ms\n"
+        b"disks: {sdb: log}\ncommand: [pgbench, -S]\nstart: 1789999000.5\n",
+    )
+    found = page(settle(watch(tmp_path)))
+    labels = 'run="a",worker="db1"'
+    assert found[f'benchwatch_run_info{{{labels},tool="pgbench",tool_version="",cluster="c1"}}'] == 1
+    assert found[f'benchwatch_run_parameter{{{labels},name="shared_buffers",value="16GB"}}'] == 1
+    assert found[f'benchwatch_run_parameter{{{labels},name="huge_pages",value="on"}}'] == 1
+    assert found[f'benchwatch_run_parameter{{{labels},name="command",value="pgbench -S"}}'] == 1
+    assert found[f"benchwatch_run_latency_objective_seconds{{{labels}}}"] == 0.002
+    assert found[f'benchwatch_run_disk_info{{{labels},device="sdb",role="log"}}'] == 1
+    assert found[f"benchwatch_run_start_timestamp_seconds{{{labels}}}"] == 1789999000.5
+
+
+def test_a_bad_run_yaml_is_named_once_and_the_run_is_watched_all_the_same(
+    tmp_path: Path, place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/run.yaml", b"labels: {run: x}\n")
+    runs = watch(tmp_path)
+    for second in range(20):
+        settle(runs, NOW + second)
+    assert len([record for record in caplog.records if "labels: expected a name" in record.message]) == 1
+    found = page(runs)
+    assert found['benchwatch_watch_errors_total{reason="run_yaml"}'] == 1
+    assert 'benchwatch_run_state{run="a",worker="db1",state="running"}' in found
+
+
+def test_the_exit_code_of_run_yaml_decides_where_the_output_does_not(tmp_path: Path, place: Place) -> None:
+    for run, code in (("bad", b"3"), ("good", b"0")):
+        place(f"{run}/db1.err", PGBENCH / "tpcb-15.18.err")
+        place(f"{run}/run.yaml", b"exit_code: " + code)
+    runs = settle(watch(tmp_path))
+    assert (state_of(runs, "bad", "db1"), state_of(runs, "good", "db1")) == ("failed", "finished")
+
+
+def test_a_silent_run_stalls_within_three_intervals_and_is_abandoned_at_last(tmp_path: Path, place: Place) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    runs = watch(tmp_path)
+    states = {second: state_of(settle(runs, NOW + second), "a", "db1") for second in (0, 2.5, 3, 299, 301)}
+    assert states == {0: "running", 2.5: "running", 3: "stalled", 299: "stalled", 301: "abandoned"}
+
+
+def test_a_stalled_run_shows_no_figures_of_its_last_interval(tmp_path: Path, place: Place) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    runs = watch(tmp_path)
+    before = page(settle(runs, NOW))
+    after = page(settle(runs, NOW + 4))
+    gauges = {'pgbench_tps{run="a",worker="db1"}', 'pgbench_latency_average_seconds{run="a",worker="db1"}'}
+    assert gauges <= before.keys()
+    assert not gauges & after.keys()
+    assert 'pgbench_transactions_total{run="a",worker="db1"}' in after
+
+
+def test_an_ended_run_leaves_the_live_part_after_a_minute_and_its_results_stay(tmp_path: Path, place: Place) -> None:
+    place("a/a.log", PGBENCH / "merged-appended-15.18.log")
+    place("b/b.json", FIO / "json-si1-randrw-3.33.out")
+    runs = watch(tmp_path)
+    soon = page(settle(runs, NOW))
+    late = page(settle(runs, NOW + 3600))
+    assert any(series.startswith("fio_ios_total") for series in soon)
+    assert {series for series in late if 'run="b"' in series and not series.startswith("benchwatch_")} == {
+        series for series in soon if series.startswith(("fio_result_", "fio_job_info", "fio_job_error"))
+    }
+    assert late['benchwatch_run_state{run="b",worker="b",state="finished"}'] == 1
+    assert 'benchwatch_run_state{run="b",worker="b",state="running"}' not in late
+
+
+def test_a_growing_file_shows_at_each_point_what_reading_it_whole_shows(tmp_path: Path, place: Place) -> None:
+    data = (PGBENCH / "rate-lat-18.6.err").read_bytes() + (PGBENCH / "rate-lat-18.6.out").read_bytes()
+    path = place("a/db1.log", b"")
+    grown = watch(tmp_path)
+    for end in range(0, len(data) + 1, 37):
+        path.write_bytes(data[:end])
+        os.utime(path, (NOW, NOW))
+        settle(grown, NOW)
+        assert page(settle(grown, NOW)) == page(settle(watch(tmp_path), NOW))
+
+
+def test_a_file_written_anew_in_place_is_another_run_and_the_old_one_shows_until_it_is_read(
+    tmp_path: Path, place: Place
+) -> None:
+    place("a/fio.json", FIO / "json-si1-randrw-3.33.out")
+    runs = settle(watch(tmp_path))
+    first = page(runs)
+    place("a/fio.json", FIO / "json-si1-randrw-3.42.out", NOW + 10)
+    second = page(settle(runs, NOW + 10))
+    assert second != first
+    assert second == page(settle(watch(tmp_path), NOW + 10))
+
+
+def test_a_rotated_file_is_one_stream_live_and_after_a_restart(tmp_path: Path, place: Place) -> None:
+    data = (PGBENCH / "rate-lat-18.6.err").read_bytes()
+    cut = data.index(b"progress: 3")
+    path = place("a/db1.err", data[:cut])
+    runs = settle(watch(tmp_path))
+    path.rename(path.with_name("db1.err.1"))
+    place("a/db1.err", data[cut:])
+    live, again = page(settle(runs, NOW + 6)), page(settle(watch(tmp_path), NOW + 6))
+    (tmp_path / "runs" / "a" / "db1.err.1").unlink()
+    path.write_bytes(data)
+    os.utime(path, (NOW, NOW))
+    whole = page(settle(watch(tmp_path), NOW + 6))
+    assert live == again == whole
+
+
+def test_a_copied_and_truncated_file_is_one_stream(tmp_path: Path, place: Place) -> None:
+    data = (PGBENCH / "rate-lat-18.6.err").read_bytes()
+    cut = data.index(b"progress: 3")
+    path = place("a/db1.err", data[:cut])
+    runs = settle(watch(tmp_path))
+    shutil.copy2(path, path.with_name("db1.err.1"))
+    place("a/db1.err", data[cut:])
+    found = page(settle(runs, NOW + 6))
+    assert found == page(settle(watch(tmp_path), NOW + 6))
+    assert found['benchwatch_stream_records_total{run="a",worker="db1",tool="pgbench"}'] >= data.count(b"progress: ")
+
+
+def test_a_removed_run_is_gone_and_a_folder_that_vanishes_changes_nothing(
+    tmp_path: Path, place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("b/db1.err", PGBENCH / "tpcb-15.18.err")
+    runs = settle(watch(tmp_path))
+    shutil.rmtree(tmp_path / "runs" / "a")
+    settle(runs, NOW + 1)
+    assert {worker.run for worker in runs.workers} == {"b"}
+    (tmp_path / "runs").rename(tmp_path / "elsewhere")
+    for second in range(5):
+        settle(runs, NOW + 1 + second)
+    assert {worker.run for worker in runs.workers} == {"b"}
+    assert len([r for r in caplog.records if "cannot be read: No such file" in r.message]) == 1
+    (tmp_path / "elsewhere").rename(tmp_path / "runs")
+    place("b/db1.out", PGBENCH / "tpcb-15.18.out")
+    settle(runs, NOW + 8)
+    assert state_of(runs, "b", "db1") == "finished"
+
+
+def test_a_file_that_is_no_tools_output_is_named_once_and_left_alone(
+    tmp_path: Path, place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/notes.txt", b"remember the milk\n")
+    place("a/core", os.urandom(200_000))
+    runs = watch(tmp_path)
+    for second in range(0, 100, 7):
+        settle(runs, NOW + second)
+    named = [record.message for record in caplog.records if "left alone" in record.message]
+    assert sorted(text.split(" ")[0].rsplit("/", 1)[1] for text in named) == ["core", "notes.txt"]
+    assert page(runs)['benchwatch_watch_errors_total{reason="unrecognised"}'] == 2
+    assert [worker.name for worker in runs.workers] == ["db1"]
+
+
+def test_of_ended_runs_the_newest_are_remembered_and_an_old_one_comes_back_when_it_changes(
+    tmp_path: Path, place: Place
+) -> None:
+    for number in range(6):
+        place(f"r{number}/fio.json", FIO / "json-si1-randrw-3.33.out", NOW - 10_000 + number)
+    runs = settle(watch(tmp_path, keep=3))
+    assert sorted(worker.run for worker in runs.workers) == ["r3", "r4", "r5"]
+    place("r0/fio.json", FIO / "json-si1-randrw-3.42.out", NOW)
+    settle(runs, NOW + 10)
+    assert "r0" in {worker.run for worker in runs.workers}
+
+
+def test_logs_of_a_process_feed_its_worker(tmp_path: Path, place: Place) -> None:
+    for name in ("pgbench_log.9794", "pgbench_log.9794.1", "stdout", "stderr"):
+        place(f"a/{name}", PGBENCH / "txlog-j2-15.18" / name)
+    runs = settle(watch(tmp_path))
+    assert [worker.name for worker in runs.workers] == ["a"]
+    found = page(runs)
+    lines = sum(log.read_bytes().count(b"\n") for log in (tmp_path / "runs/a").glob("pgbench_log.*"))
+    assert found['pgbench_latency_seconds_count{run="a",worker="a",script="0"}'] == lines
+    assert found['pgbench_transactions_total{run="a",worker="a"}'] == lines
+
+
+def test_a_worker_is_shown_only_when_what_was_there_has_been_read(tmp_path: Path, place: Place) -> None:
+    line = b"0 %d 1000 0 1790000000 %d\n"
+    place("a/pgbench_log.7", b"".join(line % (number, number) for number in range(1, 200_001)))
+    runs = watch(tmp_path)
+    seen = []
+    more = True
+    while more:
+        more = runs.poll(NOW)
+        seen += [page(runs).get('pgbench_transactions_total{run="a",worker="pgbench_log"}')]
+    assert {value for value in seen if value is not None} == {200_000}
+    assert seen[0] is None
