@@ -1,0 +1,128 @@
+"""The landing page's style sheet and script, and the Content-Security-Policy that allows these two and nothing else."""
+
+import base64
+import hashlib
+
+STYLE = """
+:root { color-scheme: light dark; --page: #f4f5f8; --card: #fff; --text: #1b2230; --soft: #586173; --line: #dde1e8;
+  --rate: #1a66c2; --delay: #b0500a; --good: #18794a; --warn: #8f5a00; --bad: #bf2430; --calm: #46566e;
+  --good-back: #e3f4ea; --warn-back: #fdf0d4; --bad-back: #fce6e7; --calm-back: #e9edf3; }
+@media (prefers-color-scheme: dark) { :root { --page: #12151b; --card: #1a1f28; --text: #e7eaf0; --soft: #9aa5b6;
+  --line: #2c3440; --rate: #6db1ff; --delay: #f0a15e; --good: #5fd397; --warn: #f0bd5b; --bad: #ff8a8f; --calm: #a9b7cc;
+  --good-back: #15301f; --warn-back: #382a0c; --bad-back: #3d191c; --calm-back: #262e3a; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.45 system-ui, -apple-system, "Segoe UI",
+  Roboto, "Liberation Sans", sans-serif; font-variant-numeric: tabular-nums; }
+body > header, main, footer { max-width: 1500px; margin: 0 auto; padding: 0 20px; }
+body > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 14px; padding-top: 18px; }
+h1 { font-size: 22px; margin: 0; letter-spacing: -.01em; }
+h2 { font-size: 13px; font-weight: 600; color: var(--soft); text-transform: uppercase; letter-spacing: .06em;
+  margin: 26px 0 8px; }
+h3 { font-size: 17px; margin: 0; overflow-wrap: anywhere; }
+a { color: var(--rate); }
+p { margin: 6px 0; }
+.soft, small { color: var(--soft); }
+small { font-size: 12.5px; }
+.summary { margin: 6px 0 0; color: var(--soft); } .summary .state { margin-right: 6px; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 0 0 14px;
+  padding: 12px 16px; overflow-x: auto; }
+.banner { border-radius: 8px; padding: 9px 14px; margin: 12px 0 0; overflow-wrap: anywhere; }
+.banner.warn { background: var(--warn-back); color: var(--warn); }
+.banner.bad { background: var(--bad-back); color: var(--bad); }
+.card > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 14px; }
+.state { display: inline-block; border-radius: 99px; padding: 1px 10px 1px 8px; font-size: 13px; font-weight: 600;
+  white-space: nowrap; color: var(--calm); background: var(--calm-back); }
+.state::before { content: ""; display: inline-block; width: 8px; height: 8px; border-radius: 50%;
+  background: currentColor; margin-right: 6px; }
+.running, .up { color: var(--good); background: var(--good-back); }
+.stalled { color: var(--warn); background: var(--warn-back); }
+.failed, .down { color: var(--bad); background: var(--bad-back); }
+table { border-collapse: collapse; width: 100%; margin-top: 6px; }
+th, td { text-align: left; padding: 5px 14px 5px 0; vertical-align: middle; }
+th { font-size: 12.5px; font-weight: 500; color: var(--soft); white-space: nowrap; }
+tbody tr { border-top: 1px solid var(--line); }
+tbody th { font-size: 15px; font-weight: 600; color: var(--text); white-space: normal; overflow-wrap: anywhere;
+  min-width: 7em; max-width: 18em; }
+th:last-child, td:last-child { padding-right: 0; }
+.figure { white-space: nowrap; text-align: right; }
+.figure b { font-size: 16px; font-weight: 650; }
+.stale .figure { color: var(--soft); } .stale .figure b { font-weight: 400; }
+.reason { display: block; color: var(--soft); font-size: 13px; overflow-wrap: anywhere; max-width: 34em; }
+.spark { width: 19%; }
+.spark div { display: flex; align-items: center; gap: 8px; }
+.spark small { white-space: nowrap; min-width: 6.8em; }
+svg { display: block; flex: 1; height: 34px; min-width: 80px; width: 100%; fill: none; stroke-width: 1.5; }
+svg path { vector-effect: non-scaling-stroke; stroke-linecap: round; stroke-linejoin: round; stroke: currentColor; }
+svg .zero { stroke: var(--line); stroke-width: 1; }
+svg .top { stroke-width: 5; }
+.rate { color: var(--rate); } .delay { color: var(--delay); }
+pre { margin: 6px 0 12px; padding: 10px 12px; border-radius: 8px; background: var(--calm-back); overflow-x: auto;
+  font: 13.5px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; }
+pre code { user-select: all; font: inherit; } code { font-size: 13.5px; }
+summary { cursor: pointer; font-weight: 600; }
+ol { margin: 8px 0 0; padding-left: 22px; } li { margin-bottom: 10px; } li::marker { font-weight: 600; }
+details.card { margin-top: 26px; }
+footer { padding-top: 8px; padding-bottom: 30px; color: var(--soft); }
+footer a { margin-right: 12px; white-space: nowrap; }
+@media (max-width: 1180px) { .spark div { display: block; } .spark small { display: block; line-height: 1.2; } }
+@media (max-width: 1040px) {
+  body > header, main, footer { padding-left: 12px; padding-right: 12px; }
+  .card { padding: 10px 12px; }
+  thead { display: none; }
+  table, tbody { display: block; }
+  tbody tr { display: grid; grid-template-columns: repeat(12, minmax(0, 1fr)); gap: 4px 8px; padding: 9px 0; }
+  th, td { padding: 0; grid-column: span 4; }
+  tbody th { grid-column: span 7; max-width: none; }
+  .where { grid-column: span 5; text-align: right; }
+  .wide { grid-column: 1 / -1; text-align: left; }
+  .wide:empty { display: none; }
+  .figure { text-align: left; white-space: normal; }
+  td[data-label]::before { content: attr(data-label); display: block; font-size: 12px; color: var(--soft); }
+  .figure:nth-last-child(-n+4) { grid-column: span 3; font-size: 14px; }
+  .spark { grid-column: span 8; width: auto; align-self: end; } .spark div { display: flex; }
+}
+"""
+
+SCRIPT = """
+(() => {
+  const lost = document.getElementById("lost");
+  let busy = false;
+  const refresh = async () => {
+    if (busy || document.hidden) return;
+    busy = true;
+    try {
+      const answer = await fetch(location.pathname, {cache: "no-store", signal: AbortSignal.timeout(4000)});
+      if (!answer.ok) throw new Error(answer.status);
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      document.getElementById("live").replaceWith(page.getElementById("live"));
+      document.title = page.title;
+      lost.hidden = true;
+    } catch {
+      lost.hidden = false;
+    }
+    busy = false;
+  };
+  const again = async () => {
+    await refresh();
+    setTimeout(again, document.getElementById("live").dataset.seconds * 1000);
+  };
+  setTimeout(again, 5000);
+  document.addEventListener("visibilitychange", refresh);
+})();
+"""
+
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
+    "rx='4' fill='%231a66c2'/%3E%3Cpath d='M2 11L5 9L7 10L10 4L12 9L14 8' fill='none' stroke='white' "
+    "stroke-width='2' stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E"
+)
+
+
+def _source(text: str) -> str:
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+CONTENT_SECURITY_POLICY = (
+    f"default-src 'none'; script-src {_source(SCRIPT)}; style-src {_source(STYLE)}; img-src data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)

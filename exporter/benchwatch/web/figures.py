@@ -1,0 +1,81 @@
+"""Figures for people: three significant digits and a unit that fits. Metrics themselves are in base units."""
+
+import math
+import time
+
+NOT_MEASURED = "–"
+_PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))
+_TIMES = ((" µs", 1e-6), (" ms", 1e-3), (" s", 1.0))
+
+
+def _digits(value: float) -> str:
+    for limit, decimals in ((9.995, 2), (99.95, 1)):
+        if value < limit:
+            return f"{value:.{decimals}f}"
+    return f"{value:.0f}"
+
+
+def _scaled(value: float, units: tuple[tuple[str, float], ...]) -> str:
+    *smaller, (largest, whole) = units
+    for unit, scale in smaller:
+        text = _digits(value / scale)
+        if float(text) < 1000:
+            return text + unit
+    return _digits(value / whole) + largest
+
+
+def _measured(value: float | None) -> bool:
+    return value is not None and math.isfinite(value) and value >= 0
+
+
+def rate(value: float | None) -> str:
+    """Operations per second, without the unit: 0, 0.25, 9.87, 98.7, 987, 12.3k."""
+    if value is None or not _measured(value):
+        return NOT_MEASURED
+    if value == 0:
+        return "0"
+    return "<0.01" if value < 0.005 else _scaled(value, _PREFIXES)
+
+
+def count(value: float | None) -> str:
+    """A number of things: 987, 12.3k, 4.56M."""
+    if value is None or not _measured(value):
+        return NOT_MEASURED
+    return f"{value:.0f}" if value < 999.5 else _scaled(value, _PREFIXES)
+
+
+def latency(seconds: float | None) -> str:
+    """A latency: 123 µs, 1.23 ms, 12.3 s."""
+    if seconds is None or not _measured(seconds):
+        return NOT_MEASURED
+    return _scaled(seconds, _TIMES)
+
+
+def duration(seconds: float | None) -> str:
+    """A length of time: 4.2 s, 42 s, 12m 05s, 2h 05m, 3d 04h."""
+    if seconds is None or not _measured(seconds):
+        return NOT_MEASURED
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60:02}s"
+    if whole < 86400:
+        return f"{whole // 3600}h {whole // 60 % 60:02}m"
+    return f"{whole // 86400}d {whole // 3600 % 24:02}h"
+
+
+def age(seconds: float | None) -> str:
+    """How long ago; what lies in the future (another clock) is said to be ahead."""
+    if seconds is None or not math.isfinite(seconds):
+        return NOT_MEASURED
+    if seconds <= -1:
+        return f"{duration(-seconds)} ahead"
+    return f"{duration(max(0.0, seconds))} ago"
+
+
+def clock_time(unix_seconds: float) -> str:
+    """A moment as a UTC time of day."""
+    return time.strftime("%H:%M:%S UTC", time.gmtime(unix_seconds))
