@@ -1,0 +1,39 @@
+"""fio: its JSON documents (`--output-format=json+ --status-interval=1` serves best) in whatever else it prints."""
+
+import re
+from collections.abc import Sequence
+
+from ...exposition import Family
+from ...histogram import Buckets
+from .framing import START
+from .metrics import FAMILIES
+from .parser import FioParser
+from .state import FioState
+from .text import is_fio
+
+
+class _Fio:
+    """See tools.Tool. Its one kind of stream, `text`, is standard output or error, the --output file, or all in one."""
+
+    name = "fio"
+    throughput_unit = "IOPS"
+    log_prefix = ""
+    families: Sequence[Family] = FAMILIES
+
+    def recognise(self, head: bytes) -> str:
+        """See tools.Tool."""
+        if START.search(head):
+            return "text"
+        lines = re.split(r"[\r\n]+", head.decode("utf-8", "replace"))
+        return "text" if any(is_fio(line) for line in lines) else ""
+
+    def parser(self, kind: str) -> FioParser:
+        """See tools.Tool."""
+        return FioParser()
+
+    def state(self, buckets: Buckets) -> FioState:
+        """See tools.Tool."""
+        return FioState(buckets)
+
+
+FIO = _Fio()

@@ -1,0 +1,111 @@
+"""Which document is fio's last, and how fio ended.
+
+Nothing in a final document says so. What tells it, by stat.c and eta.c of 3.1 - 3.42 and by recordings of nine
+versions:
+- `eta` is then 0, or while `elapsed` is below 3 seconds 2147483647; but 0 too in the last second before the end, and
+  while files are laid out. It is higher only if fio was interrupted before all jobs began; a message said so then.
+- Every job is over: it has an error that ended it, or its measured `runtime` has reached runtime=, or without runtime=
+  it has transferred what size= says. It is not over if it is time_based (printed since 3.39) and short of its runtime,
+  nor if less than 1.5 seconds are left of the runtime, which explains an eta of 0, nor, while there is no eta, if it is
+  short of its size.
+- Where that leaves it open (a job ended by the end of its file, by exitall, steadystate ...): the final document does
+  not keep to the status interval. One that does is taken for final when nothing follows it; so is the only one of a
+  run below 3 seconds.
+
+A document wrongly taken for final (if a verify phase follows runtime=, say) is followed by another with more I/O; the
+run then goes on, and in it only silence counts from there on.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from .document import Job
+from .options import Options, amount, is_set, number_of_clones, runtime, seconds
+from .snapshot import BYTES, Snapshot
+
+Judgement = Literal["running", "perhaps", "over"]
+
+_UNKNOWN_ETA = 2**31 - 1
+_NO_ETA = -1
+"""What fio prints, to the end, if a job without progress of its own is among the jobs (ioengine=cpuio)."""
+_ETA_AFTER = 3
+_TOLERANCE = 0.01
+_LAST = 1.5
+_NEARLY = 0.9
+_OFF_SCHEDULE = 0.9
+_STOPPED_BY_OTHERS = ("exitall", "exitall_on_error", "exit_what", "steadystate", "number_ios", "fill_device")
+_PASSED_OVER = frozenset({5, 84})
+"""EIO and EILSEQ: continue_on_error counts these in total_err and passes over them; any other ends the job."""
+
+
+def judge(snapshot: Snapshot, verdicts: Sequence[bool | None], gap: float | None, interval: float | None) -> Judgement:
+    """Whether a document is the last one.
+
+    `verdicts` are those on its jobs; `gap` is the time since the document before it, `interval` the status interval,
+    seconds, where there are such.
+    """
+    jobs = snapshot.jobs
+    if not jobs or any(job.eta not in ((0, _NO_ETA) if job.elapsed >= _ETA_AFTER else (_UNKNOWN_ETA,)) for job in jobs):
+        return "running"
+    if not (snapshot.integers[:, BYTES].any() or any(job.runtime or job.error for job in jobs)):
+        return "running"
+    stopped = any(_errors(snapshot)) or any(
+        name in options for options in snapshot.options for name in _STOPPED_BY_OTHERS
+    )
+    if False in verdicts and not stopped:
+        return "running"
+    if all(verdicts):
+        return "over"
+    if gap is None:
+        return "over" if jobs[0].elapsed >= _ETA_AFTER and jobs[0].eta == 0 else "perhaps"
+    return "over" if interval is not None and gap < _OFF_SCHEDULE * interval else "perhaps"
+
+
+def judge_jobs(snapshot: Snapshot) -> Sequence[bool | None]:
+    """For each job whether it is over; None if its numbers leave that open."""
+    reported = Counter(snapshot.labels)
+    return [
+        _is_over(job, options, number_of_clones(options) if reported[label] == 1 else 1)
+        for job, options, label in zip(snapshot.jobs, snapshot.options, snapshot.labels, strict=True)
+    ]
+
+
+def failure(snapshot: Snapshot) -> str:
+    """Why the run failed, going by its final document; empty if it did not."""
+    for label, error in zip(snapshot.labels, _errors(snapshot), strict=True):
+        if error:
+            return f"job {label}: error {error} ({os.strerror(error)})"
+    return ""
+
+
+def _errors(snapshot: Snapshot) -> list[int]:
+    """For each job the error number that ended it, 0 if none did."""
+    return [_fatal_error(job, options) for job, options in zip(snapshot.jobs, snapshot.options, strict=True)]
+
+
+def _fatal_error(job: Job, options: Options) -> int:
+    passed_over = job.error in _PASSED_OVER or "ignore_error" in options
+    return 0 if passed_over and job.total_err > 0 and job.error == job.first_error else job.error
+
+
+def _is_over(job: Job, options: Options, clones: int) -> bool | None:
+    if _fatal_error(job, options):
+        return True
+    eta_known = job.elapsed >= _ETA_AFTER and job.eta == 0
+    limit = runtime(options)
+    if limit is not None:
+        left = limit - job.runtime / 1e3
+        if left <= _TOLERANCE:
+            ramp = seconds(options.get("ramp_time", "")) or 0.0
+            return job.elapsed >= limit + ramp - 1
+        if is_set(options, "time_based") or left < _LAST:
+            return False
+    whole = (amount(options) or 0) * clones
+    done = sum(each.completed_bytes for each in (job.read, job.write, job.trim) if each)
+    if limit is not None:
+        return None if eta_known or done == whole else False
+    if whole and done >= whole:
+        return True
+    return None if eta_known or done >= _NEARLY * whole else False

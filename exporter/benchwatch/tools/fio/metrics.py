@@ -1,0 +1,295 @@
+"""The metrics of a fio run: their names, and how a state's numbers become samples of them.
+
+Labels: `job` as in `benchwatch.tools.fio.jobs`, `op` is read, write, trim, sync or, where unified_rw_reporting hides
+them, mixed.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ...exposition import Family, Sample, SummaryValue
+from ...histogram import Buckets, quantiles
+from .cpu import CpuUse
+from .document import Document, Latency, loads
+from .options import number_of_clones, operations, target, warnings
+from .snapshot import (
+    BYTES,
+    DROPPED,
+    ISSUED,
+    LATENCY,
+    SHORT,
+    SUBMISSION,
+    SUBMITTED,
+    TIMED,
+    Series,
+    Snapshot,
+    latency_of,
+)
+from .windows import QUANTILES, Window
+
+_WINDOW = "between the last two documents of fio at least half a status interval apart"
+_JOB_OP = ("job", "op")
+
+IOPS = Family(
+    "fio_iops",
+    "gauge",
+    f"I/Os completed a second {_WINDOW}: difference of clat_ns.N, of total_ios where no latency is measured.",
+    _JOB_OP,
+)
+BANDWIDTH = Family(
+    "fio_bandwidth_bytes_per_second", "gauge", f"Bytes completed a second {_WINDOW}: difference of io_bytes.", _JOB_OP
+)
+LATENCY_AVERAGE = Family(
+    "fio_latency_average_seconds",
+    "gauge",
+    f"Mean completion latency {_WINDOW}, seconds: difference of clat_ns mean x N; absent when nothing completed.",
+    _JOB_OP,
+)
+LATENCY_MAX = Family(
+    "fio_latency_max_seconds",
+    "gauge",
+    f"Highest completion latency {_WINDOW}, seconds: clat_ns.max if it rose, else the upper edge of the highest "
+    "json+ bin that was counted in (at most 1.6 % above); absent when neither tells.",
+    _JOB_OP,
+)
+LATENCY_WINDOW = Family(
+    "fio_latency_window_seconds",
+    "gauge",
+    f"Quantiles of the completion latency {_WINDOW}, seconds, from json+ bins (within 0.8 %).",
+    ("job", "op", "quantile"),
+)
+IOS = Family(
+    "fio_ios_total", "counter", "I/Os issued so far: total_ios; for sync, syncs completed: sync.lat_ns.N.", _JOB_OP
+)
+BYTES_TOTAL = Family("fio_bytes_total", "counter", "Bytes completed so far: io_bytes.", _JOB_OP)
+SHORT_IOS = Family(
+    "fio_short_ios_total", "counter", "I/Os that transferred less than asked so far: short_ios.", _JOB_OP
+)
+DROPPED_IOS = Family("fio_dropped_ios_total", "counter", "I/Os dropped so far: drop_ios.", _JOB_OP)
+COMPLETION_LATENCY = Family(
+    "fio_completion_latency_seconds",
+    "histogram",
+    "Completion latency so far, seconds, from json+ bins: clat_ns, or lat_ns if only that has bins; sum: mean x N.",
+    _JOB_OP,
+)
+SUBMISSION_LATENCY = Family(
+    "fio_submission_latency_seconds",
+    "summary",
+    "Submission latency so far, seconds: slat_ns mean x N; absent for engines that complete an I/O as they submit it.",
+    _JOB_OP,
+)
+JOB_INFO = Family(
+    "fio_job_info",
+    "gauge",
+    "Options of a job as fio prints them back, empty where not given; of a reported group those of its first job; 1.",
+    ("job", "group", "rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename"),
+    "runs",
+)
+TARGET_IOPS = Family(
+    "fio_target_iops",
+    "gauge",
+    "I/Os a second that rate_iops= allows, times the job's clones (numjobs); of a reported group its first job's.",
+    _JOB_OP,
+)
+TARGET_BANDWIDTH = Family(
+    "fio_target_bandwidth_bytes_per_second",
+    "gauge",
+    "Bytes a second that rate= allows, times the job's clones (numjobs); of a reported group its first job's.",
+    _JOB_OP,
+)
+JOB_ERROR = Family(
+    "fio_job_error",
+    "gauge",
+    "Error number (errno) of a job, 0 while there is none; set once the job has ended.",
+    ("job",),
+    "runs",
+)
+JOB_WARNING = Family(
+    "fio_job_warning",
+    "gauge",
+    "1 for a combination of options that makes the job's numbers mean something else than they seem to.",
+    ("job", "warning"),
+    "runs",
+)
+JOB_CPU = Family(
+    "fio_job_cpu_ratio",
+    "gauge",
+    f"CPU seconds a second used by a job's processes in user and system mode {_WINDOW} (1 is one CPU): difference of "
+    "usr_cpu, sys_cpu x job_runtime.",
+    ("job", "mode"),
+)
+DISK_UTIL = Family(
+    "fio_disk_util_ratio",
+    "gauge",
+    "Part of the time since fio started that a disk was busy, with I/O of fio or others: disk_util.util.",
+    ("disk",),
+)
+RESULT_IOPS = Family(
+    "fio_result_iops",
+    "gauge",
+    "I/Os a second over the whole run: total_ios / runtime of the final document.",
+    _JOB_OP,
+    "runs",
+)
+RESULT_BANDWIDTH = Family(
+    "fio_result_bandwidth_bytes_per_second",
+    "gauge",
+    "Bytes a second over the whole run: io_bytes / runtime of the final document.",
+    _JOB_OP,
+    "runs",
+)
+RESULT_LATENCY_AVERAGE = Family(
+    "fio_result_latency_average_seconds",
+    "gauge",
+    "Mean completion latency over the whole run, seconds: clat_ns.mean of the final document.",
+    _JOB_OP,
+    "runs",
+)
+RESULT_LATENCY = Family(
+    "fio_result_latency_seconds",
+    "gauge",
+    "Quantiles of the completion latency over the whole run, seconds, from the final document: json+ bins, else fio's "
+    "own percentiles (within 0.8 %); quantile 1 is clat_ns.max.",
+    ("job", "op", "quantile"),
+    "runs",
+)
+FAMILIES = (
+    IOPS,
+    BANDWIDTH,
+    LATENCY_AVERAGE,
+    LATENCY_MAX,
+    LATENCY_WINDOW,
+    IOS,
+    BYTES_TOTAL,
+    SHORT_IOS,
+    DROPPED_IOS,
+    COMPLETION_LATENCY,
+    SUBMISSION_LATENCY,
+    TARGET_IOPS,
+    TARGET_BANDWIDTH,
+    JOB_ERROR,
+    JOB_CPU,
+    DISK_UTIL,
+    JOB_INFO,
+    JOB_WARNING,
+    RESULT_IOPS,
+    RESULT_BANDWIDTH,
+    RESULT_LATENCY_AVERAGE,
+    RESULT_LATENCY,
+)
+
+_QUANTILE_TEXTS = tuple(f"{quantile:g}" for quantile in QUANTILES)
+_INFO_OPTIONS = JOB_INFO.labels[2:]
+
+
+def live(windows: Mapping[Series, Window]) -> Iterator[Sample]:
+    """What happened in the last window."""
+    for series, window in windows.items():
+        values = (
+            (IOPS, window.iops),
+            (BANDWIDTH, window.bandwidth),
+            (LATENCY_AVERAGE, window.latency),
+            (LATENCY_MAX, window.maximum),
+        )
+        for family, value in values:
+            if value is not None:
+                yield Sample(family, series, value)
+        for quantile, seconds in zip(_QUANTILE_TEXTS, window.quantiles, strict=False):
+            yield Sample(LATENCY_WINDOW, (*series, quantile), seconds)
+
+
+def machine(document: Document, cpu: Mapping[str, CpuUse]) -> Iterator[Sample]:
+    """What the jobs and others ask of CPUs and disks."""
+    for label, use in cpu.items():
+        yield Sample(JOB_CPU, (label, "usr"), use.user)
+        yield Sample(JOB_CPU, (label, "sys"), use.system)
+    for name, util in {disk.name: disk.util for disk in document.disk_util}.items():
+        if util is not None:
+            yield Sample(DISK_UTIL, (name,), util / 100)
+
+
+def counters(snapshot: Snapshot, buckets: Buckets) -> Iterator[Sample]:
+    """What has been counted so far."""
+    columns = {
+        family: snapshot.total(column).tolist()
+        for family, column in ((IOS, ISSUED), (BYTES_TOTAL, BYTES), (SHORT_IOS, SHORT), (DROPPED_IOS, DROPPED))
+    }
+    submitted = snapshot.total(SUBMITTED).tolist()
+    for row, series in enumerate(snapshot.series):
+        for family, totals in columns.items():
+            if family is IOS or series.operation != "sync":
+                yield Sample(family, series, totals[row])
+        seconds = snapshot.seconds[row]
+        if snapshot.binned[row]:
+            yield Sample(COMPLETION_LATENCY, series, buckets.value(snapshot.counts[row], float(seconds[LATENCY])))
+        if submitted[row]:
+            yield Sample(SUBMISSION_LATENCY, series, SummaryValue(submitted[row], float(seconds[SUBMISSION])))
+
+
+def jobs(snapshot: Snapshot, depth_note: bool) -> Iterator[Sample]:
+    """What the jobs are, what they are to reach, and what is wrong with them."""
+    first: dict[str, int] = {}
+    errors: dict[str, int] = {}
+    for place, (job, label) in enumerate(zip(snapshot.jobs, snapshot.labels, strict=True)):
+        first.setdefault(label, place)
+        errors[label] = errors.get(label) or job.error
+    for label, place in first.items():
+        options = snapshot.options[place]
+        group = str(snapshot.jobs[place].groupid)
+        yield Sample(JOB_INFO, (label, group, *(options.get(name, "") for name in _INFO_OPTIONS)), 1)
+        for warning in warnings(options, depth_note):
+            yield Sample(JOB_WARNING, (label, warning), 1)
+        yield Sample(JOB_ERROR, (label,), errors[label])
+    reported = np.bincount(snapshot.rows, minlength=len(snapshot.series)).tolist()
+    for row, series in enumerate(snapshot.series):
+        options = snapshot.options[first[series.job]]
+        if series.operation != "mixed" and series.operation not in operations(options):
+            continue
+        clones = reported[row] if reported[row] > 1 else number_of_clones(options)
+        for family, name in ((TARGET_IOPS, "rate_iops"), (TARGET_BANDWIDTH, "rate")):
+            rate = target(options, name, series.operation)
+            if rate is not None:
+                yield Sample(family, series, rate * clones)
+
+
+def results(snapshot: Snapshot) -> Iterator[Sample]:
+    """What the whole run came to; of a final document."""
+    issued, sent, timed = (snapshot.total(column).tolist() for column in (ISSUED, BYTES, TIMED))
+    highest = snapshot.highest(snapshot.maxima).tolist()
+    for row, series in enumerate(snapshot.series):
+        members = [member for member, owner in zip(snapshot.members, snapshot.rows, strict=True) if owner == row]
+        runtime = max(_runtime(snapshot, place, operation) for place, operation in members)
+        if runtime:
+            yield Sample(RESULT_IOPS, series, issued[row] * 1000 / runtime)
+            yield Sample(RESULT_BANDWIDTH, series, sent[row] * 1000 / runtime)
+        if not timed[row]:
+            continue
+        yield Sample(RESULT_LATENCY_AVERAGE, series, float(snapshot.seconds[row, LATENCY]) / timed[row])
+        if snapshot.binned[row]:
+            found = dict(zip(_QUANTILE_TEXTS, quantiles(snapshot.counts[row], QUANTILES), strict=False))
+        elif len(members) == 1:
+            found = _percentiles(latency_of(snapshot.jobs[members[0].place], series.operation))
+        else:
+            found = {}
+        for quantile, seconds in {**found, _QUANTILE_TEXTS[-1]: highest[row] / 1e9}.items():
+            yield Sample(RESULT_LATENCY, (*series, quantile), seconds)
+
+
+def _runtime(snapshot: Snapshot, place: int, operation: str) -> int:
+    direction = getattr(snapshot.jobs[place], operation)
+    return int(direction.runtime) if direction else 0
+
+
+def _percentiles(latency: Latency) -> dict[str, float]:
+    """fio's own percentiles, seconds, for those quantiles that it printed."""
+    try:
+        printed = loads(bytes(latency.percentile)) if latency.percentile else {}
+    except ValueError:
+        return {}
+    found = {}
+    for quantile, text in zip(QUANTILES, _QUANTILE_TEXTS, strict=True):
+        value = printed.get(f"{quantile * 100:.6f}") if isinstance(printed, dict) else None
+        if isinstance(value, int | float):
+            found[text] = value / 1e9
+    return found

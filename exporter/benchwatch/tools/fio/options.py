@@ -1,0 +1,173 @@
+"""A job's options, as fio prints them back, and what follows from them.
+
+fio (options.c, parse.c) prints the options of `[global]` and of each job under their canonical names with the text
+they were given; options without a value are left out before 3.39. A list `a,b` is for reads, writes and trims; the
+last one given stands for those after it, an empty one sets nothing. Sizes: k, m, g, t, p are powers of kb_base (1024
+unless set); kib, mib ... powers of the other base, 1000 then (and 1024 with kb_base=1000). Times: us, ms, s, m, h, d;
+without unit seconds.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from msgspec import Raw
+
+from .document import loads
+
+Options = Mapping[str, str]
+
+_OPERATIONS = {
+    "read": ("read",),
+    "randread": ("read",),
+    "write": ("write",),
+    "randwrite": ("write",),
+    "trim": ("trim",),
+    "randtrim": ("trim",),
+    "rw": ("read", "write"),
+    "readwrite": ("read", "write"),
+    "randrw": ("read", "write"),
+    "trimwrite": ("write", "trim"),
+    "randtrimwrite": ("write", "trim"),
+}
+_PLACES = {"read": 0, "write": 1, "trim": 2}
+_SIZE = re.compile(r"\+?(?:0x([0-9a-f]+)|(\d+))([kmgtp]?)(ib|i|b|)", re.IGNORECASE)
+_TIME = re.compile(r"(\d+)(us|usec|ms|msec|s|m|h|d|)", re.IGNORECASE)
+_SECONDS = {"us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}
+_SYNCHRONOUS = frozenset(
+    (
+        "sync",
+        "psync",
+        "vsync",
+        "pvsync",
+        "pvsync2",
+        "mmap",
+        "splice",
+        "ftruncate",
+        "falloc",
+        "e4defrag",
+        "libpmem",
+        "dev-dax",
+    )
+)
+
+
+@lru_cache(maxsize=1024)
+def _read(raw: bytes) -> Options:
+    """An object of options; in client mode there may be a list of them, one a host, of which the first given counts."""
+    try:
+        tree = loads(raw) if raw else {}
+    except ValueError:
+        tree = {}
+    options: dict[str, str] = {}
+    for each in tree if isinstance(tree, list) else [tree]:
+        if isinstance(each, dict):
+            for name, value in each.items():
+                if isinstance(value, str) and not (name == "hostname" and isinstance(tree, list)):
+                    options.setdefault(name, value)
+    return options
+
+
+@lru_cache(maxsize=1024)
+def _merged(of_all: bytes, of_job: bytes) -> Options:
+    return {**_read(of_all), **_read(of_job)}
+
+
+def read_options(raw: Raw) -> Options:
+    """The options printed at one place, by name."""
+    return _read(bytes(raw))
+
+
+def job_options(of_all: Raw, of_job: Raw) -> Options:
+    """The options that hold for a job: its own, over those of all jobs."""
+    return _merged(bytes(of_all), bytes(of_job))
+
+
+@lru_cache(maxsize=1024)
+def size(text: str, kb_base: int = 1024) -> int | None:
+    """A size or a number, None if it is not a plain one (a percentage, an expression)."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        return None
+    digits, unit = match[1] or match[2], match[3].lower()
+    other_base = 1000 if kb_base == 1024 else 1024
+    base = other_base if match[4].lower() == "ib" else kb_base
+    factor: int = base ** " kmgtp".index(unit or " ")
+    return int(digits, 16 if match[1] else 10) * factor
+
+
+@lru_cache(maxsize=1024)
+def seconds(text: str) -> float | None:
+    """A time in seconds; None if it is not a plain one."""
+    match = _TIME.fullmatch(text.strip())
+    return int(match[1]) * _SECONDS[match[2].lower()] if match else None
+
+
+def operations(options: Options) -> tuple[str, ...]:
+    """The operations that the job's rw= includes."""
+    mode = options.get("rw", "read").partition(":")[0]
+    return _OPERATIONS.get(mode, ())
+
+
+def target(options: Options, name: str, operation: str) -> int | None:
+    """The rate that `rate_iops` (operations a second) or `rate` (bytes a second) asks for; None if it sets none.
+
+    `mixed`, the sum over operations, has one if all of them have.
+    """
+    if operation == "mixed":
+        parts = [target(options, name, each) for each in operations(options)]
+        known = [part for part in parts if part is not None]
+        return sum(known) if known and len(known) == len(parts) else None
+    if operation not in _PLACES or name not in options:
+        return None
+    texts = options[name].split(",")
+    text = texts[min(_PLACES[operation], len(texts) - 1)]
+    return size(text, _kb_base(options)) or None
+
+
+def _kb_base(options: Options) -> int:
+    return 1000 if options.get("kb_base", "").strip() == "1000" else 1024
+
+
+def number_of_clones(options: Options) -> int:
+    """numjobs=."""
+    return max(size(options.get("numjobs", "")) or 1, 1)
+
+
+def runtime(options: Options) -> float | None:
+    """The time that runtime= allows, in seconds; None if it sets none."""
+    return seconds(options.get("runtime", "")) or None
+
+
+def amount(options: Options) -> int | None:
+    """The bytes that one clone of the job transfers in all, where io_size= or size= says so plainly."""
+    total = size(options.get("io_size") or options.get("size", ""), _kb_base(options))
+    return total * (size(options.get("loops", "")) or 1) if total else None
+
+
+def is_set(options: Options, name: str) -> bool:
+    """Whether a switch is given and not 0."""
+    return options.get(name, "0") not in ("0", "false")
+
+
+def warnings(options: Options, depth_note: bool) -> Iterator[str]:
+    """Combinations that certainly make the job's numbers mean something else than they seem to.
+
+    rwmixread_with_rate_iops: each works against the other, so neither is kept. sync_engine_iodepth: a synchronous
+    engine has one I/O in flight whatever iodepth says (an unnamed engine counts if fio itself noted that,
+    `depth_note`). libaio_without_direct: buffered I/O is synchronous in libaio. gtod_reduce_no_latency: fio does not
+    measure latencies.
+    """
+    mixed = len(operations(options)) > 1
+    rated = any(target(options, "rate_iops", each) for each in operations(options))
+    if mixed and rated and ("rwmixread" in options or "rwmixwrite" in options):
+        yield "rwmixread_with_rate_iops"
+    engine = options.get("ioengine", "")
+    deep = (size(options.get("iodepth", "")) or 1) > 1
+    offloaded = options.get("io_submit_mode") == "offload"
+    if deep and not offloaded and (engine in _SYNCHRONOUS or (depth_note and not engine)):
+        yield "sync_engine_iodepth"
+    if deep and engine == "libaio" and not is_set(options, "direct") and options.get("buffered") != "0":
+        yield "libaio_without_direct"
+    if is_set(options, "gtod_reduce") or (is_set(options, "disable_clat") and is_set(options, "disable_lat")):
+        yield "gtod_reduce_no_latency"

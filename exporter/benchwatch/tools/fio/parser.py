@@ -1,0 +1,157 @@
+"""Reads one stream of fio: documents, and the messages around them.
+
+Records: Document, and Fatal, Interrupted and DepthNote from `benchwatch.tools.fio.text`; Begin where another fio's
+documents follow in the same stream. `elapsed` and the time of a document tell when its fio was started, to a second:
+a document of an fio started later, or of another version, or with other jobs, or with time running backwards, is
+another run's.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from .. import Begin, Misread
+from .document import Document, decode
+from .framing import Broken, Framer, Piece, Text, Whole, separate
+from .text import INTRUSION, meaning, record
+
+_EXCERPT = 200
+_TERSE_LINES = 100
+"""Lines of terse output after which no document is expected any more: it stands before the document, one line a job."""
+_CLOCK_SLACK = 2.0
+"""Seconds by which the start times that two documents tell may differ: `elapsed` is rounded up."""
+
+NO_JSON = "fio prints no JSON here, so nothing can be measured: add --output-format=json+ --status-interval=1"
+
+
+class FioParser:
+    """Parser of the only kind of stream, `text`."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self._framer = Framer()
+        self._last: _Identity | None = None
+        self._no_json = "awaited"
+        self._terse = 0
+        self._known = False
+        self._reported = False
+
+    def feed(self, data: bytes) -> Sequence[Any]:
+        """See tools.Parser."""
+        return self._read(self._framer.feed(data))
+
+    def close(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        records = self._read(self._framer.close())
+        if self._terse:
+            self._no_document(records, "at the end")
+        return records
+
+    def _read(self, pieces: Sequence[Piece]) -> list[Any]:
+        records: list[Any] = []
+        for piece in pieces:
+            where = f"byte {piece.offset}"
+            if isinstance(piece, Text):
+                self._line(piece.data, where, records)
+                continue
+            self._no_json, self._terse = "not needed", 0
+            self._known, self._reported = True, False
+            if isinstance(piece, Whole):
+                self._document(piece, where, records)
+            else:
+                self._broken(piece, where, records)
+        return records
+
+    def _line(self, data: bytes, where: str, records: list[Any]) -> None:
+        line = data.decode("utf-8", "replace")
+        if not line.strip():
+            return
+        found = meaning(line)
+        if found == "unknown" or (found == "continued" and not self._known):
+            # One for all lines of a heap, such as the rest of a document whose beginning is lost.
+            if not self._reported:
+                records.append(Misread("other_text", where, line[:_EXCERPT]))
+            self._known, self._reported = False, True
+            return
+        self._known, self._reported = True, False
+        self.records += 1
+        self._terse += found == "terse" and self._no_json == "awaited"
+        if found == "results" or (self._terse and (found != "terse" or self._terse > _TERSE_LINES)):
+            self._no_document(records, where)
+        told = record(line, found)
+        if told is not None:
+            records.append(told)
+
+    def _no_document(self, records: list[Any], where: str) -> None:
+        if self._no_json == "awaited":
+            records.append(Misread("no_json_output", where, NO_JSON))
+        self._no_json, self._terse = "told", 0
+
+    def _document(self, piece: Whole, where: str, records: list[Any]) -> None:
+        try:
+            document = decode(piece.data)
+        except ValueError as error:
+            parts = separate(piece)
+            if len(parts) > 1:  # a document that was cut off, and glued to it the next one
+                records += self._read(parts)
+                return
+            found = self._decode_tolerantly(piece.data, where, records)
+            if found is None:
+                records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
+                return
+            document = found
+        if self._last is not None and not self._last.continues(document):
+            records.append(Begin())
+        self._last = _Identity.of(document)
+        self.records += 1
+        records.append(document)
+
+    def _decode_tolerantly(self, data: bytes, where: str, records: list[Any]) -> Document | None:
+        messages = INTRUSION.findall(data)
+        if messages:
+            with suppress(ValueError):
+                document = decode(INTRUSION.sub(b"", data), tolerant=True)
+                for message in messages:
+                    self._line(message.strip(), where, records)
+                return document
+        with suppress(ValueError):
+            return decode(data, tolerant=True)
+        return None
+
+    def _broken(self, piece: Broken, where: str, records: list[Any]) -> None:
+        records.append(Misread(piece.reason, where, piece.data[:_EXCERPT].decode("utf-8", "replace")))
+        for line in piece.data.splitlines()[1:]:
+            if line[:1].strip():  # no line of a document stands in column 0
+                self._line(line, where, records)
+
+
+class _Identity(NamedTuple):
+    """What of a document tells whether the next one is of the same fio."""
+
+    version: str
+    jobs: tuple[tuple[str, int], ...]
+    starts: tuple[int, ...]
+    elapsed: int
+    built: float | None
+
+    @classmethod
+    def of(cls, document: Document) -> "_Identity":
+        jobs = document.jobs
+        return cls(
+            document.version,
+            tuple((job.jobname, job.groupid) for job in jobs),
+            tuple(job.job_start for job in jobs),
+            jobs[0].elapsed if jobs else 0,
+            document.built,
+        )
+
+    def continues(self, document: Document) -> bool:
+        """Whether the document is of the same fio as the one before, which this is of."""
+        new = _Identity.of(document)
+        if (new.version, new.jobs) != (self.version, self.jobs) or self.built is None or new.built is None:
+            return False
+        if any(old and old == start for old, start in zip(self.starts, new.starts, strict=True)):
+            return True
+        if new.built < self.built or new.elapsed < self.elapsed:
+            return False
+        return (new.built - self.built) - (new.elapsed - self.elapsed) < _CLOCK_SLACK

@@ -1,0 +1,194 @@
+"""The counters of one document, as arrays: by member (one job in one operation) and summed into series.
+
+Jobs with the same label (clones of one job that fio reports one by one) are members of the same series: their counters
+and bins are added, which is exact.
+
+Which numbers stand for what, with the versions of fio:
+- completed I/Os are `N` of the latency (3.18+), else the sum of its bins (json+), else `total_ios`, which counts I/Os
+  as they are issued; `total_ios` too where no latency is measured (gtod_reduce, disable_*, ramp time) and bytes show
+  that I/O completes.
+- the latency is the completion latency `clat_ns`; `lat_ns`, from submission, where only that has bins
+  (lat_percentiles=1 with clat_percentiles=0) or was measured at all (disable_clat).
+- a sum of latencies is mean x N.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...histogram import BINS, bins
+from .document import Direction, Document, Job, Latency
+from .jobs import labels, reported_jobs
+from .options import Options, job_options, operations
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ISSUED, BYTES, SHORT, DROPPED, COMPLETED, TIMED, SUBMITTED = range(7)
+"""Columns of `Snapshot.integers`: I/Os issued, bytes completed, short and dropped I/Os, I/Os completed, latencies and
+submission latencies measured."""
+LATENCY, SUBMISSION = range(2)
+"""Columns of `Snapshot.seconds`: sums of latencies and of submission latencies, seconds."""
+_COLUMNS = 7
+_OPERATIONS = ("read", "write", "trim")
+
+
+class Series(NamedTuple):
+    """What a series is about."""
+
+    job: str
+    operation: str
+
+
+class Member(NamedTuple):
+    """One job of the document, by its place, in one operation."""
+
+    place: int
+    operation: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """Cumulative counters at one time.
+
+    Shapes: `integers` and `maxima` have a row a member, `rows` says which series each belongs to; `seconds` and
+    `counts` have a row a series.
+    """
+
+    time: float
+    jobs: Sequence[Job]
+    labels: Sequence[str]
+    options: Sequence[Options]
+    members: tuple[Member, ...]
+    series: tuple[Series, ...]
+    rows: Integers
+    integers: Integers
+    starts: Integers
+    """When each member's job started, epoch milliseconds; 0 if not said or not started."""
+    maxima: Integers
+    """Highest latency of each member, nanoseconds."""
+    seconds: Floats
+    counts: Integers
+    """Latencies by bin (see benchwatch.histogram)."""
+    binned: NDArray[np.bool_]
+    """Which series have bins."""
+
+    def total(self, column: int) -> Integers:
+        """A column of `integers`, summed by series."""
+        return self.by_series(self.integers[:, column])
+
+    def by_series(self, values: Integers) -> Integers:
+        """Values of members, summed by series."""
+        sums = np.zeros(len(self.series), dtype=np.int64)
+        np.add.at(sums, self.rows, values)
+        return sums
+
+    def highest(self, values: Integers) -> Integers:
+        """The highest of each series' members' values, at least 0."""
+        maxima = np.zeros(len(self.series), dtype=np.int64)
+        np.maximum.at(maxima, self.rows, values)
+        return maxima
+
+
+def take(document: Document, time: float) -> Snapshot:
+    """The counters of a document that was built at `time`, Unix seconds."""
+    jobs = reported_jobs(document)
+    names = labels(jobs)
+    options = [job_options(document.global_options, job.options) for job in jobs]
+    members: list[Member] = []
+    series: dict[Series, int] = {}
+    rows: list[int] = []
+    integers: list[tuple[int, ...]] = []
+    sums: list[tuple[float, float]] = []
+    starts: list[int] = []
+    maxima: list[int] = []
+    found: list[dict[int, int]] = []
+    for place, job in enumerate(jobs):
+        for operation, direction in _directions(job, options[place]):
+            latency = _latency(direction, operation)
+            timed = _observations(latency, direction.total_ios)
+            submission = direction.slat_ns
+            submitted = _observations(submission, direction.total_ios)
+            completed = timed
+            if not timed and direction.completed_bytes:
+                completed = direction.total_ios
+            issued = timed if operation == "sync" else direction.total_ios
+            members.append(Member(place, operation))
+            rows.append(series.setdefault(Series(names[place], operation), len(series)))
+            numbers = (issued, direction.completed_bytes, direction.short_ios, direction.drop_ios)
+            integers.append((*numbers, completed, timed, submitted))
+            sums.append(((latency.mean or 0.0) * timed / 1e9, (submission.mean or 0.0) * submitted / 1e9))
+            starts.append(job.job_start)
+            maxima.append(latency.max if timed else 0)
+            found.append(latency.bins or {})
+    row_array = np.array(rows, dtype=np.int64)
+    seconds = np.zeros((len(series), 2))
+    np.add.at(seconds, row_array, np.array(sums, dtype=np.float64).reshape(-1, 2))
+    binned = np.zeros(len(series), dtype=np.bool_)
+    binned[[row for row, each in zip(rows, found, strict=True) if each]] = True
+    return Snapshot(
+        time,
+        jobs,
+        names,
+        options,
+        tuple(members),
+        tuple(series),
+        row_array,
+        np.array(integers, dtype=np.int64).reshape(-1, _COLUMNS),
+        np.array(starts, dtype=np.int64),
+        np.array(maxima, dtype=np.int64),
+        seconds,
+        _counts(found, row_array, len(series)),
+        binned,
+    )
+
+
+def latency_of(job: Job, operation: str) -> Latency:
+    """The latency that stands for the job in that operation."""
+    direction: Direction | None = getattr(job, operation)
+    return _latency(direction, operation) if direction else Latency()
+
+
+def _directions(job: Job, options: Options) -> Iterator[tuple[str, Direction]]:
+    """The operations that a job does, or by its rw= will do."""
+    if job.mixed and not job.read:
+        yield "mixed", job.mixed
+    planned = operations(options)
+    for operation, direction in zip(_OPERATIONS, (job.read, job.write, job.trim), strict=True):
+        if direction and (direction.total_ios or direction.completed_bytes or operation in planned):
+            yield operation, direction
+    if job.sync and (job.sync.total_ios or job.sync.lat_ns.N > 0):
+        yield "sync", job.sync
+
+
+def _latency(direction: Direction, operation: str) -> Latency:
+    completion, total = direction.clat_ns, direction.lat_ns
+    if operation == "sync" or (total.bins and not completion.bins):
+        return total
+    return total if total.N > 0 and completion.N == 0 else completion
+
+
+def _observations(latency: Latency, issued: int) -> int:
+    """How many observations a latency sums up; 0 if none."""
+    if latency.mean is None:
+        return 0
+    if latency.N >= 0:
+        return latency.N
+    if latency.bins:
+        return sum(latency.bins.values())
+    return issued if latency.mean > 0 else 0
+
+
+def _counts(found: list[dict[int, int]], rows: Integers, height: int) -> Integers:
+    lengths = np.array([len(each) for each in found], dtype=np.int64)
+    total = int(lengths.sum())
+    counts = np.zeros(height * BINS, dtype=np.int64)
+    if total:
+        keys = np.fromiter(chain.from_iterable(found), np.int64, total)
+        values = np.fromiter(chain.from_iterable(each.values() for each in found), np.int64, total)
+        np.add.at(counts, np.repeat(rows, lengths) * BINS + bins(np.clip(keys, 0, 2**53)), values)
+    return counts.reshape(height, BINS)

@@ -1,0 +1,218 @@
+"""What is known of one fio process, from its documents and messages.
+
+A window is the time between two documents; one shorter than half the status interval is left to grow into the next,
+since after a freeze fio prints two documents about 2 ms apart, and its last document often follows the one before by
+10 ms.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
+
+from ...exposition import Sample
+from ...histogram import Buckets
+from .. import HISTORY, Figures, Outcome, Report
+from . import cpu, figures, metrics
+from .document import Document
+from .ending import Judgement, failure, judge, judge_jobs
+from .intervals import Interval
+from .options import read_options
+from .snapshot import ISSUED, Series, Snapshot, take
+from .text import DepthNote, Fatal, Interrupted
+from .windows import Window, difference, reset_between
+
+_SILENCE_INTERVALS = 3
+_SILENCE = 5.0
+_SILENCE_ALONE = 10.0
+"""Seconds without another document after which one that may be the last is taken for it: at least, and if alone."""
+
+
+class FioState:
+    """See tools.State. What it exports comes from the last document; before the first one it exports nothing."""
+
+    def __init__(self, buckets: Buckets) -> None:
+        self.version = 0
+        self.tool_version = ""
+        self.start: float | None = None
+        self.end: float | None = None
+        self.last_report: float | None = None
+        self.outcome: Outcome = ""
+        self.reason = ""
+        self.idle_reports = 0
+        self.history: deque[Report] = deque(maxlen=HISTORY)
+        self._buckets = buckets
+        self._interval = Interval()
+        self._document: Document | None = None
+        self._snapshot: Snapshot | None = None
+        self._base: Snapshot | None = None
+        """Where the present window begins."""
+        self._windows: Mapping[Series, Window] = {}
+        self._cpu: Mapping[str, cpu.CpuUse] = {}
+        self._signal: int | None = None
+        self._depth_note = False
+        self._doubtful = False
+        """Whether a document was taken for the last one wrongly."""
+        self._final = False
+        """Whether the last document is fio's final one."""
+        self._silent_after: float | None = None
+        """When the document came that is the last one if nothing follows."""
+
+    @property
+    def report_interval(self) -> float | None:
+        """See tools.State."""
+        return self._interval.seconds
+
+    def apply(self, record: Any, stream: str, arrived: float) -> None:
+        """See tools.State."""
+        if isinstance(record, Document):
+            self._take(record, arrived)
+        elif isinstance(record, Interrupted):
+            self._interrupted(record.signal, arrived)
+        elif isinstance(record, Fatal):
+            self._gave_up(record.text, arrived)
+        elif isinstance(record, DepthNote):
+            self._depth_note = True
+        self.version += 1
+
+    def tick(self, now: float) -> None:
+        """See tools.State."""
+        if self._silent_after is None or self._snapshot is None:
+            return
+        interval = self.report_interval
+        silence = _SILENCE_ALONE if interval is None else max(_SILENCE, _SILENCE_INTERVALS * interval)
+        if now - self._silent_after >= silence:
+            self._silent_after = None
+            self._over(self._snapshot)
+            self.version += 1
+
+    def parameters(self) -> Mapping[str, str]:
+        """See tools.State."""
+        if self._snapshot is None or self._document is None:
+            return {}
+        found = dict(read_options(self._document.global_options))
+        one = len(set(self._snapshot.labels)) == 1
+        for job, label in zip(self._snapshot.jobs, self._snapshot.labels, strict=True):
+            for name, value in read_options(job.options).items():
+                found[name if one else f"{label}/{name}"] = value
+        return found
+
+    def figures(self) -> Figures:
+        """See tools.State."""
+        if self._snapshot is None:
+            return Figures(None, None, None, None)
+        return figures.of_run(self._snapshot) if self.outcome else figures.of_window(self._windows, self._snapshot)
+
+    def samples(self, current: bool) -> Iterator[Sample]:
+        """See tools.State."""
+        if self._snapshot is None or self._document is None:
+            return
+        if current:
+            yield from metrics.live(self._windows)
+            yield from metrics.machine(self._document, self._cpu)
+        yield from metrics.counters(self._snapshot, self._buckets)
+        yield from metrics.jobs(self._snapshot, self._depth_note)
+        if self._final:
+            yield from metrics.results(self._snapshot)
+
+    def _take(self, document: Document, arrived: float) -> None:
+        built = document.built
+        time = arrived if built is None else built
+        snapshot = take(document, time)
+        before = self._snapshot
+        gap = None if before is None else time - before.time
+        self._document, self._snapshot, self._final = document, snapshot, False
+        self.tool_version = document.version
+        self.last_report = time
+        if self.start is None:
+            self.start = _start(document, snapshot)
+        self._go_on(before, snapshot, gap)
+        verdicts = judge_jobs(snapshot)
+        over = self._judge(document, snapshot, verdicts, gap)
+        if gap is not None and over != "over":
+            self._interval.add(gap)
+        if built is not None:
+            self._measure(snapshot, verdicts)
+        self._silent_after = None
+        if over == "over":
+            self._over(snapshot)
+        elif over == "perhaps":
+            self._silent_after = arrived
+
+    def _judge(
+        self, document: Document, snapshot: Snapshot, verdicts: Sequence[bool | None], gap: float | None
+    ) -> Judgement:
+        if document.of_clients or self._signal is not None:
+            return "over"
+        judgement = judge(snapshot, verdicts, gap, self.report_interval)
+        return "perhaps" if judgement == "over" and self._doubtful else judgement
+
+    def _go_on(self, before: Snapshot | None, snapshot: Snapshot, gap: float | None) -> None:
+        """A further document: whatever was said to have ended the run did not."""
+        if before is not None and self.outcome and self._signal is None and gap is not None:
+            went_on = snapshot.integers[:, ISSUED].sum() != before.integers[:, ISSUED].sum()
+            self._doubtful |= bool(went_on and gap >= (self.report_interval or 0.0) / 2)
+        if self._signal is None:
+            self.outcome, self.reason, self.end = "", "", None
+
+    def _over(self, snapshot: Snapshot) -> None:
+        self._final, self.end = True, snapshot.time
+        if self._signal is None:
+            self.reason = failure(snapshot)
+            self.outcome = "failed" if self.reason else "finished"
+
+    def _interrupted(self, signal: int, arrived: float) -> None:
+        if self.outcome == "finished":
+            return
+        self._signal = signal
+        self.outcome, self.reason = "failed", f"interrupted by signal {signal}"
+        self.end = arrived if self.last_report is None else self.last_report
+
+    def _gave_up(self, text: str, arrived: float) -> None:
+        # Plain words are preferred to `file:..., func=...`, whichever of the two streams is read first.
+        if self._snapshot is None and (not self.outcome or ", func=" in self.reason):
+            self.outcome, self.reason, self.end = "failed", text, arrived
+
+    def _measure(self, snapshot: Snapshot, verdicts: Sequence[bool | None]) -> None:
+        """Close the window that this document ends, if it is long enough."""
+        base = self._base
+        if base is not None:
+            length = snapshot.time - base.time
+            if length <= 0 or length < (self.report_interval or 0.0) / 2:
+                if length < 0 or reset_between(base, snapshot):
+                    self._base = snapshot
+                return
+        windows = difference(base, snapshot)
+        begun = {series for series, issued in zip(snapshot.series, snapshot.total(ISSUED), strict=True) if issued}
+        going_on = {label for label, over in zip(snapshot.labels, verdicts, strict=True) if not over}
+        self._windows = {
+            series: window
+            for series, window in windows.items()
+            if window.iops or (series in begun and series.job in going_on)
+        }
+        active = {series.job for series in self._windows}
+        used = cpu.difference(base, snapshot) if base is not None else {}
+        self._cpu = {label: use for label, use in used.items() if label in active}
+        self._base = snapshot
+        self._report(snapshot.time, windows, begun)
+
+    def _report(self, time: float, windows: Mapping[Series, Window], begun: Set[Series]) -> None:
+        """Add the windows to the history, if they are known for all that has begun."""
+        if not begun <= windows.keys() or not windows:
+            self.idle_reports = 0
+            return
+        counted = [window for series, window in windows.items() if series.operation != "sync"]
+        timed = sum(window.timed for window in counted if window.latency is not None)
+        latency = sum((window.latency or 0.0) * window.timed for window in counted) / timed if timed else None
+        self.history.append(Report(time, sum(window.iops for window in counted), latency))
+        idle = bool(self._windows) and not any(window.iops for window in self._windows.values())
+        self.idle_reports = self.idle_reports + 1 if idle else 0
+
+
+def _start(document: Document, snapshot: Snapshot) -> float | None:
+    """When the first job started, or fio itself where that is not said."""
+    starts = [job.job_start for job in snapshot.jobs if job.job_start]
+    if starts:
+        return min(starts) / 1e3
+    if document.of_clients:
+        return float(document.timestamp) if document.timestamp else None
+    return snapshot.time - snapshot.jobs[0].elapsed if snapshot.jobs else None

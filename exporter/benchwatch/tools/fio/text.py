@@ -1,0 +1,89 @@
+"""What the lines between fio's documents mean.
+
+fio's messages have no common form (log.c, init.c, backend.c, stat.c). Those that matter here: `fio: ...` (errors and
+warnings alike), `fio: terminating on signal N`, `note: both iodepth >= 1 and synchronous I/O engine are selected
+...`. The rest that is known is passed over: ETA (`Jobs: 1 (f=1): ...`), normal output (a header with `(g=0): rw=`,
+results with `(groupid=0, jobs=1): err=`), terse output (`3;fio-3.33;...`). Which `fio: ` lines end fio before it
+starts a job was read from the sources of 3.42: errors of options, of the job file and of loading or setting up the
+I/O engine.
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+Meaning = Literal["fatal", "interrupted", "depth_note", "results", "terse", "known", "continued", "unknown"]
+
+
+class Fatal(NamedTuple):
+    """A message with which fio gives up before it starts a job."""
+
+    text: str
+
+
+class Interrupted(NamedTuple):
+    """fio was told to stop by a signal; its final document follows."""
+
+    signal: int
+
+
+class DepthNote(NamedTuple):
+    """fio says that a synchronous I/O engine was combined with a queue depth above 1."""
+
+
+_HOST = r"(?:<[^>]*> )?"
+_PROGRAM = r"(?:\S*/)?fio(?:-\d[\w.]*)?: "
+_FATAL = re.compile(
+    _PROGRAM
+    + r"(?:.*(?:failed parsing|failed to load engine|not loadable|is not a directory|job file|unrecognized option|"
+    r"option requires an argument|requires a runtime|mutually exclusive|invalid output format|interval too small|"
+    r"output file open error|outside of|init failed|conflicts with specified IO engine)|(?!pid=)\S+\.c:\d+, func=)"
+    r"|Bad option <|No job\(?s\)? defined"
+)
+_INTERRUPTED = re.compile(r"fio: terminating on signal (\d+)")
+_DEPTH_NOTE = re.compile(r"note: both iodepth >= 1 and synchronous I/O engine")
+_RESULTS = re.compile(r".*: \(groupid=\d+, jobs=\d+\): err=")
+_TERSE = re.compile(r"(?:[345];fio-\d|2;(?:[^;]*;){40})")
+_KNOWN = re.compile(
+    _HOST + r"(?:" + _PROGRAM + r"|Jobs: -?\d+ \(f=|.*: \(g=\d+\): rw=|fio-\d+\.\d+|.*: Laying out IO file|"
+    r"hostname=\S+, be=\d, .*, fio=fio-|verify: |note: both iodepth)"
+)
+"""Lines that fio alone prints."""
+_ALSO_FIO = re.compile(
+    _HOST + r"(?:\.\.\.$|$|Starting \d+ (?:process|thread)|Run status group \d+|Disk stats |CPU idleness|All clients: |"
+    r"Did you mean |Client: |smalloc: |Waiting for |\s+valid values: )"
+)
+"""Lines that are fio's if the stream is."""
+INTRUSION = re.compile(rb"\r?\n?(?:fio: |note: both iodepth|verify: |Jobs: \d+ \(f=)[^\r\n]*[\r\n]+")
+"""A message written by another process of fio into the middle of a document."""
+
+
+def meaning(line: str) -> Meaning:
+    """What a line says; `continued` if it is indented, so that it belongs to the line before."""
+    if _FATAL.match(line):
+        return "fatal"
+    if _INTERRUPTED.match(line):
+        return "interrupted"
+    if _DEPTH_NOTE.match(line):
+        return "depth_note"
+    if _RESULTS.match(line):
+        return "results"
+    if _TERSE.match(line):
+        return "terse"
+    if _KNOWN.match(line) or _ALSO_FIO.match(line):
+        return "known"
+    return "continued" if line[:1].isspace() else "unknown"
+
+
+def record(line: str, found: Meaning) -> Fatal | Interrupted | DepthNote | None:
+    """The record of a line of that meaning; None if it only had to be known."""
+    if found == "fatal":
+        return Fatal(line)
+    if found == "depth_note":
+        return DepthNote()
+    signal = _INTERRUPTED.match(line)
+    return Interrupted(int(signal[1])) if signal else None
+
+
+def is_fio(line: str) -> bool:
+    """Whether no other program prints such a line."""
+    return any(pattern.match(line) for pattern in (_FATAL, _DEPTH_NOTE, _RESULTS, _TERSE, _KNOWN))

@@ -1,0 +1,146 @@
+"""What happened between two documents.
+
+All of fio's statistics are cumulative, so what is true now is the difference of two documents, over the time between
+their `timestamp_ms` (never `runtime`, which stands still or jumps). Counters that went backwards were reset: at the
+end of ramp_time and at each probe of latency_target. What was counted since then belongs to the time since
+`job_start`, where fio says it (3.36+); where it does not, or where only some clones of a job were reset, there is no
+window rather than a wrong one.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...histogram import BINS, MIDPOINT_SECONDS, UPPER_NS
+from .snapshot import BYTES, COMPLETED, ISSUED, LATENCY, TIMED, Floats, Integers, Series, Snapshot
+
+QUANTILES = (0.5, 0.95, 0.99, 0.999, 1.0)
+_SLACK = 0.01
+"""Seconds by which job_start may lie before the last document of before the reset."""
+
+
+class Window(NamedTuple):
+    """One series between two documents.
+
+    Rates are a second, latencies in seconds; None: not measured. `quantiles` are those of QUANTILES, empty without
+    bins.
+    """
+
+    seconds: float
+    iops: float
+    bandwidth: float | None
+    latency: float | None
+    maximum: float | None
+    quantiles: tuple[float, ...]
+    timed: int
+    """How many latencies were measured."""
+
+
+def difference(before: Snapshot | None, after: Snapshot) -> Mapping[Series, Window]:
+    """The windows of the series for which one can be told; without `before` they begin with the jobs."""
+    earlier, maxima, begun = _earlier(before, after)
+    moved = after.integers - np.where(begun[:, None], 0, earlier)
+    completed, timed, sent = (after.by_series(moved[:, column]) for column in (COMPLETED, TIMED, BYTES))
+    seconds, counts = _past(before, after, begun)
+    counts = after.counts - counts
+    highest = after.highest(after.maxima)
+    rose = highest > after.highest(np.where(begun, 0, maxima))
+    lengths = _lengths(before, after, begun)
+    known = (lengths > 0) & (np.minimum(np.minimum(completed, timed), sent) >= 0) & (counts.min(axis=1, initial=0) >= 0)
+    counts[~known] = 0
+    bins, counted = _quantile_bins(counts)
+    maximum = np.where(rose, highest, np.where(counted > 0, np.minimum(UPPER_NS[bins[:, -1]], highest), 0)) / 1e9
+    columns = (
+        known,
+        lengths,
+        completed,
+        sent,
+        timed,
+        after.seconds[:, LATENCY] - seconds,
+        maximum,
+        counted,
+        MIDPOINT_SECONDS[bins],
+    )
+    found = {}
+    for series, *values in zip(after.series, *(column.tolist() for column in columns), strict=True):
+        told, length, ios, amount, number, latency, top, binned, quantiles = values
+        if told:
+            found[series] = Window(
+                length,
+                ios / length,
+                amount / length if series.operation != "sync" else None,
+                latency / number if number and latency > 0 else None,
+                top if number and top else None,
+                tuple(quantiles) if number and binned else (),
+                number,
+            )
+    return found
+
+
+def reset_between(before: Snapshot, after: Snapshot) -> bool:
+    """Whether counters of any job went back to zero."""
+    return bool(_earlier(before, after)[2].any())
+
+
+def _earlier(before: Snapshot | None, after: Snapshot) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+    """For the members of `after`: their integers and maxima before, and which of them count from zero since."""
+    if before is None:
+        return np.zeros_like(after.integers), np.zeros_like(after.maxima), np.ones(len(after.members), dtype=np.bool_)
+    integers, maxima, starts = before.integers, before.maxima, before.starts
+    if before.members != after.members:
+        places = {member: place for place, member in enumerate(before.members)}
+        order = np.array([places.get(member, len(places)) for member in after.members], dtype=np.int64)
+        integers = np.concatenate([integers, np.zeros((1, integers.shape[1]), dtype=np.int64)])[order]
+        maxima, starts = np.append(maxima, 0)[order], np.append(starts, 0)[order]
+    gone_back = (after.integers < integers)[:, [ISSUED, BYTES, TIMED]].any(axis=1)
+    # While ramp_time lasts, fio counts I/Os but no latencies.
+    ramp_ended = (integers[:, TIMED] == 0) & (integers[:, BYTES] > 0) & (after.integers[:, TIMED] > 0)
+    restarted = (starts != after.starts) & (starts > 0) & (after.starts > 0)
+    return integers, maxima, gone_back | ramp_ended | restarted
+
+
+def _lengths(before: Snapshot | None, after: Snapshot, begun: NDArray[np.bool_]) -> Floats:
+    """The length of each series' window, seconds; 0 where it is not known."""
+    number = len(after.series)
+    anew = np.bincount(after.rows[begun], minlength=number)
+    first = np.full(number, np.iinfo(np.int64).max)
+    np.minimum.at(first, after.rows, after.starts)
+    since_start = after.time - first / 1e3
+    known = first > 0
+    if before is None:
+        return np.where(known, since_start, 0.0)
+    since_before = after.time - before.time
+    known &= since_start <= since_before + _SLACK  # so all jobs of the series started within the window
+    return np.where(anew == 0, since_before, np.where(known, since_start, 0.0))
+
+
+def _past(before: Snapshot | None, after: Snapshot, begun: NDArray[np.bool_]) -> tuple[Floats, Integers]:
+    """Sums of latencies and bins that each series had at the start of its window."""
+    if before is None:
+        return np.zeros(len(after.series)), np.zeros_like(after.counts)
+    seconds, counts = before.seconds[:, LATENCY], before.counts
+    if before.series != after.series:
+        places = {series: place for place, series in enumerate(before.series)}
+        order = np.array([places.get(series, len(places)) for series in after.series], dtype=np.int64)
+        seconds = np.append(seconds, 0.0)[order]
+        counts = np.concatenate([counts, np.zeros((1, BINS), dtype=np.int64)])[order]
+    kept = np.bincount(after.rows[begun], minlength=len(after.series)) == 0
+    if kept.all():
+        return seconds, counts
+    return np.where(kept, seconds, 0.0), np.where(kept[:, None], counts, 0)
+
+
+def _quantile_bins(counts: Integers) -> tuple[Integers, Integers]:
+    """For each row the bins of its quantiles by nearest rank, and how much was counted (0: the bins mean nothing)."""
+    totals = counts.sum(axis=1)
+    ranks = np.ceil(np.round(np.outer(totals, QUANTILES), 6)).astype(np.int64)
+    ranks = np.clip(ranks, 1, np.maximum(totals, 1)[:, None])
+    # All rows in a row, and only bins that were counted in: one search finds the ranks of every row.
+    filled = np.flatnonzero(counts != 0)
+    if not len(filled):
+        return np.zeros_like(ranks), totals
+    cumulative = counts.ravel()[filled].cumsum()
+    found = np.searchsorted(cumulative, ranks + (totals.cumsum() - totals)[:, None])
+    return filled[np.minimum(found, len(filled) - 1)] % BINS, totals

@@ -1,0 +1,1 @@
+# fio-3.33 (Debian bookworm): fio --client=ip:127.0.0.1,8791 cs.job --output-format=json+ --status-interval=1; cs.job: [global] directory=/data size=4M bs=4k ioengine=psync time_based runtime=2 rate_iops=100 [cs] rw=randread numjobs=2 [other] rw=randwrite

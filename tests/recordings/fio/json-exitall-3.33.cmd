@@ -1,0 +1,1 @@
+# fio-3.33 (Debian bookworm): fio --output-format=json+ --status-interval=1 --directory=/data --size=8M --ioengine=psync --name=x1 --rw=randread --rate_iops=100 --time_based --runtime=3 --name=x2 --rw=randread --rate_iops=100 --time_based --runtime=9 --exitall

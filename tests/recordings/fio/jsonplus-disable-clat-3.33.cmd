@@ -1,0 +1,1 @@
+# fio-3.33 (Debian bookworm): fio --name=dc --rw=randread --filename=/data/a.0.0 --size=4M --bs=4k --ioengine=psync --rate_iops=300 --time_based --runtime=3 --disable_clat=1 --output-format=json+ --status-interval=1

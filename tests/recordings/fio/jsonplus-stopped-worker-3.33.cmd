@@ -1,0 +1,1 @@
+# fio-3.33 (Debian bookworm), kill -STOP of the worker after 3.5 s, kill -CONT 4 s later: fio --name=stopme --filename=/data/data --size=16M --bs=4k --rw=randread --ioengine=psync --thinktime=500 --time_based --runtime=10 --output-format=json+ --status-interval=1

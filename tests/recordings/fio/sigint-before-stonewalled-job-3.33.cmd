@@ -1,0 +1,1 @@
+# fio-3.33 (Debian bookworm), SIGINT after 4.3 s: fio --output-format=json+ --status-interval=1 --directory=/data --size=8M --ioengine=psync --rate_iops=200 --time_based --runtime=8 --rw=randread --name=a --name=b --stonewall --rw=randwrite

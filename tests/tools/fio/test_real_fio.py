@@ -1,0 +1,77 @@
+"""A real fio, whose own log of every completion latency tells what each window should have shown."""
+
+import math
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwatch.tools.fio.windows import QUANTILES
+
+from .recordings import plain, read, texts_of, values
+
+SECONDS = 4
+RATE = 700
+TOLERANCE = 0.016
+
+
+def run_fio(folder: Path) -> tuple[bytes, list[tuple[int, int]]]:
+    """fio's output, and its log: when each I/O completed (epoch milliseconds), its completion latency (nanoseconds)."""
+    command = [
+        "fio",
+        "--name=real",
+        f"--filename={folder}/data",
+        "--size=2M",
+        "--rw=randread",
+        "--bs=4k",
+        "--ioengine=psync",
+        f"--rate_iops={RATE}",
+        "--time_based",
+        f"--runtime={SECONDS}",
+        f"--write_lat_log={folder}/log",
+        "--log_unix_epoch=1",
+        "--output-format=json+",
+        "--status-interval=1",
+    ]
+    output = subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60).stdout
+    lines = (folder / "log_clat.1.log").read_text().splitlines()
+    fields = [line.split(",") for line in lines]
+    return output, [(int(when), int(latency)) for when, latency, *_ in fields]
+
+
+def nearest_rank(latencies: list[int], wanted: float) -> int:
+    return sorted(latencies)[max(1, math.ceil(round(wanted * len(latencies), 6))) - 1]
+
+
+@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
+def test_every_window_agrees_with_fios_log_of_every_io(tmp_path: Path) -> None:
+    output, log = run_fio(tmp_path)
+    documents = [plain(text) for text in texts_of(output)]
+    shown: list[dict[tuple[str, ...], Any]] = []
+    (state,) = read(output, on_document=lambda state: shown.append(values(state)))
+    assert len(shown) == len(documents) >= SECONDS
+    assert state.outcome == "finished"
+    counted = [sum(document["jobs"][0]["read"]["clat_ns"]["bins"].values()) for document in documents]
+    assert counted[-1] == len(log) == values(state)["fio_ios_total", "real", "read"]
+    windows = 0
+    for number in range(1, len(documents)):
+        before, after = documents[number - 1], documents[number]
+        seconds = (after["timestamp_ms"] - before["timestamp_ms"]) / 1000
+        if seconds < 0.5:  # the final document: no window of its own
+            assert shown[number]["fio_iops", "real", "read"] == shown[number - 1]["fio_iops", "real", "read"]
+            continue
+        windows += 1
+        latencies = [latency for _, latency in log[counted[number - 1] : counted[number]]]
+        got = shown[number]
+        assert got["fio_iops", "real", "read"] * seconds == pytest.approx(len(latencies), abs=1.5)
+        mean = sum(latencies) / len(latencies) / 1e9
+        assert got["fio_latency_average_seconds", "real", "read"] == pytest.approx(mean, rel=0.02)
+        for quantile in QUANTILES:
+            exact = nearest_rank(latencies, quantile) / 1e9
+            found = got["fio_latency_window_seconds", "real", "read", f"{quantile:g}"]
+            assert found == pytest.approx(exact, rel=TOLERANCE), f"window {number}, quantile {quantile}"
+        highest = got["fio_latency_max_seconds", "real", "read"]
+        assert max(latencies) / 1e9 <= highest <= max(latencies) / 1e9 * (1 + TOLERANCE)
+    assert windows >= SECONDS - 1
