@@ -284,7 +284,11 @@ class Worker:
     def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
         for record in records:
             if isinstance(record, Misread):
-                self._misread(stream, record.reason, f"{stream.plan.name}, {record.where}: {record.text}")
+                self._misread(
+                    stream,
+                    record.reason,
+                    f"{stream.plan.name}, {record.where}: {record.reason.replace('_', ' ')}: {record.text}",
+                )
             elif isinstance(record, Begin):
                 stream.run += 1
                 self._begin(stream.run)
@@ -336,8 +340,8 @@ class Worker:
 
     @property
     def end(self) -> float:
-        """When it ended or, failing that, was last written to; Unix seconds."""
-        return self.state.end or self._written
+        """When it ended or, failing that, last reported or was written to; Unix seconds."""
+        return self.state.end or self.state.last_report or self._written
 
     def _judge(self, now: float) -> tuple[str, str]:
         state = self.state
@@ -353,7 +357,7 @@ class Worker:
         if silent >= self._runfile.abandoned_after:
             if self._cut_off:
                 return "failed", "its output ends in the middle"
-            return "abandoned", "silent for long"
+            return "abandoned", f"silent for more than {self._runfile.abandoned_after:g} s"
         interval = state.report_interval or _DEFAULT_INTERVAL
         if state.last_report is not None and silent >= _STALLED_INTERVALS * interval - _TO_LOOK:
             return "stalled", f"no report for {_STALLED_INTERVALS} intervals"

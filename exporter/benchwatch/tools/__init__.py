@@ -1,9 +1,9 @@
 """Benchmark tools: what one must offer, and the table of those there are.
 
-A tool is a package here with its parsers and its state, and one line in `benchwatch.tools.table`. Parsers turn the bytes of one stream
-(a file, a pipe) into records and do no I/O; a state turns the records of one process, from all its streams, into
-samples. Both are functions of what they were given: the same bytes give the same records whatever the chunk borders,
-and the same records give the same samples whether read while they were written or long after.
+A tool is a package here with its parsers and its state, and one line in `benchwatch.tools.table`. Parsers turn the
+bytes of one stream (a file, a pipe) into records and do no I/O; a state turns the records of one process, from all its
+streams, into samples. Both are functions of what they were given: the same bytes give the same records whatever the
+chunk borders, and the same records give the same samples whether read while they were written or long after.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ class Begin(NamedTuple):
 
 
 class Misread(NamedTuple):
-    """Something that was not understood. `reason` is a short constant (a label value), `text` an excerpt for the log."""
+    """Something not understood: `reason` is a short constant (a label value), `text` an excerpt for the log."""
 
     reason: str
     where: str
@@ -32,7 +32,10 @@ class Misread(NamedTuple):
 
 
 class Report(NamedTuple):
-    """One report of a tool: when (Unix seconds), operations per second, mean latency in seconds (None: nothing completed)."""
+    """One report of a tool: when (Unix seconds), operations per second, mean latency in seconds.
+
+    The latency is None if nothing completed.
+    """
 
     time: float
     throughput: float
@@ -64,7 +67,7 @@ class Parser(Protocol):
         """The records that these bytes complete."""
 
     def close(self) -> Sequence[Any]:
-        """The records that the end of the stream completes (a last line without its end, a cut-off document as Misread)."""
+        """The records that the end of the stream completes: a line without its end, a cut-off document as Misread."""
 
 
 class State(Protocol):
@@ -73,28 +76,48 @@ class State(Protocol):
     Times are Unix seconds. A new State is made for each run of the tool.
     """
 
-    version: int
-    """Grows whenever a sample may have changed."""
-    tool_version: str
-    """As the tool prints it; empty while unknown."""
-    start: float | None
-    end: float | None
-    """End of the benchmark; None while it runs."""
-    last_report: float | None
-    """When the tool last reported: its own clock where it prints one, else when the bytes arrived."""
-    report_interval: float | None
-    """The tool's own reporting interval, seconds."""
-    outcome: Outcome
-    """Whether a final summary or final document (finished) or an error that ended the run (failed) was seen."""
-    reason: str
-    """Why it failed, one clause; else empty."""
-    idle_reports: int
-    """Reports in a row, to the last one, that cover a whole interval in which nothing completed."""
-    history: deque[Report]
-    """The last reports, at most HISTORY."""
+    @property
+    def version(self) -> int:
+        """Grows whenever a sample may have changed."""
+
+    @property
+    def tool_version(self) -> str:
+        """As the tool prints it; empty while unknown."""
+
+    @property
+    def start(self) -> float | None:
+        """When the benchmark began."""
+
+    @property
+    def end(self) -> float | None:
+        """When it ended; None while it runs."""
+
+    @property
+    def last_report(self) -> float | None:
+        """When the tool last reported: its own clock where it prints one, else when the bytes arrived."""
+
+    @property
+    def report_interval(self) -> float | None:
+        """The tool's own reporting interval, seconds."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether a final summary or document (finished) or an error that ended the run (failed) was seen."""
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, one clause; else empty."""
+
+    @property
+    def idle_reports(self) -> int:
+        """Reports in a row, to the last one, that cover a whole interval in which nothing completed."""
+
+    @property
+    def history(self) -> deque[Report]:
+        """The last reports, at most HISTORY."""
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
-        """Take in one record (neither Begin nor Misread) of the stream named `stream`, whose bytes arrived at `arrived`."""
+        """Take in one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""
 
     def tick(self, now: float) -> None:
         """Let time pass: close windows that waited long enough."""
@@ -106,7 +129,7 @@ class State(Protocol):
         """The few figures of the landing page."""
 
     def samples(self, current: bool) -> Iterator[Sample]:
-        """The tool's metrics; with `current` false (ended or stalled) without the gauges that describe the last interval."""
+        """The tool's metrics; with `current` false (ended or stalled) without the gauges of the last interval."""
 
 
 class Tool(Protocol):
@@ -122,8 +145,8 @@ class Tool(Protocol):
     def recognise(self, head: bytes) -> str:
         """Which kind of its output a stream is, from the first bytes there are: empty if not (yet) recognised.
 
-        Kinds are the tool's own ("text", "log" ...). Kinds that begin with "log" are files named `<prefix>.<pid>[.<thread>]`, one a
-        thread, all of which belong to one process.
+        Kinds are the tool's own ("text", "log" ...). Kinds that begin with "log" are files named
+        `<prefix>.<pid>[.<thread>]`, one a thread, all of which belong to one process.
         """
 
     def parser(self, kind: str) -> Parser:
