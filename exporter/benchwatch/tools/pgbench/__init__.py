@@ -1,0 +1,55 @@
+"""pgbench 9.3 - 18: its text (progress, final report, initialisation, errors), transaction log and aggregated log."""
+
+import re
+from collections.abc import Sequence
+
+from ...exposition import Family
+from ...histogram import Buckets
+from .. import Parser, State
+from .aggregate import AggregateParser, interval
+from .metrics import FAMILIES
+from .state import PgbenchState
+from .text import TextParser
+from .transactions import TransactionParser, transaction
+
+_TEXT = re.compile(
+    rb"(?:^|[\r\n])(?:progress: \d+\.\d+ s, |pgbench \((?!PostgreSQL\))\S|pgbench: |starting vacuum"
+    rb"|transaction type: |dropping old tables\.\.\.|creating tables\.\.\."
+    rb"|\d+ of \d+ tuples \(\d+%\)"
+    rb"|[Cc]onnection to database \"[^\r\n]*\" failed:|[Cc]lient \d+ (?:script \d+ )?aborted )"
+)
+
+
+class Pgbench:
+    """The tool pgbench."""
+
+    name = "pgbench"
+    throughput_unit = "TPS"
+    log_prefix = "pgbench_log"
+    families: Sequence[Family] = FAMILIES
+
+    def recognise(self, head: bytes) -> str:
+        """ "text", "log" (-l), "log aggregate" (-l --aggregate-interval), or empty."""
+        head = head.replace(b"\0", b"")
+        for line in head.split(b"\n")[:-1]:
+            if transaction(line):
+                return "log"
+            if interval(line):
+                return "log aggregate"
+        return "text" if _TEXT.search(head) else ""
+
+    def parser(self, kind: str) -> Parser:
+        """A new parser for a stream of that kind. Raises KeyError for another."""
+        parsers: dict[str, type[Parser]] = {
+            "text": TextParser,
+            "log": TransactionParser,
+            "log aggregate": AggregateParser,
+        }
+        return parsers[kind]()
+
+    def state(self, buckets: Buckets) -> State:
+        """A new, empty state."""
+        return PgbenchState(buckets)
+
+
+PGBENCH = Pgbench()

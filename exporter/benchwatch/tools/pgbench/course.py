@@ -1,0 +1,61 @@
+"""The course of a run as its messages tell it: initialisation, errors, the end."""
+
+from .. import Outcome
+from .messages import ClientAborted, Failure, Ignored, RunAborted
+
+
+class Course:
+    """Collects what happened; the outcome follows from all of it, in whatever order the streams were read."""
+
+    def __init__(self) -> None:
+        self.complete = False
+        """A final report came."""
+        self.initialised = False
+        """`pgbench -i` is done."""
+        self.benchmark = False
+        """The benchmark proper began (as opposed to the initialisation)."""
+        self.progressed = False
+        """Transactions were reported or logged: an error does not mean that the run could not begin."""
+        self.clients: int | None = None
+        """How many there are, once the final report told."""
+        self.executed: float | None = None
+        """Transactions of the final report."""
+        self._aborted: dict[int, str] = {}
+        self._run_aborted = ""
+        self._failures: list[Failure] = []
+
+    def add(self, message: ClientAborted | Failure | Ignored | RunAborted) -> None:
+        """Takes in one message."""
+        if isinstance(message, ClientAborted):
+            self._aborted.setdefault(message.client, message.message)
+        elif isinstance(message, RunAborted):
+            self._run_aborted = message.message
+        elif isinstance(message, Failure):
+            self._failures.append(message)
+        elif self._failures:
+            self._failures.pop()
+
+    @property
+    def outcome(self) -> Outcome:
+        """A client that aborts does not end the run: when the last one has, the final report comes."""
+        nothing_came = bool(self._failures) and not (self.progressed or self._aborted or self.complete)
+        if nothing_came or self._run_aborted or any(failure.fatal for failure in self._failures):
+            return "failed"
+        if self.complete:
+            return "failed" if self._aborted or self.executed == 0 else "finished"
+        return "finished" if self.initialised and not self.benchmark else ""
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, in one clause; empty if nothing did. Clients that aborted are told before the outcome."""
+        if self._aborted:
+            count = len(self._aborted)
+            of = f" of {self.clients}" if self.clients else ""
+            plural = "" if (self.clients or count) == 1 else "s"
+            return f"{count}{of} client{plural} aborted: {next(iter(self._aborted.values()))}"
+        if self.outcome != "failed":
+            return ""
+        fatal = [failure.message for failure in self._failures]
+        if len(fatal) > 1 and fatal[0].endswith(":"):
+            return f"{fatal[0]} {fatal[1]}"
+        return fatal[0] if fatal else self._run_aborted or "no transaction completed"

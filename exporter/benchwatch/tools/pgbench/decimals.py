@@ -1,0 +1,51 @@
+"""Decimal numbers out of text, many at a time.
+
+Eight digits are one 64-bit word. With the first digit in its lowest byte, three multiplications join neighbours: eight
+numbers of one digit become four of two, two of four, one of eight. A word that ends where the number ends is read from
+any byte of the text; what stands before the number is shifted out.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+PADDING = b"\n" * 16
+"""What must stand before the text, so that a word can be read at any number's end."""
+
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_STEPS = tuple(
+    (np.uint64(mask), np.uint64(factor), np.uint64(shift))
+    for mask, factor, shift in (
+        (0x0F0F0F0F0F0F0F0F, 10 * 2**8 + 1, 8),
+        (0x00FF00FF00FF00FF, 100 * 2**16 + 1, 16),
+        (0x0000FFFF0000FFFF, 10000 * 2**32 + 1, 32),
+    )
+)
+
+
+def words(padded: bytes) -> Words:
+    """The eight bytes up to each position of the text: element i ends before byte i of what follows the PADDING."""
+    ends = len(padded) - len(PADDING) + 1
+    return np.ndarray((ends,), "<u8", padded, offset=len(PADDING) - 8, strides=(1,))
+
+
+def decimals(text: Words, ends: Integers, lengths: Integers) -> Integers:
+    """The numbers that end before `ends` and have `lengths` digits, 1 to 16; every byte of them must be a digit."""
+    if not len(ends) or int(lengths.max()) <= 8:
+        return _eight(text[ends], lengths)
+    low = _eight(text[ends], np.minimum(lengths, 8))
+    long = np.flatnonzero(lengths > 8)
+    low[long] += 100_000_000 * _eight(text[ends[long] - 8], lengths[long] - 8)
+    return low
+
+
+def _eight(word: Words, lengths: Integers) -> Integers:
+    outside = (64 - 8 * lengths).view(np.uint64)
+    word >>= outside
+    word <<= outside
+    for mask, factor, shift in _STEPS:
+        word &= mask
+        word *= factor
+        word >>= shift
+    return word.view(np.int64)

@@ -1,0 +1,124 @@
+"""What the transaction logs of one process add up to: histograms by script, counts, windows."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...exposition import Sample
+from ...histogram import BINS, Buckets, Counts, bins, quantiles
+from . import metrics
+from .transactions import Transactions
+from .windows import Windows
+
+_BLOCK = 4096  # bytes that pgbench writes at a time
+_GAPS = 0.01  # of the transactions; a damaged line or two leave less, sampling leaves more
+_RETRIES_SMALL = 0.9
+
+
+class TransactionLog:
+    """All threads' files of one process. What it holds does not depend on the order in which they are read."""
+
+    def __init__(self, buckets: Buckets) -> None:
+        self.windows = Windows()
+        self.lines = 0
+        self.transactions = 0
+        """Transactions with a latency."""
+        self.skipped = 0
+        self.failed = 0
+        self.begin: float | None = None
+        """When the first transaction began, Unix seconds."""
+        self.end: float | None = None
+        """When the last transaction completed, Unix seconds."""
+        self._buckets = buckets
+        self._bins: dict[int, Counts] = {}
+        self._sums: dict[int, int] = {}
+        self._examined = 0
+        self._missing = 0
+        self._extra = ""
+        self._extra_lines = self._extra_small = self._retried = self._retries = 0
+        self._spans: dict[str, tuple[float, float, int]] = {}  # by stream: begin, end, bytes
+
+    def add(self, record: Transactions, stream: str) -> None:
+        """Takes in a piece of the file `stream`."""
+        self._examined += record.examined
+        self._missing += record.missing
+        if not record.lines:
+            return
+        self.lines += record.lines
+        self.transactions += len(record.latency)
+        self.skipped += record.skipped
+        self.failed += record.failed
+        self._extra = record.extra or self._extra
+        self._extra_lines += record.lines - record.skipped
+        self._extra_small += record.extra_small
+        self._retried += record.extra_nonzero
+        self._retries += record.extra_sum
+        self._extend(record, stream)
+        if len(record.latency):
+            self._count(record, stream)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every transaction is in it, sooner or later (not with --sampling-rate)."""
+        return self._missing <= _GAPS * (self._examined + self._missing)
+
+    @property
+    def retries(self) -> tuple[int, int] | None:
+        """Transactions tried again and further tries; None if the log does not tell."""
+        told = self._extra == "retries" or (
+            self._extra == "either" and self._extra_small >= _RETRIES_SMALL * self._extra_lines
+        )
+        return (self._retried, self._retries) if told and self._extra_lines else None
+
+    @property
+    def interval(self) -> float | None:
+        """How often the files can tell something new, seconds: a second, or the time a thread takes to fill a block."""
+        if not self._spans:
+            return None
+        return max(1.0, *((end - begin) * _BLOCK / size for begin, end, size in self._spans.values()))
+
+    @property
+    def p99(self) -> float | None:
+        """99th percentile of all latencies, seconds."""
+        return next(iter(quantiles(sum(self._bins.values(), np.zeros(BINS, np.int64)), (0.99,))), None)
+
+    def histograms(self) -> Iterator[Sample]:
+        """pgbench_latency_seconds of each script."""
+        for script, counts in sorted(self._bins.items()):
+            value = self._buckets.value(counts, self._sums[script] / 1e6)
+            yield Sample(metrics.LATENCY, (str(script),), value)
+
+    def _extend(self, record: Transactions, stream: str) -> None:
+        begin, end, size = self._spans.get(stream, (record.begin or record.end, record.end, 0))
+        self._spans[stream] = begin, max(end, record.end), size + record.size
+        if record.begin is not None:
+            self.begin = record.begin if self.begin is None else min(self.begin, record.begin)
+        self.end = record.end if self.end is None else max(self.end, record.end)
+
+    def _count(self, record: Transactions, stream: str) -> None:
+        filled = bins(record.latency * 1000)
+        first, last = int(record.script.min()), int(record.script.max())
+        if first == last:
+            self._script(first, filled, record)
+        else:
+            for script in np.unique(record.script).tolist():
+                chosen = record.script == script
+                self._script(script, filled[chosen], record._replace(latency=record.latency[chosen]))
+        second, latency = record.second, record.latency
+        if (second[1:] < second[:-1]).any():  # the clock was set back
+            order = np.argsort(second, kind="stable")
+            second, latency, filled = second[order], latency[order], filled[order]
+        changes = (np.flatnonzero(second[1:] != second[:-1]) + 1).tolist()
+        for start, stop in zip([0, *changes], [*changes, len(second)], strict=True):
+            self.windows.add(
+                stream, int(second[start]), latency[start:stop], np.bincount(filled[start:stop], minlength=BINS)
+            )
+
+    def _script(self, script: int, filled: Counts, record: Transactions) -> None:
+        counts = np.bincount(filled, minlength=BINS)
+        if script in self._bins:
+            self._bins[script] += counts
+            self._sums[script] += int(record.latency.sum())
+        else:
+            self._bins[script] = counts
+            self._sums[script] = int(record.latency.sum())

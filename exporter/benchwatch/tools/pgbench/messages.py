@@ -1,0 +1,116 @@
+"""What else pgbench prints: errors that end a run or a client, and text without figures.
+
+From pgbench.c 9.3 - 18. Up to 12 messages have no prefix, from 13 `pgbench: error: `, `pgbench: fatal: ` (13, 14) or
+`pgbench: `.
+
+    [Cc]lient 3 aborted in state 0: ERROR:  ...                             up to 9.6
+    client 3 aborted in command 0 (SQL) of script 0; ERROR:  ...            10+
+    client 3 script 0 aborted in command 0 query 0: ERROR:  ...             12+
+    client 3 aborted while establishing connection
+    Run was aborted; the above results are incomplete.                      12+, before the report in one file
+    Run was aborted due to an error in thread 2                             17+ --exit-on-abort; no final report follows
+    connection to server at "h", port p failed: ... | could not create connection for setup
+
+Whether another error ends the run cannot be told from its text: it does unless the benchmark had begun, so that is left
+to the state. The exception is announced: `(ignoring this error and continuing anyway)` when there is nothing to vacuum.
+"""
+
+import re
+from typing import NamedTuple
+
+
+class ClientAborted(NamedTuple):
+    """A client that ended with an error; the others go on."""
+
+    client: int
+    message: str
+
+
+class Failure(NamedTuple):
+    """An error. `fatal`: it surely ended the run."""
+
+    message: str
+    fatal: bool
+
+
+class Ignored(NamedTuple):
+    """The failure before was of no consequence."""
+
+
+class RunAborted(NamedTuple):
+    """pgbench's last words when a client had aborted."""
+
+    message: str
+
+
+class VacuumStarted(NamedTuple):
+    """A benchmark begins (unless -n); its connection is established."""
+
+
+Message = ClientAborted | Failure | Ignored | RunAborted | VacuumStarted
+
+VACUUM_START = "starting vacuum"
+
+_CLIENT_ABORTED = re.compile(r"client (?P<client>\d{1,9}) (?:script \d+ )?aborted (?P<where>.*)", re.IGNORECASE)
+_RUN_ABORTED = re.compile(r"Run was aborted.*")
+_FATAL = re.compile(
+    r"pgbench: fatal: (?P<message>.+)"
+    r"|(?P<setup>could not create (?:connection|thread)\b.*|Perhaps you need to do initialization\b.*)"
+)
+_ERROR = re.compile(
+    r"pgbench: error: +(?P<message>.+)"
+    r"|(?P<connection>[Cc]onnection to (?:database|server) .*failed:.*"
+    r"|could not connect to server: .+|could not translate host name .+)"
+)
+_SERVER_ERROR = re.compile(r"(?:ERROR|FATAL|PANIC):  .+")
+_IGNORED = "ignoring this error and continuing anyway"
+_SPACES = re.compile(r"\s+")
+
+_KNOWN = re.compile(
+    r"pgbench:"
+    r"|end\.$"
+    r"|(?:ERROR|FATAL|PANIC|NOTICE|WARNING|INFO|LOG|DEBUG|DETAIL|HINT|CONTEXT|QUERY|STATEMENT|LOCATION): "
+    r"|LINE \d+:|\s*\^\s*$"
+    r"|\tIs the server running|\tTCP/IP connections on port"
+    r"|Cancel request sent"
+    r"|pghost: |client \d+ (?:sending|receiving|executing|sleeping|pipeline)"
+    r"|zipfian cache array overflowed|[Ss]cale option ignored"
+)
+
+
+def message(text: str) -> Message | None:
+    """What a line says of the course of the run; None if nothing."""
+    if match := _CLIENT_ABORTED.search(text):
+        where, separator, cause = _first_of(match["where"])
+        return ClientAborted(int(match["client"]), _tidy(cause if separator else where))
+    if match := _RUN_ABORTED.search(text):
+        return RunAborted(_tidy(match[0]))
+    if _IGNORED in text:
+        return Ignored()
+    if match := _FATAL.search(text):
+        return Failure(_tidy(match["message"] or match["setup"]), fatal=True)
+    if match := _ERROR.match(text):
+        return Failure(_tidy(match["message"] or match["connection"]), fatal=False)
+    if text.startswith(VACUUM_START):
+        return VacuumStarted()
+    return None
+
+
+def server_error(text: str) -> Failure | None:
+    """An error as the server words it and pgbench without prefix passes it on; other programs print the same."""
+    match = _SERVER_ERROR.match(text)
+    return Failure(_tidy(match[0]), fatal=False) if match else None
+
+
+def known(text: str) -> bool:
+    """Whether a line is one of pgbench's or libpq's without a figure: a notice, a detail, -d, --verbose-errors."""
+    return _KNOWN.match(text) is not None
+
+
+def _first_of(where: str) -> tuple[str, str, str]:
+    """Splits `in command 0 query 0: ERROR: ...` or `in command 0 ...; ERROR: ...` at its first `: ` or `; `."""
+    return min((where.partition(separator) for separator in (": ", "; ")), key=lambda parts: len(parts[0]))
+
+
+def _tidy(text: str) -> str:
+    return _SPACES.sub(" ", text).strip()

@@ -1,0 +1,87 @@
+"""pgbench's progress line (-P N; on stderr, since 9.4).
+
+From `printProgressReport()` of pgbench.c (before 12 a part of `threadRun()`):
+
+    progress: T s, %.1f tps, lat %.3f ms stddev %.3f[, %d failed][, lag %.3f ms[, %d skipped]][, %d retried, %d retries]
+
+    T                    seconds since the start, %.1f; with --progress-timestamp (9.6+) Unix time, %.3f
+    failed               15+: serialization and deadlock failures left after all tries
+    lag                  with -R: mean of (begin - scheduled begin)
+    skipped              with -R and -L: transactions that were too late to be begun
+    retried, retries     15+, unless --max-tries=1: transactions tried more than once, and further tries in all
+
+Every figure covers the time since the line before. There is no count of transactions: it is tps x the true interval.
+Rates and latencies are those of successful transactions (up to 10 of skipped ones too). With -R the latency counts from
+the scheduled begin. When nothing completed, up to 10 print `-nan` or `nan`, later ones `0.000`; from one transaction,
+or equal latencies, stddev may be `nan` in every version. pgbench never sets a locale: the decimal point is a point.
+
+The line is written in two to five pieces, so another thread's message may stand before, after or in it. Without threads
+(not on Linux) 9.4 and 9.5 print `progress THREAD: ...` for each of them, which is not the rate of the run and is not
+read.
+"""
+
+import re
+from typing import NamedTuple
+
+_NUMBER = r"\d{1,15}\.\d{3}|-?nan|-?NaN|-?inf"
+
+PROGRESS = re.compile(
+    r"progress: (?P<time>\d{1,12}\.(?P<decimals>\d{1,3})) s, (?P<tps>\d{1,15}\.\d) tps, "
+    rf"lat (?P<latency>{_NUMBER}) ms stddev (?P<stddev>{_NUMBER})"
+    r"(?:, (?P<failed>\d{1,18}) failed)?"
+    rf"(?:, lag (?P<lag>{_NUMBER}) ms)?"
+    r"(?:, (?P<skipped>\d{1,18}) skipped)?"
+    r"(?:, (?P<retried>\d{1,18}) retried, (?P<retries>\d{1,18}) retries)?"
+)
+"""One progress line, wherever it stands in a line of text."""
+
+PROGRESS_START = "progress: "
+
+
+class Progress(NamedTuple):
+    """One progress line. Times in seconds; None where the line has no such field or nothing was measured."""
+
+    time: float
+    """Since the start, or Unix time if `epoch`."""
+    epoch: bool
+    tps: float
+    latency: float | None
+    stddev: float | None
+    failed: int | None = None
+    lag: float | None = None
+    skipped: int | None = None
+    retried: int | None = None
+    retries: int | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing completed; a rate that only rounds to zero still has a latency."""
+        return self.tps == 0 and self.latency is None
+
+
+def progress(match: re.Match[str]) -> Progress:
+    """What a match of PROGRESS says."""
+    tps = float(match["tps"])
+    latency = _seconds(match["latency"])
+    time = float(match["time"])
+    measured = tps > 0 or bool(latency)
+    return Progress(
+        time=time,
+        epoch=len(match["decimals"]) == 3 or time >= 1e9,
+        tps=tps,
+        latency=latency if measured else None,
+        stddev=_seconds(match["stddev"]) if measured else None,
+        failed=_count(match["failed"]),
+        lag=_seconds(match["lag"]) if measured else None,
+        skipped=_count(match["skipped"]),
+        retried=_count(match["retried"]),
+        retries=_count(match["retries"]),
+    )
+
+
+def _seconds(milliseconds: str | None) -> float | None:
+    return float(f"{milliseconds}e-3") if milliseconds and milliseconds[-1].isdigit() else None
+
+
+def _count(text: str | None) -> int | None:
+    return None if text is None else int(text)

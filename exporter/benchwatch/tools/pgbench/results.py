@@ -1,0 +1,97 @@
+"""What the final report says of a run: its settings, figures, scripts and statements."""
+
+from collections.abc import Iterator
+
+from ...exposition import Family, Sample
+from . import metrics
+from .summary import Figure, Parameter, Statement
+
+_STATEMENT_LENGTH = 200
+
+_SETTINGS = {
+    "clients": metrics.CLIENTS,
+    "threads": metrics.THREADS,
+    "scale_factor": metrics.SCALE_FACTOR,
+    "duration": metrics.DURATION,
+}
+_RUN: dict[str, tuple[Family, tuple[str, ...]]] = {
+    "tps": (metrics.RESULT_TPS, ()),
+    "latency_average": (metrics.RESULT_LATENCY_AVERAGE, ()),
+    "latency_stddev": (metrics.RESULT_LATENCY_STDDEV, ()),
+    "transactions": (metrics.RESULT_TRANSACTIONS, ()),
+    "connection": (metrics.RESULT_CONNECTION, ()),
+    "reconnection": (metrics.RESULT_CONNECTION, ()),
+    "late": (metrics.RESULT_LATE, ()),
+    "lag_average": (metrics.RESULT_LAG_AVERAGE, ()),
+    "lag_max": (metrics.RESULT_LAG_MAX, ()),
+    "serialization_failures": (metrics.RESULT_FAILURES, ("serialization",)),
+    "deadlock_failures": (metrics.RESULT_FAILURES, ("deadlock",)),
+}
+_SCRIPT = {
+    "transactions": metrics.SCRIPT_TRANSACTIONS,
+    "tps": metrics.SCRIPT_TPS,
+    "latency_average": metrics.SCRIPT_LATENCY_AVERAGE,
+    "latency_stddev": metrics.SCRIPT_LATENCY_STDDEV,
+}
+
+
+class Results:
+    """Collects the entries of one final report."""
+
+    def __init__(self) -> None:
+        self.parameters: dict[str, str] = {}
+        self.figures: dict[str, float] = {}
+        self._scripts: dict[int, dict[str, float]] = {}
+        self._statements: dict[tuple[int, int], Statement] = {}
+
+    def add(self, entry: Parameter | Figure | Statement) -> None:
+        """Takes in one entry; the same entry again changes nothing."""
+        if isinstance(entry, Parameter):
+            self.parameters[entry.name] = entry.value
+        elif isinstance(entry, Statement):
+            self._statements[entry.script, entry.position] = entry
+        elif entry.script is None:
+            self.figures[entry.name] = entry.value
+        else:
+            self._scripts.setdefault(entry.script, {})[entry.name] = entry.value
+
+    @property
+    def length(self) -> float | None:
+        """How long the run took with its initial connections, seconds: from the rate and the transactions it is of."""
+        transactions, tps = self.figures.get("transactions"), self.figures.get("tps")
+        if with_connections := self.figures.get("tps_with_connections"):
+            return transactions / with_connections if transactions else None
+        if transactions and tps:
+            return transactions / tps + self.figures.get("connection", 0.0)
+        duration = self.parameters.get("duration")
+        return float(duration.split()[0]) if duration and transactions else None
+
+    def samples(self) -> Iterator[Sample]:
+        """Settings and results, as far as there are any."""
+        for name, family in _SETTINGS.items():
+            if name in self.parameters:
+                yield Sample(family, (), int(self.parameters[name].split()[0]))
+        for name, (family, labels) in _RUN.items():
+            if name in self.figures:
+                yield Sample(family, labels, self.figures[name])
+        for name, family in _SCRIPT.items():
+            for script, figures in sorted(self._scripts.items()):
+                if name in figures:
+                    yield Sample(family, (str(script),), figures[name])
+        yield from self._statement_samples()
+
+    def _statement_samples(self) -> Iterator[Sample]:
+        taken: set[tuple[str, str]] = set()
+        for (script, position), statement in sorted(self._statements.items()):
+            text = statement.text[:_STATEMENT_LENGTH].strip()
+            labels = (str(script), text)
+            if labels in taken:
+                labels = (str(script), f"{position + 1}: {text}")
+            taken.add(labels)
+            for family, value in (
+                (metrics.STATEMENT_LATENCY, statement.latency),
+                (metrics.STATEMENT_FAILURES, statement.failures),
+                (metrics.STATEMENT_RETRIES, statement.retries),
+            ):
+                if value is not None:
+                    yield Sample(family, labels, value)

@@ -1,0 +1,305 @@
+"""What is known of one pgbench process, from its text and its logs.
+
+Which source tells what:
+
+- counters: the final report; before it the largest of what the transaction log holds (unless sampled), what the
+  aggregated log holds and what the progress lines stand for (`counting`). None of them is ever ahead of the truth, so
+  the largest is nearest to it and never goes back.
+- gauges of the last interval and `history`: the last progress line; without progress lines, or when they stopped long
+  before the log, the closed seconds of the transaction log, if it is not sampled.
+- latency histogram and windows: the transaction log.
+
+Times:
+
+- The start is the earliest of these, none of which can be before the true start: a progress line's arrival less its
+  elapsed seconds; the report's arrival less the length of the run; the begin of the first transaction in the log; the
+  first --progress-timestamp less its interval. A line that arrives late, as all but the last do when a file is read
+  afterwards, so does not move it.
+- A progress line is dated start + elapsed seconds, or as it dates itself; the log dates each transaction.
+- The end is start + length of the run, which the report's rate and transactions tell; without them the last that was
+  heard.
+
+All this depends on what was read from each stream, not on the order in which the streams were read.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+from ...exposition import Family, Sample
+from ...histogram import Buckets
+from .. import HISTORY, Figures, Outcome, Report
+from . import metrics
+from .aggregate import Interval
+from .course import Course
+from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
+from .log import TransactionLog
+from .messages import ClientAborted, Failure, Ignored, RunAborted, VacuumStarted
+from .progress import Progress
+from .results import Results
+from .summary import Complete, Figure, Parameter, Statement
+from .text import Banner, Version
+from .totals import COUNTERS, Totals
+from .transactions import Transactions
+from .windows import QUANTILES, Window
+
+Record = (
+    Progress
+    | Transactions
+    | Interval
+    | Parameter
+    | Figure
+    | Statement
+    | Complete
+    | Banner
+    | Version
+    | ClientAborted
+    | Failure
+    | Ignored
+    | RunAborted
+    | VacuumStarted
+    | InitialisationStep
+    | Generated
+    | Initialised
+)
+
+_SILENT_INTERVALS = 3
+_QUANTILE_LABELS = (*(repr(quantile) for quantile in QUANTILES), "1")
+
+
+class PgbenchState:
+    """One run of pgbench."""
+
+    def __init__(self, buckets: Buckets) -> None:
+        self.version = 0
+        self.tool_version = ""
+        self.idle_reports = 0
+        self._course = Course()
+        self._results = Results()
+        self._log = TransactionLog(buckets)
+        self._totals = Totals(self._log)
+        self._progress: Progress | None = None
+        self._lines: deque[Progress] = deque(maxlen=HISTORY)
+        self._last_interval: int | None = None  # of the aggregated log
+        self._server_version = ""
+        self._scale_factor: int | None = None
+        self._start: float | None = None  # by arrival of progress lines and report
+        self._initialisation_start: float | None = None
+        self._heard: float | None = None  # arrival of the last message
+
+    def apply(self, record: Record, stream: str, arrived: float) -> None:
+        """Takes in one record of the stream named `stream`, whose bytes arrived at Unix time `arrived`."""
+        self.version += 1
+        match record:
+            case Progress():
+                self._apply_progress(record, arrived)
+            case Transactions():
+                self._log.add(record, stream)
+                self._course.progressed |= record.lines > 0
+            case Interval():
+                self._totals.add_interval(record)
+                self._last_interval = max(record.start, self._last_interval or 0)
+                self._course.progressed = True
+            case Parameter() | Figure() | Statement():
+                self._results.add(record)
+                self._course.executed = self._results.figures.get("transactions")
+                if (clients := self._results.parameters.get("clients")) is not None:
+                    self._course.clients = int(clients)
+            case Complete():
+                self._course.complete = True
+                self._log.windows.complete()
+                if (length := self._results.length) is not None:
+                    self._began(arrived - length)
+                self._hear(arrived)
+            case Banner():
+                self.tool_version = record.tool_version
+                self._server_version = record.server_version
+                self._course.benchmark = True
+            case Version():
+                self.tool_version = self.tool_version or record.tool_version
+            case VacuumStarted():
+                self._course.benchmark = True
+            case InitialisationStep() | Generated() | Initialised():
+                self._apply_initialisation(record, arrived)
+            case ClientAborted() | Failure() | Ignored() | RunAborted():
+                self._course.add(record)
+                self._hear(arrived)
+        if isinstance(record, Progress | Transactions | Interval | Parameter):
+            self._course.benchmark = True
+
+    def tick(self, now: float) -> None:
+        """Closes the seconds of the transaction log that waited long enough."""
+        windows = self._log.windows
+        before = windows.closed
+        windows.tick(now)
+        if windows.closed != before:
+            self.version += 1
+
+    @property
+    def start(self) -> float | None:
+        """When the run began, Unix seconds; of a mere initialisation, when its first rows came."""
+        if not self._course.benchmark:
+            return self._initialisation_start
+        candidates = (self._start, self._log.begin, self._totals.count.start)
+        return min((time for time in candidates if time is not None), default=None)
+
+    @property
+    def end(self) -> float | None:
+        """When the run ended, Unix seconds; None while no sign of its end was seen."""
+        if not self.outcome:
+            return None
+        start, length = self.start, self._results.length
+        if start is not None and length is not None:
+            return start + length
+        return max((time for time in (self._reported, self._heard) if time is not None), default=None)
+
+    @property
+    def last_report(self) -> float | None:
+        """When pgbench last reported: a progress line, a transaction in the log, the report; of -i any line."""
+        if not self._course.benchmark:
+            return self._heard
+        end = self.end if self._course.complete else None
+        return max((time for time in (self._reported, end) if time is not None), default=None)
+
+    @property
+    def report_interval(self) -> float | None:
+        """The N of -P; without progress lines, how often something new can be in the transaction log."""
+        return self._totals.count.interval if self._last_line else self._log.interval
+
+    @property
+    def outcome(self) -> Outcome:
+        """See `Course.outcome`."""
+        return self._course.outcome
+
+    @property
+    def reason(self) -> str:
+        """See `Course.reason`."""
+        return self._course.reason
+
+    @property
+    def history(self) -> deque[Report]:
+        """The progress lines; without them the whole seconds of the transaction log."""
+        if self._last_line:
+            return deque((Report(self._dated(line), line.tps, line.latency) for line in self._lines), HISTORY)
+        seconds = self._log.windows.counts() if self._log.whole else ()
+        return deque((Report(second + 1, count, latency) for second, count, latency in seconds), HISTORY)
+
+    @property
+    def windows(self) -> deque[Window]:
+        """The last closed seconds of the transaction log, without those in which nothing completed."""
+        return self._log.windows.windows
+
+    def parameters(self) -> Mapping[str, str]:
+        """Settings as the final report prints them, and the server's version."""
+        found = dict(self._results.parameters)
+        if self._scale_factor is not None:
+            found.setdefault("scale_factor", str(self._scale_factor))
+        if "reconnection" in self._results.figures:
+            found["connections"] = "one per transaction"
+        if self._server_version:
+            found["server_version"] = self._server_version
+        return found
+
+    def samples(self, current: bool) -> Iterator[Sample]:
+        """All metrics; with `current` false without the gauges of the last interval."""
+        if current:
+            for family, value in self._last_interval_gauges().items():
+                if value is not None:
+                    yield Sample(family, (), value)
+            if window := self._shown_window:
+                for label, value in zip(_QUANTILE_LABELS, window.quantiles, strict=True):
+                    yield Sample(metrics.LATENCY_WINDOW, (label,), value)
+        for name, family in COUNTERS.items():
+            if (total := self._counter(name)) is not None:
+                yield Sample(family, (), total)
+        yield from self._log.histograms()
+        if "scale_factor" not in self._results.parameters and self._scale_factor is not None:
+            yield Sample(metrics.SCALE_FACTOR, (), self._scale_factor)
+        yield from self._results.samples()
+
+    def figures(self) -> Figures:
+        """Of the last report, or of the whole run once it has ended."""
+        transactions = self._counter("transactions")
+        if self.outcome:
+            results = self._results.figures
+            return Figures(results.get("tps"), results.get("latency_average"), self._log.p99, transactions)
+        last, window = self._last_interval_gauges(), self._shown_window
+        p99 = window.quantiles[QUANTILES.index(0.99)] if window else None
+        return Figures(last.get(metrics.TPS), last.get(metrics.LATENCY_AVERAGE), p99, transactions)
+
+    def _last_interval_gauges(self) -> dict[Family, float | None]:
+        line, windows = self._last_line, self._log.windows
+        if line is not None:
+            return {
+                metrics.TPS: line.tps,
+                metrics.LATENCY_AVERAGE: line.latency,
+                metrics.LATENCY_STDDEV: line.stddev,
+                metrics.LAG: line.lag,
+            }
+        if not (self._log.whole and windows.measured):
+            return {}
+        window = windows.last
+        return {
+            metrics.TPS: float(window.transactions) if window else 0.0,
+            metrics.LATENCY_AVERAGE: window.latency_average if window else None,
+            metrics.LATENCY_STDDEV: window.latency_stddev if window else None,
+        }
+
+    @property
+    def _last_line(self) -> Progress | None:
+        """The last progress line, unless the log goes on without it: thread 0, which prints, may be done first."""
+        line = self._progress
+        if line is None or self._log.end is None or not self._log.whole:
+            return line
+        silence = self._log.end - self._dated(line)
+        return None if silence > _SILENT_INTERVALS * (self._totals.count.interval or 1.0) else line
+
+    @property
+    def _shown_window(self) -> Window | None:
+        """The last closed second of the log, unless a later progress line says that nothing completes any more."""
+        window, line = self._log.windows.last, self._progress
+        if window is None or (line is not None and line.idle and self._dated(line) > window.second + 1):
+            return None
+        return window
+
+    def _counter(self, name: str) -> int | None:
+        figure = self._results.figures.get(name)
+        return self._totals.total(name) if figure is None else int(figure)
+
+    def _apply_progress(self, line: Progress, arrived: float) -> None:
+        covered = self._totals.add_line(line)
+        self._progress = line
+        self._lines.append(line)
+        self._course.progressed = True
+        if not line.idle:
+            self.idle_reports = 0
+        elif covered >= (self._totals.count.interval or 0) / 2:  # not the short line that follows a late one
+            self.idle_reports += 1
+        if not line.epoch:
+            self._began(arrived - line.time)
+
+    def _apply_initialisation(self, record: InitialisationStep | Generated | Initialised, arrived: float) -> None:
+        self._hear(arrived)
+        elapsed: float | None = None
+        if isinstance(record, Generated):
+            elapsed = record.elapsed
+            self._scale_factor = record.of // ROWS_PER_SCALE or None
+        elif isinstance(record, Initialised):
+            elapsed = record.duration
+            self._course.initialised = True
+        if elapsed is not None:
+            begun = arrived - elapsed
+            self._initialisation_start = min(begun, self._initialisation_start or begun)
+
+    def _began(self, start: float) -> None:
+        self._start = start if self._start is None else min(self._start, start)
+
+    def _hear(self, arrived: float) -> None:
+        self._heard = arrived if self._heard is None else max(arrived, self._heard)
+
+    def _dated(self, line: Progress) -> float:
+        return line.time if line.epoch else (self.start or 0.0) + line.time
+
+    @property
+    def _reported(self) -> float | None:
+        times = (self._dated(self._progress) if self._progress else None, self._log.end, self._last_interval)
+        return max((time for time in times if time is not None), default=None)

@@ -1,0 +1,245 @@
+"""pgbench's final report (stdout, written at exit), all versions from 9.3 to 18.
+
+From `printResults()` of pgbench.c. Lines in their order, with the versions that print them:
+
+    transaction type: <builtin: TPC-B (sort of)>              all; the report begins here
+    scaling factor: 2                                         all
+    partition method: hash | partitions: 3                    13+, if the table is partitioned
+    query mode: simple | number of clients: 4 | number of threads: 2      all
+    maximum number of tries: 3                                15+, unless unlimited
+    number of transactions per client: 250 | duration: 4 s    all; -t or -T
+    number of transactions actually processed: 1000[/1000]    all; 9.6 and 10 count skipped transactions too
+    number of failed transactions: 0 (0.000%)                 15+
+    number of serialization failures: 0 (0.000%) | number of deadlock failures: ...    15+ --failures-detailed
+    number of transactions retried: 0 (0.000%) | total number of retries: 0            15+, unless --max-tries=1
+                                                              the report ends here if nothing was executed
+    number of transactions skipped: 0 (0.000 %)               9.5+ -R -L
+    number of transactions above the 3.0 ms latency limit: 5[/1542] (0.324 %)          9.5+ -L
+    latency average = 0.495 ms[ (including failures)]         9.4+; `:` for ` =` in 9.4 and 9.5
+    latency stddev = 0.267 ms                                 9.4+, with -P, -R or -L
+    rate limit schedule lag: avg 0.105 (max 6.700) ms         9.4+ -R
+    initial connection time = 7.741 ms                        14+, or with -C: average connection time = 3.9 ms
+    tps = 8052.172138 (including connections establishing)    up to 13, then one line more:
+    tps = 8059.106282 (excluding connections establishing)
+    tps = 4801.677965 (without initial connection time)       14+, or with -C: (including reconnection times)
+    SQL script 1: <builtin: select only>                      9.6+ with several scripts, each with lines ` - ...`
+    [ - ]statement latencies in milliseconds[, file 1][ and failures][, failures and retries]:     -r
+       0.102           0  SELECT ...                          milliseconds, failures and retries if announced, statement
+
+A line counts only where the report can hold it, so a wrapper script's own `duration: 60 s` is not taken for pgbench's.
+"""
+
+import re
+from typing import NamedTuple
+
+REPORT_START = "transaction type: "
+
+
+class Parameter(NamedTuple):
+    """A setting that pgbench reports, as it prints it."""
+
+    name: str
+    value: str
+
+
+class Figure(NamedTuple):
+    """A number of the final report; times in seconds. `script` is that of a script (from 0), None for the whole run."""
+
+    name: str
+    value: float
+    script: int | None = None
+
+
+class Statement(NamedTuple):
+    """One line of -r: the statement at `position` of a script (both from 0) and its mean latency in seconds."""
+
+    script: int
+    position: int
+    text: str
+    latency: float | None
+    failures: int | None
+    retries: int | None
+
+
+class Complete(NamedTuple):
+    """The figures of the whole run are all there (those of single scripts and statements may follow)."""
+
+
+Entry = Parameter | Figure | Statement | Complete
+
+_NUMBER = r"\d{1,15}\.\d{1,6}|-?nan|-?NaN|-?inf|Infinity"
+_COUNT = r"\d{1,18}"
+_SHARE = r" \((?:\d+\.\d+|-?nan|-?NaN|-?inf) ?%\)"
+
+# Named groups become figures; in milliseconds if they end so; or parameters, if named here.
+_PARAMETERS = frozenset(
+    (
+        *("transaction_type", "scale_factor", "partition_method", "partitions", "query_mode", "clients", "threads"),
+        *("max_tries", "transactions_per_client", "duration", "latency_limit"),
+    )
+)
+
+_COUNTS = {
+    "number of failed transactions: ": rf"(?P<failed>{_COUNT}){_SHARE}",
+    "number of serialization failures: ": rf"(?P<serialization_failures>{_COUNT}){_SHARE}",
+    "number of deadlock failures: ": rf"(?P<deadlock_failures>{_COUNT}){_SHARE}",
+    "number of transactions retried: ": rf"(?P<retried>{_COUNT}){_SHARE}",
+    "total number of retries: ": rf"(?P<retries>{_COUNT})",
+    "number of transactions skipped: ": rf"(?P<skipped>{_COUNT}){_SHARE}",
+    "latency average": rf"(?: =|:) (?P<latency_average_ms>{_NUMBER}) ms(?: \(including failures\))?",
+    "latency stddev": rf"(?: =|:) (?P<latency_stddev_ms>{_NUMBER}) ms",
+}
+_RUN = {
+    REPORT_START: r"(?P<transaction_type>.+)",
+    "scaling factor: ": rf"(?P<scale_factor>{_COUNT})",
+    "partition method: ": r"(?P<partition_method>\w+)",
+    "partitions: ": rf"(?P<partitions>{_COUNT})",
+    "query mode: ": r"(?P<query_mode>\w+)",
+    "number of clients: ": rf"(?P<clients>{_COUNT})",
+    "number of threads: ": rf"(?P<threads>{_COUNT})",
+    "maximum number of tries: ": rf"(?P<max_tries>{_COUNT})",
+    "number of transactions per client: ": rf"(?P<transactions_per_client>{_COUNT})",
+    "duration: ": rf"(?P<duration>{_COUNT} s)",
+    "number of transactions actually processed: ": rf"(?P<transactions>{_COUNT})(?:/{_COUNT})?",
+    "number of transactions above the ": r"(?P<latency_limit>\d+\.\d ms) latency limit: "
+    rf"(?P<late>{_COUNT})(?:/{_COUNT})?{_SHARE}",
+    "rate limit schedule lag: ": rf"avg (?P<lag_average_ms>{_NUMBER}) \(max (?P<lag_max_ms>{_NUMBER})\) ms",
+    "initial connection time": rf" = (?P<connection_ms>{_NUMBER}) ms",
+    "average connection time": rf" = (?P<reconnection_ms>{_NUMBER}) ms",
+    "tps = ": rf"(?P<number>{_NUMBER}) \((?P<basis>(?:in|ex)cluding connections establishing"
+    r"|without initial connection time|including reconnection times)\)",
+    **_COUNTS,
+}
+_SCRIPT = {
+    " - weight: ": rf"(?P<weight>{_COUNT}) \(targets \d+\.\d% of total\)",
+    " - number of transactions actually processed: ": rf"(?P<transactions>{_COUNT}) \(tps = (?P<tps>{_NUMBER})\)",
+    **{f" - {start}": rest for start, rest in _COUNTS.items()},
+    " - ": rf"(?P<transactions>{_COUNT}) transactions "
+    rf"\((?:\d+\.\d|-?nan|-?NaN)% of total(?:, tps = (?P<tps>{_NUMBER}))?\)",
+}
+
+
+def _table(lines: dict[str, str]) -> dict[str, re.Pattern[str]]:
+    return {start: re.compile(re.escape(start) + rest) for start, rest in lines.items()}
+
+
+_RUN_LINES = _table(_RUN)
+_SCRIPT_LINES = _table(_SCRIPT)
+_SCRIPT_NAME = re.compile(r"SQL script (?P<number>\d{1,4}): (?P<name>.*)")
+_STATEMENTS = re.compile(
+    r"(?: - )?statement latencies in milliseconds"
+    r"(?:, file (?P<file>\d{1,4}))?(?P<counts>| and failures|, failures and retries):"
+)
+_STATEMENT = tuple(
+    re.compile(rf"\s+(?P<latency>{_NUMBER})" + counts + r"\s+(?P<text>\S.*)")
+    for counts in ("", rf"\s+(?P<failures>{_COUNT})", rf"\s+(?P<failures>{_COUNT})\s+(?P<retries>{_COUNT})")
+)
+_COUNTS_ANNOUNCED = {"": 0, " and failures": 1, ", failures and retries": 2}
+
+
+class ReportReader:
+    """Reads one final report line by line."""
+
+    def __init__(self) -> None:
+        self.begun = False
+        self.complete = False
+        """Whether the run's own figures are all there."""
+        self._whole = False
+        self._script = 0
+        self._columns: int | None = None
+        self._position = 0
+
+    def read(self, line: str) -> list[Entry] | None:
+        """What a line says; None if it cannot be a line of the report at this point.
+
+        Raises ValueError if it begins as one and does not go on so.
+        """
+        if not self.begun:
+            if not line.startswith(REPORT_START):
+                return None
+            self.begun = True
+        if not self._whole:
+            return self._run_line(line)
+        return self._statement(line) or self._script_line(line)
+
+    def _run_line(self, line: str) -> list[Entry] | None:
+        match = _match(_RUN_LINES, line)
+        if match is None:
+            return None
+        groups = match.groupdict()
+        if "basis" not in groups:
+            entries = _entries(groups, None)
+            if groups.get("transactions") == "0":
+                self.complete = True  # nothing was executed: no rate will follow
+                entries.append(Complete())
+            return entries
+        if groups["basis"] == "including connections establishing":
+            return _figure("tps_with_connections", groups["number"], None)
+        self._whole = self.complete = True
+        return [*_figure("tps", groups["number"], None), Complete()]
+
+    def _script_line(self, line: str) -> list[Entry] | None:
+        if line == "script statistics:":  # 9.6 and 10: -L with a single script
+            return []
+        if match := _SCRIPT_NAME.fullmatch(line):
+            self._script = max(0, int(match["number"]) - 1)
+            return [Parameter(f"script_{self._script}", match["name"])]
+        if match := _STATEMENTS.fullmatch(line):
+            if match["file"]:
+                self._script = max(0, int(match["file"]) - 1)
+            self._columns = _COUNTS_ANNOUNCED[match["counts"]]
+            self._position = 0
+            return []
+        found = _match(_SCRIPT_LINES, line)
+        return None if found is None else _entries(found.groupdict(), self._script)
+
+    def _statement(self, line: str) -> list[Entry] | None:
+        if self._columns is None:
+            return None
+        match = _STATEMENT[self._columns].fullmatch(line)
+        if match is None:
+            self._columns = None
+            return None
+        found = match.groupdict()
+        failures, retries = (None if found.get(name) is None else int(found[name]) for name in ("failures", "retries"))
+        statement = Statement(
+            self._script, self._position, match["text"].strip(), _number(match["latency"], "e-3"), failures, retries
+        )
+        self._position += 1
+        return [statement]
+
+
+def _match(table: dict[str, re.Pattern[str]], line: str) -> re.Match[str] | None:
+    for start, pattern in table.items():
+        if line.startswith(start):
+            match = pattern.fullmatch(line)
+            if match is None:
+                raise ValueError(f"begins as {start.strip()!r} and does not go on so")
+            return match
+    return None
+
+
+def _entries(groups: dict[str, str | None], script: int | None) -> list[Entry]:
+    entries: list[Entry] = []
+    for name, text in groups.items():
+        if text is None:
+            continue
+        if name in _PARAMETERS:
+            entries.append(Parameter(name, text))
+        elif name == "weight":
+            entries.append(Parameter(f"script_{script}_weight", text))
+        else:
+            entries += _figure(name, text, script)
+    return entries
+
+
+def _figure(name: str, text: str | None, script: int | None) -> list[Entry]:
+    value = _number(text or "", "e-3" if name.endswith("_ms") else "")
+    return [] if value is None else [Figure(name.removesuffix("_ms"), value, script)]
+
+
+def _number(text: str, exponent: str) -> float | None:
+    """The number; None for nan and inf, which pgbench prints where it divided by zero."""
+    if text.isdecimal() and not exponent:
+        return int(text)
+    return float(text + exponent) if text and text[-1].isdigit() else None

@@ -1,0 +1,203 @@
+"""The text that pgbench writes, in any mixture: stderr, stdout, both in one file, several runs in one file.
+
+A line may be a progress line (`progress`), a line of the final report (`summary`), of the initialisation
+(`initialisation`), an error or a notice (`messages`), or the line which 14 and later print first and at once:
+
+    pgbench (15.18)        pgbench (18.6, server 15.18 (Debian 15.18-0+deb12u1))
+
+Another run begins in the same stream with that line, `starting vacuum...`, a progress line, the first line of a report
+or a step of `pgbench -i` when the run before is over or has come further than that; with a progress line also when
+elapsed seconds go back or give way to Unix time or the reverse. What is no line of pgbench is `other_text`.
+"""
+
+import re
+from typing import NamedTuple
+
+from .. import Begin, Misread
+from .initialisation import Initialisation, InitialisationStep, Initialised, initialisation
+from .lines import LIMIT, Overlong, WholeLines
+from .messages import (
+    ClientAborted,
+    Failure,
+    Ignored,
+    Message,
+    VacuumStarted,
+    known,
+    message,
+    server_error,
+)
+from .progress import PROGRESS, PROGRESS_START, Progress, progress
+from .summary import REPORT_START, Entry, ReportReader
+
+
+class Banner(NamedTuple):
+    """The first line that 14 and later print."""
+
+    tool_version: str
+    server_version: str
+
+
+class Version(NamedTuple):
+    """`pgbench --version`, which scripts like to put before a run."""
+
+    tool_version: str
+
+
+Record = Banner | Version | Progress | Entry | Message | Initialisation | Begin | Misread
+
+_BANNER = re.compile(r"pgbench \((?!PostgreSQL\))(?P<version>.+?)(?:, server (?P<server>.+))?\)")
+_VERSION = re.compile(r"pgbench \(PostgreSQL\) (?P<version>\d.*)")
+_PROGRESS_LIKE = re.compile(r"progress(?: \d+)?: ")
+_EXCERPT = 200
+
+
+class _Run:
+    """How far the run has come that the stream is in."""
+
+    def __init__(self) -> None:
+        self.banner = False
+        self.time: float | None = None  # of the last progress line
+        self.epoch = False
+        self.report = ReportReader()
+        self.failed = False
+        self.fatal = False
+        self.initialising = False
+        self.server_error_follows = False
+
+    @property
+    def under_way(self) -> bool:
+        return self.time is not None or self.report.begun or self.failed
+
+
+class TextParser:
+    """Reads one stream of text."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self._lines = WholeLines()
+        self._number = 0
+        self._run = _Run()
+        self._out: list[Record] = []
+
+    def feed(self, data: bytes) -> list[Record]:
+        """The records of the lines that these bytes complete."""
+        for block in self._lines.feed(data):
+            if isinstance(block, Overlong):
+                self._number += 1
+                self._misread("line_too_long", f"{_decode(block.excerpt)} ... (more than {LIMIT} bytes)")
+                continue
+            for line in block[:-1].split(b"\n"):
+                self._line(line)
+        return self._taken()
+
+    def close(self) -> list[Record]:
+        """The records of the last line, which may lack its end."""
+        rest = self._lines.close()
+        if rest:
+            self._line(rest)
+        return self._taken()
+
+    def _taken(self) -> list[Record]:
+        out, self._out = self._out, []
+        return out
+
+    def _line(self, line: bytes) -> None:
+        self._number += 1
+        for part in _decode(line).split("\r"):
+            position = 0
+            for match in PROGRESS.finditer(part) if PROGRESS_START in part else ():
+                self._text(part[position : match.start()])
+                self._progress(progress(match))
+                position = match.end()
+            self._text(part[position:])
+
+    def _progress(self, line: Progress) -> None:
+        run = self._run
+        again = run.time is not None and (line.epoch != run.epoch or (line.time < run.time and not line.epoch))
+        if run.report.begun or run.fatal or again:
+            run = self._begin()
+        run.time, run.epoch = line.time, line.epoch
+        self._understood(line)
+
+    def _text(self, text: str) -> None:
+        text = text.rstrip()
+        if not text:
+            return
+        if text.startswith("pgbench (") and self._banner(text):
+            return
+        if text.startswith(REPORT_START) and (self._run.report.begun or self._run.fatal):
+            self._begin()
+        try:
+            entries = self._run.report.read(text)
+        except ValueError as error:
+            self._misread("summary_line", f"{text[:_EXCERPT]} ({error})")
+            return
+        if entries is not None:
+            self._understood(*entries)
+        elif (step := self._step(text)) is not None:
+            self._initialisation(step)
+        elif (found := self._found(text)) is not None:
+            self._message(found, text)
+        elif known(text):
+            self._understood()
+        elif _PROGRESS_LIKE.match(text):
+            self._misread("progress_line", text)
+        else:
+            self._misread("other_text", text)
+
+    def _banner(self, text: str) -> bool:
+        if match := _BANNER.fullmatch(text):
+            if self._run.banner or self._run.under_way:
+                self._begin()
+            self._run.banner = True
+            self._understood(Banner(match["version"], match["server"] or ""))
+        elif match := _VERSION.fullmatch(text):
+            self._understood(Version(match["version"]))
+        return match is not None
+
+    def _initialisation(self, step: Initialisation) -> None:
+        if isinstance(step, InitialisationStep) and self._run.under_way:
+            self._begin()
+        self._run.initialising = not isinstance(step, Initialised)
+        self._understood(step)
+
+    def _step(self, text: str) -> Initialisation | None:
+        step = initialisation(text)
+        return None if isinstance(step, Initialised) and not self._run.initialising else step
+
+    def _found(self, text: str) -> Message | None:
+        found = message(text)
+        if found is None and (self._run.initialising or self._run.server_error_follows):
+            return server_error(text)
+        return found
+
+    def _message(self, found: Message, text: str) -> None:
+        run = self._run
+        over = run.report.complete and isinstance(found, ClientAborted | Failure)
+        if over or (isinstance(found, VacuumStarted) and run.under_way):
+            run = self._begin()
+        if isinstance(found, Failure):
+            run.fatal |= found.fatal
+            run.failed |= found.fatal or run.time is None
+        elif isinstance(found, Ignored | ClientAborted):  # the error before was this client's, or none
+            run.failed = run.fatal
+        run.server_error_follows = isinstance(found, VacuumStarted) or text.endswith(":")
+        self._understood(found)
+        if isinstance(found, VacuumStarted):
+            self._text(text.partition("...")[2])
+
+    def _begin(self) -> _Run:
+        self._out.append(Begin())
+        self._run = _Run()
+        return self._run
+
+    def _understood(self, *records: Record) -> None:
+        self.records += 1
+        self._out += records
+
+    def _misread(self, reason: str, text: str) -> None:
+        self._out.append(Misread(reason, f"line {self._number}", text[: 2 * _EXCERPT]))
+
+
+def _decode(line: bytes) -> str:
+    return line.decode("utf-8", "replace")

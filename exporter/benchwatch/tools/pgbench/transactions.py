@@ -1,0 +1,273 @@
+"""pgbench's transaction log (-l): one line a transaction, one file a thread: `<prefix>.<pid>[.<thread>]`.
+
+From `doLog()` of pgbench.c 9.3 - 18:
+
+    client_id transaction_no time script_no epoch_s epoch_us [lag] [retries]
+
+    transaction_no    per client, from 0 (up to 10) or 1
+    time              latency in microseconds, or `skipped` (9.5+, -R -L), `failed`, or with --failures-detailed
+                      `serialization` or `deadlock` (15+)
+    epoch_s epoch_us  when it completed, Unix seconds and microseconds, not padded: `1795168289 48431` is ...289.048431
+    lag               only with -R: microseconds between the scheduled and the true begin
+    retries           only unless --max-tries=1 (15+): further tries
+
+Thus a seventh field alone is the lag or the retries, which the line does not tell; see `Transactions.extra_small`.
+Lines with another number of fields than the file's first are not understood. With --sampling-rate only some
+transactions are written, which shows in the gaps of transaction_no.
+
+Files come in blocks of 4096 bytes, cut anywhere, and end in a torn line when pgbench is killed.
+
+Lines of digits alone are read all at once; the others (words, torn lines, foreign text) one by one.
+"""
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import Misread
+from .decimals import PADDING, Integers, Words, decimals, words
+from .lines import LIMIT, Overlong, WholeLines
+
+EXAMINED = 4096
+"""How many lines of a file are examined for gaps in the numbers of transactions."""
+
+SMALL = 10
+"""A lag is hardly ever that short, microseconds; the number of retries hardly ever larger."""
+
+_LINE = re.compile(
+    rb"(?P<client>\d+) (?P<number>\d+) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock) (?P<script>\d{1,4}) "
+    rb"(?P<second>\d{10}) (?P<microsecond>\d{1,6})(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
+)
+_NUMBERED = re.compile(rb"(\d{1,18}) (\d{1,18}) ")
+_WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock"])
+_PIECE = 1 << 13
+
+
+class Transactions(NamedTuple):
+    """What a piece of a transaction log says. The arrays have one element a transaction with a latency."""
+
+    latency: Integers
+    """Microseconds."""
+    script: Integers
+    second: Integers
+    """Unix second in which it completed."""
+    skipped: int = 0
+    failed: int = 0
+    """All transactions that failed, of whatever kind."""
+    extra: str = ""
+    """What the last field is: "retries", "either" (retries or lag, if it is the only one) or nothing."""
+    extra_sum: int = 0
+    extra_nonzero: int = 0
+    extra_small: int = 0
+    """Lines whose last field is at most SMALL: nearly all if it is the retries, hardly any if it is the lag.
+
+    Of these three a skipped transaction has no part.
+    """
+    lines: int = 0
+    size: int = 0
+    """Bytes of these lines."""
+    begin: float | None = None
+    """When the transaction of the file's first line began, Unix seconds; only in the file's first piece."""
+    end: float = 0
+    """When the transaction of the last of these lines completed, Unix seconds."""
+    examined: int = 0
+    missing: int = 0
+    """Transactions that should have been among the examined lines and were not."""
+
+
+_NONE = np.zeros(0, np.int64)
+_NOTHING = Transactions(_NONE, _NONE, _NONE)
+
+
+class TransactionParser:
+    """Reads the transaction log of one thread."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self._lines = WholeLines()
+        self._number = 0
+        self._fields = 0  # of a line of this file, 0 while unknown
+        self._begun = False
+        self._examined = 0
+        self._last_numbers: dict[bytes, int] = {}
+        self._out: list[Transactions | Misread] = []
+
+    def feed(self, data: bytes) -> list[Transactions | Misread]:
+        """What the lines say that these bytes complete, some thousands of lines a record."""
+        for block in self._lines.feed(data):
+            if isinstance(block, Overlong):
+                self._number += 1
+                self._misread("line_too_long", block.excerpt, f" ... (more than {LIMIT} bytes)")
+                continue
+            self._fields = self._fields or _fields(block)
+            if self._examined < EXAMINED:
+                self._examine(block)
+            self._block(block)
+        return self._taken()
+
+    def close(self) -> list[Transactions | Misread]:
+        """A line without its end is torn: it may lack digits."""
+        if rest := self._lines.close():
+            self._number += 1
+            self._misread("truncated_line", rest)
+        return self._taken()
+
+    def _taken(self) -> list[Transactions | Misread]:
+        out, self._out = self._out, []
+        return out
+
+    def _examine(self, block: bytes) -> None:
+        """Looks for gaps in the transaction numbers of each client."""
+        examined = missing = 0
+        for line in block[:-1].split(b"\n")[: EXAMINED - self._examined]:
+            examined += 1
+            if match := _NUMBERED.match(line):
+                client, number = match[1], int(match[2])
+                missing += max(0, number - self._last_numbers.get(client, 0) - 1)
+                self._last_numbers[client] = number
+        self._examined += examined
+        if self._examined == EXAMINED:
+            self._last_numbers.clear()
+        self._out.append(_NOTHING._replace(examined=examined, missing=missing))
+
+    def _block(self, block: bytes) -> None:
+        """All at once; where that fails, by halves down to a piece that is read line by line."""
+        if self._fields and self._at_once(block):
+            return
+        if len(block) <= _PIECE:
+            self._by_line(block)
+            return
+        middle = block.find(b"\n", len(block) // 2) + 1
+        self._block(block[:middle])
+        if middle < len(block):
+            self._block(block[middle:])
+
+    def _at_once(self, block: bytes) -> bool:
+        """Reads a block if each of its lines is digits and single spaces, as many as expected; tells whether it did."""
+        fields = self._fields
+        padded = PADDING + block
+        text = np.frombuffer(padded, np.uint8)[len(PADDING) :]
+        separators = text <= 32
+        ends = np.flatnonzero(separators)
+        if (
+            len(ends) % fields
+            or np.count_nonzero((text - np.uint8(48)) < 10) != len(text) - len(ends)
+            or separators[0]
+            or (separators[1:] & separators[:-1]).any()
+            or (text[ends].reshape(-1, fields) != np.frombuffer(b" " * (fields - 1) + b"\n", np.uint8)).any()
+        ):
+            return False
+        table = ends.reshape(-1, fields)
+        stops = [table[:, column] for column in range(fields)]
+        lengths = [stop - start - 1 for start, stop in pairwise(stops[1:])]
+        time, script, second, microsecond, *extra = lengths
+        if (
+            int(time.max()) > 12
+            or int(script.max()) > 4
+            or (second != 10).any()
+            or int(microsecond.max()) > 6
+            or any(int(length.max()) > 12 for length in extra)
+        ):
+            return False
+        numbers = words(padded)
+        piece = Transactions(
+            latency=decimals(numbers, stops[2], time),
+            script=decimals(numbers, stops[3], script),
+            second=_seconds(numbers, text, stops[4]),
+            lines=len(table),
+            size=len(block),
+        )
+        self._number += len(table)
+        edges = block[: block.index(b"\n")], block[block.rfind(b"\n", 0, -1) + 1 : -1]
+        self._emit(piece, decimals(numbers, stops[-1], extra[-1]) if extra else _NONE, *edges)
+        return True
+
+    def _by_line(self, block: bytes) -> None:
+        rows: list[tuple[int, int, int]] = []
+        last_field: list[int] = []
+        understood: list[bytes] = []
+        words_seen: list[bytes] = []
+        for line in block[:-1].split(b"\n"):
+            self._number += 1
+            match = _LINE.fullmatch(line)
+            if match is None or _count_fields(match) != self._fields:
+                if line.strip():
+                    self._misread("log_line", line)
+                continue
+            understood.append(line)
+            time = match["time"]
+            if time in _WORDS:
+                words_seen.append(time)
+            else:
+                rows.append((int(time), int(match["script"]), int(match["second"])))
+            if match["extra"] and time != b"skipped":
+                last_field.append(int(match["retries"] or match["extra"]))
+        if not understood:
+            return
+        columns = np.array(rows, np.int64).reshape(-1, 3)
+        piece = Transactions(
+            latency=columns[:, 0],
+            script=columns[:, 1],
+            second=columns[:, 2],
+            skipped=words_seen.count(b"skipped"),
+            failed=len(words_seen) - words_seen.count(b"skipped"),
+            lines=len(understood),
+            size=sum(map(len, understood)) + len(understood),
+        )
+        self._emit(piece, np.array(last_field, np.int64), understood[0], understood[-1])
+
+    def _emit(self, piece: Transactions, last_field: Integers, first_line: bytes, last_line: bytes) -> None:
+        first, last = _LINE.fullmatch(first_line), _LINE.fullmatch(last_line)
+        assert first and last
+        if not self._begun:
+            self._begun = True
+            latency = 0.0 if first["time"] in _WORDS else int(first["time"]) / 1e6
+            piece = piece._replace(begin=_epoch(first) - latency)
+        self.records += piece.lines
+        self._out.append(
+            piece._replace(
+                extra={7: "either", 8: "retries"}.get(self._fields, ""),
+                extra_sum=int(last_field.sum()),
+                extra_nonzero=int(np.count_nonzero(last_field)),
+                extra_small=int(np.count_nonzero(last_field <= SMALL)),
+                end=_epoch(last),
+            )
+        )
+
+    def _misread(self, reason: str, text: bytes, more: str = "") -> None:
+        self._out.append(Misread(reason, f"line {self._number}", text[:200].decode("utf-8", "replace") + more))
+
+
+def transaction(line: bytes) -> bool:
+    """Whether a line, without its end, is of a transaction log."""
+    return _LINE.fullmatch(line) is not None
+
+
+def _fields(block: bytes) -> int:
+    """The number of fields of the first line of a log in a block; 0 if there is none."""
+    for line in block[:-1].split(b"\n"):
+        if match := _LINE.fullmatch(line):
+            return _count_fields(match)
+    return 0
+
+
+def _count_fields(match: re.Match[bytes]) -> int:
+    return 6 + (match["extra"] is not None) + (match["retries"] is not None)
+
+
+def _epoch(match: re.Match[bytes]) -> float:
+    return int(match["second"]) + int(match["microsecond"]) / 1e6
+
+
+def _seconds(numbers: Words, text: NDArray[np.uint8], ends: Integers) -> Integers:
+    """The ten-digit numbers that end before `ends`, most of which equal their neighbours."""
+    low = numbers[ends]
+    high = text[ends - 10].astype(np.int64) * 10 + text[ends - 9]
+    changes = np.flatnonzero((low[1:] != low[:-1]) | (high[1:] != high[:-1])) + 1
+    starts = np.concatenate((np.zeros(1, np.int64), changes))
+    eight = np.full(len(starts), 8)
+    values = (high[starts] - 48 * 11) * 100_000_000 + decimals(numbers, ends[starts], eight)
+    return np.repeat(values, np.diff(np.append(starts, len(ends))))
