@@ -1,0 +1,33 @@
+"""An exporter that is killed in mid-run shows, once it is back, what one that was never killed shows."""
+
+import time
+
+from demo_processes import Processes
+
+from .conftest import Exporter, Server, eventually
+from .test_stall import start_pgbench
+
+
+def test_a_killed_exporter_comes_back_with_the_same_totals_and_state(
+    exporter: Exporter, processes: Processes, server: Server
+) -> None:
+    pgbench = start_pgbench(processes, server, exporter.runs / "a", 18, "--progress-timestamp", "-l")
+    folder = exporter.runs / "f"
+    folder.mkdir()
+    output = ["--output-format=json+", "--status-interval=1", "--eta=never", "--output=" + str(folder / "fio.json")]
+    job = ["--name=job", "--rw=randrw", "--size=4m", "--ioengine=psync", "--thinktime=2000", "--filename=data"]
+    processes.start("fio", ["fio", *job, "--time_based", "--runtime=18", *output], folder=folder)
+    other = Exporter(processes, exporter.runs)
+    for _ in range(3):
+        time.sleep(2)
+        other.kill()
+        other.start()
+        seen = other.page("a")
+        running = 'benchwatch_run_state{worker="db1",state="running"}'
+        assert pgbench.popen.poll() is not None or seen[running] == 1
+    for run, worker in (("a", "db1"), ("f", "fio")):
+        state = f'benchwatch_run_state{{worker="{worker}",state="finished"}}'
+        eventually(lambda run=run, state=state: exporter.page(run).get(state) == 1, 30, "the run has finished")
+        eventually(lambda run=run, state=state: other.page(run).get(state) == 1, 5, "the other sees it too")
+        assert exporter.page(run) == other.page(run)
+        assert len(exporter.page(run)) > 50
