@@ -1,0 +1,140 @@
+"""The main job of benchwatch on real input: see `scripts/demo --help`.
+
+A PostgreSQL server with pgbench, fio on a file, a simulated Nutanix CVM and node_exporter, watched by benchwatch, all
+of it scraped by a Prometheus, which is asked for the figures that are shown. Everything that is written is under one
+folder.
+"""
+
+import argparse
+import fcntl
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from demo_figures import SOURCES
+from demo_parts import Demo
+from demo_processes import Failure
+
+_CHECKOUT = Path(__file__).resolve().parent.parent
+_RUN_SECONDS = 60
+_FREE_BYTES = 2 << 30
+_SECONDS_BETWEEN_LINES = 5
+
+
+class Interrupted(Exception):
+    """A signal asks the demo to end."""
+
+
+class Screen:
+    """Shows the figures: a table that is refreshed on a terminal, some lines now and then elsewhere."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stdout.isatty()
+        self._drawn = 0
+        self._next = 0.0
+
+    def show(self, seconds: float, rows: list[tuple[str, str]], missing: list[str]) -> None:
+        """Shows the rows; `seconds` is the age of the demo."""
+        if not self._terminal and seconds < self._next:
+            return
+        self._next = seconds + _SECONDS_BETWEEN_LINES
+        rows = [*rows, ("not seen yet", ", ".join(missing))] if missing else rows
+        lines = [f"{name:13} {text}" for name, text in rows]
+        clock = f"{int(seconds) // 60:02}:{int(seconds) % 60:02}"
+        if self._terminal:
+            width = shutil.get_terminal_size().columns
+            back = f"\x1b[{self._drawn}F\x1b[J" if self._drawn else ""
+            lines = [line[:width] for line in [f"{clock}, as Prometheus has it (Ctrl-C ends the demo)", *lines]]
+            print(back + "\n".join(lines), flush=True)
+            self._drawn = len(lines)
+        else:
+            print("\n".join(f"{clock} {line}" for line in lines), flush=True)
+
+
+def main() -> int:
+    """Runs the demo. Returns the exit code: 1 if something failed or a source was not seen by the end of --duration."""
+    parser = argparse.ArgumentParser(prog="scripts/demo", description=__doc__.partition("\n\n")[2])
+    parser.add_argument(
+        "--duration",
+        type=int,
+        metavar="SECONDS",
+        help="end after that time (30 s let every source be seen); the exit code says if Prometheus saw all",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=_CHECKOUT / ".demo",
+        help="where everything is written (default: .demo in the checkout)",
+    )
+    arguments = parser.parse_args()
+    if arguments.duration is not None and arguments.duration < 1:
+        parser.error(f"--duration: expected a number of seconds above 0, got {arguments.duration}")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        with _folder(arguments.folder.resolve()) as folder:
+            return _run(folder, arguments.duration)
+    except Interrupted:
+        return 0 if arguments.duration is None else 130
+    except Failure as failure:
+        print(f"demo: {failure}", file=sys.stderr)
+    except OSError as error:
+        place = error.filename or arguments.folder
+        print(f"demo: {place}: {error.strerror or error}. Another folder: --folder", file=sys.stderr)
+    return 1
+
+
+def _run(folder: Path, duration: int | None) -> int:
+    run_seconds = _RUN_SECONDS if duration is None else max(10, min(_RUN_SECONDS, duration // 2))
+    demo = Demo(folder, run_seconds)
+    try:
+        print(f"Starting PostgreSQL, a simulated CVM, node_exporter, benchwatch and Prometheus in {folder}", flush=True)
+        demo.start()
+        print("\n".join(f"  {name:18} {place}" for name, place in demo.places()), flush=True)
+        started, screen = time.monotonic(), Screen()
+        while duration is None or time.monotonic() < started + duration:
+            demo.look()
+            screen.show(time.monotonic() - started, demo.rows(), demo.figures.missing())
+            time.sleep(1)
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        print("Stopping everything", flush=True)
+        demo.processes.stop_all()
+    missing = demo.figures.missing()
+    print(
+        f"Prometheus saw {len(SOURCES) - len(missing)} of {len(SOURCES)} sources"
+        + (f"; missing: {', '.join(missing)}" if missing else "")
+    )
+    return 1 if missing else 0
+
+
+@contextmanager
+def _folder(folder: Path) -> Iterator[Path]:
+    """The demo's folder, for one demo at a time."""
+    for part in ("fio", "logs", "runs", "tmp"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(folder).free
+    if free < _FREE_BYTES:
+        raise Failure(
+            f"{folder} has {free >> 20} MiB of free space, {_FREE_BYTES >> 20} are needed: choose another with --folder"
+        )
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Failure(f"another demo runs in {folder}: end it, or choose another folder with --folder") from None
+        yield folder
+
+
+def _interrupt(number: int, frame: object) -> None:
+    signal.signal(number, signal.SIG_IGN)
+    raise Interrupted
+
+
+if __name__ == "__main__":
+    sys.exit(main())

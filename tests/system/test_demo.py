@@ -1,0 +1,181 @@
+"""The demo as its user starts it, with real programs: what it shows, how it ends, and that it leaves nothing behind."""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+DEMO = Path(__file__).parents[2] / "scripts" / "demo.py"
+PATIENCE = 120
+"""Seconds until a demo that does not get on is given up."""
+
+
+class RunningDemo:
+    """A started demo, and what it has printed so far."""
+
+    def __init__(self, folder: Path, *options: str, path: str | None = None) -> None:
+        self.folder = folder
+        environment = os.environ | ({"PATH": path} if path else {})
+        command = [sys.executable, "-u", str(DEMO), "--folder", str(folder), *options]
+        pipe = subprocess.PIPE
+        self.popen = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=environment)
+        self.output = ""
+        self._timer = threading.Timer(PATIENCE, self.popen.kill)
+        self._timer.start()
+
+    def read_until(self, pattern: str) -> re.Match[str]:
+        """Reads lines until one matches."""
+        assert self.popen.stdout
+        for line in self.popen.stdout:
+            self.output += line
+            if match := re.search(pattern, line):
+                return match
+        pytest.fail(f"no line matches {pattern!r} in:\n{self.output}")
+
+    def end(self, number: signal.Signals | None = None) -> int:
+        """Sends a signal if one is given, and waits for the end; the exit code."""
+        if number:
+            self.popen.send_signal(number)
+        self.output += self.popen.communicate()[0]
+        self._timer.cancel()
+        return self.popen.returncode
+
+    def processes(self) -> list[int]:
+        """Processes that work in the demo's folder, as all that it starts do."""
+        return [process for process in _processes() if _is_under(_link(f"/proc/{process}/cwd"), self.folder)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder under one that is closed to other users; its path is too long for a unix socket."""
+    closed = tmp_path_factory.mktemp("a-long-name-" * 8)
+    closed.chmod(0o700)
+    return closed / "demo"
+
+
+@pytest.fixture
+def demo(folder: Path) -> Iterator[Callable[..., RunningDemo]]:
+    """Starts demos, by default in one folder, and ends those that a test leaves."""
+    started: list[RunningDemo] = []
+
+    def start(*options: str, folder: Path = folder, path: str | None = None) -> RunningDemo:
+        started.append(RunningDemo(folder, *options, path=path))
+        return started[-1]
+
+    yield start
+    for running in started:
+        if running.popen.poll() is None:
+            running.end(signal.SIGTERM)
+
+
+def _processes() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _link(path: str) -> str:
+    try:
+        return str(Path(path).readlink())
+    except OSError:  # the process has ended, or is another user's
+        return ""
+
+
+def _is_under(path: str, folder: Path) -> bool:
+    return Path(path).is_relative_to(folder)
+
+
+def _written_files(process: int) -> set[str]:
+    """Files that a process has open for writing or maps as shared memory."""
+    found = set()
+    try:
+        for descriptor in Path(f"/proc/{process}/fdinfo").iterdir():
+            flags = re.search(r"flags:\s+([0-7]+)", descriptor.read_text())
+            if flags and int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY:
+                found.add(_link(f"/proc/{process}/fd/{descriptor.name}"))
+        maps = Path(f"/proc/{process}/maps").read_text()
+    except OSError:  # it has ended
+        return found
+    found |= set(re.findall(r"^\S+ rw.s \S+ \S+ [1-9]\d* +(/.*)$", maps, re.MULTILINE))
+    return {path for path in found if path.startswith("/") and not path.startswith(("/dev/null", "/dev/zero", "/SYSV"))}
+
+
+def test_demo_sees_every_source_in_prometheus_and_ends_by_itself(demo: Callable[..., RunningDemo]) -> None:
+    running = demo("--duration", "35")
+    assert running.end() == 0, running.output
+    assert "Prometheus saw 7 of 7 sources" in running.output
+    assert running.processes() == []
+
+
+def test_interrupted_demo_leaves_no_process_and_no_file_outside_its_folder(demo: Callable[..., RunningDemo]) -> None:
+    running = demo()
+    running.read_until(r"pgbench .* TPS .* p99 \d")
+    running.read_until(r"fio .* IOPS .* p99 \d")
+    processes = running.processes()
+    assert len(processes) > 10
+    outside = {path for process in processes for path in _written_files(process) if not _is_under(path, running.folder)}
+    assert outside == set()
+    assert running.end(signal.SIGINT) == 0, running.output
+    assert running.processes() == []
+
+
+def test_second_demo_uses_the_cluster_of_the_first(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
+    first = demo(folder=tmp_path)
+    first.read_until("benchmarks' output")
+    assert "Making a PostgreSQL cluster" in first.output
+    assert first.end(signal.SIGTERM) == 0, first.output
+    second = demo(folder=tmp_path)
+    second.read_until("benchmarks' output")
+    assert "Making a PostgreSQL cluster" not in second.output
+    assert second.end(signal.SIGTERM) == 0, second.output
+
+
+def test_killed_demo_takes_its_processes_with_it(demo: Callable[..., RunningDemo]) -> None:
+    running = demo()
+    running.read_until("benchmarks' output")
+    processes = [os.pidfd_open(process) for process in running.processes()]
+    running.end(signal.SIGKILL)
+    assert all(select.select([process], [], [], 30)[0] for process in processes)
+    assert running.processes() == []
+
+
+def test_demo_ends_with_the_log_of_a_part_that_died(demo: Callable[..., RunningDemo]) -> None:
+    running = demo()
+    running.read_until("benchmarks' output")
+    simulator = [p for p in running.processes() if b"simulate" in Path(f"/proc/{p}/cmdline").read_bytes()]
+    os.kill(simulator[0], signal.SIGKILL)
+    assert running.end() == 1
+    assert re.search(r"demo: CVM ended with exit code -9. The end of \S+/logs/CVM.log:", running.output)
+    assert running.processes() == []
+
+
+def test_demo_names_a_source_that_prometheus_did_not_see(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
+    silent = tmp_path / "prometheus-node-exporter"
+    silent.write_text(
+        f"#!{sys.executable}\n"
+        "import http.server, sys\n"
+        "class Nothing(http.server.BaseHTTPRequestHandler):\n"
+        "    def do_GET(self):\n"
+        "        self.send_response(200)\n"
+        "        self.send_header('Content-Type', 'text/plain; version=0.0.4')\n"
+        "        self.end_headers()\n"
+        "port = int(sys.argv[1].rpartition(':')[2])\n"
+        "http.server.HTTPServer(('127.0.0.1', port), Nothing).serve_forever()\n"
+    )
+    silent.chmod(0o755)
+    running = demo("--duration", "25", path=f"{tmp_path}:{os.environ['PATH']}")
+    assert running.end() == 1
+    assert re.search(r"missing: .*node_exporter", running.output)
+
+
+def test_two_demos_do_not_share_a_folder(demo: Callable[..., RunningDemo]) -> None:
+    first = demo()
+    first.read_until("Starting PostgreSQL")
+    second = demo()
+    assert second.end() == 1
+    assert "another demo runs in" in second.output

@@ -1,0 +1,54 @@
+"""The files around the package: locks and the Prometheus configuration say what the package needs and offers."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from benchwatch.exposition import PARTS
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+RUNTIME = PROJECT["project"]["dependencies"]
+BUILD = PROJECT["build-system"]["requires"]
+DEVELOPMENT = PROJECT["project"]["optional-dependencies"]["dev"]
+LOCKS = {
+    "requirements.txt": RUNTIME,
+    "requirements-build.txt": BUILD,
+    "requirements-dev.txt": RUNTIME + BUILD + DEVELOPMENT,
+}
+
+
+def pins(name: str) -> dict[str, str]:
+    """Locked versions by package; fails on a line that is neither a pin nor its hash."""
+    versions = {}
+    for line in (ROOT / name).read_text().replace("\\\n", " ").splitlines():
+        if line.startswith("#") or not line:
+            continue
+        pin = re.fullmatch(r"([a-z0-9-]+)==(\S+)((?:\s+--hash=sha256:[0-9a-f]{64})+)\s*", line)
+        assert pin, f"{name}: not an exact version with hashes: {line[:80]}"
+        versions[pin[1]] = pin[2]
+    return versions
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_has_an_exact_version_with_hashes_of_every_dependency(name: str) -> None:
+    versions = pins(name)
+    for requirement in map(Requirement, LOCKS[name]):
+        assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
+
+
+def test_locks_agree_with_each_other() -> None:
+    development = pins("requirements-dev.txt")
+    for name in LOCKS:
+        assert pins(name).items() <= development.items()
+
+
+def test_prometheus_scrapes_every_part_of_the_exposition_once() -> None:
+    config = yaml.safe_load((ROOT / "prometheus" / "prometheus.yml").read_text())
+    jobs = [job for job in config["scrape_configs"] if job["job_name"].startswith("benchwatch-")]
+    assert sorted(part for job in jobs for part in job["params"]["collect[]"]) == sorted(PARTS)
