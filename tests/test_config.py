@@ -1,10 +1,12 @@
+import re
 from pathlib import Path
 
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.config import load_settings
+from benchwatch.config import RunsSettings, load_settings
 from benchwatch.errors import ConfigError
+from benchwatch.runfile import load_runfile
 
 
 def test_without_a_file_everything_has_a_default() -> None:
@@ -70,3 +72,13 @@ def test_a_file_that_is_not_there_or_not_text_is_named(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="expected UTF-8 text"):
         load_settings(binary)
+
+
+def test_the_examples_of_the_documentation_are_accepted(tmp_path: Path) -> None:
+    text = (Path(__file__).parent.parent / "docs" / "configuration.md").read_text()
+    exporter, run = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    path = tmp_path / "example.yaml"
+    path.write_text(exporter)
+    assert load_settings(path).nutanix.cvms[0].name == "cvm-a"
+    path.write_text(run)
+    assert load_runfile(path, RunsSettings()).latency_objective == 0.002

@@ -9,7 +9,7 @@ from .errors import ConfigError
 from .histogram import Buckets
 from .run import Run
 from .streams.files import listing
-from .streams.layout import group_name
+from .streams.layout import STANDARD_STREAMS, group_name
 
 _CHUNK = 1024 * 1024
 
@@ -38,9 +38,19 @@ def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
     for folder, names in files.items():
         groups: dict[str, list[str]] = {}
         for name in sorted(names):
-            groups.setdefault(group_name(name, names), []).append(name)
+            group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, names)
+            groups.setdefault(group, []).append(name)
         runs += [_run(group, folder, settings, buckets, members) for group, members in groups.items()]
-    return runs
+    return _with_names_of_their_own(runs, settings, buckets)
+
+
+def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: Buckets) -> list[Run]:
+    """Runs of the same name in several folders are told apart by the folder."""
+    taken = Counter(run.name for run in runs)
+    return [
+        run if taken[run.name] == 1 else _run(f"{run.folder}/{run.name}", run.folder, settings, buckets, run.files)
+        for run in runs
+    ]
 
 
 def _run(name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None) -> Run:

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import os
 import signal
 import time
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ from .streams.push import Pushes
 from .web import Scrapes, WebConfig, load_web_config, make_app
 from .web import serve as serve_web
 
+REVISION = "BENCHWATCH_REVISION"
+"""Environment variable with the revision that the exporter was built from."""
 _log = logging.getLogger(__name__)
 
 
@@ -49,7 +52,9 @@ async def _serve(
 ) -> None:
     runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave))
     pushes, scrapes = Pushes(), Scrapes()
-    exporter = Exporter(runs, pollers, [Process(), Disks(settings.disks), pushes, scrapes], push, time.time)
+    exporter = Exporter(
+        runs, pollers, [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes], push, time.time
+    )
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ..tools import Tool
 
+STANDARD_STREAMS = frozenset({"stdout", "stderr"})
 _SAME_TIME = 60.0
 """Seconds within which two files count as written to at the same time."""
 
@@ -52,7 +53,7 @@ class _Log(NamedTuple):
 
 def worker_name(file: str, run: str) -> str:
     """The worker that printed a file of that name in that run."""
-    return run if file in ("stdout", "stderr") else PurePath(file).stem
+    return run if file in STANDARD_STREAMS else PurePath(file).stem
 
 
 def group_name(file: str, files: Iterable[str]) -> str:
