@@ -1,0 +1,102 @@
+"""`benchwatch nutanix check`: what is understood of a CVM's pages and what is not, in words or as metrics."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import urlsplit
+
+from ..exposition import Exposition
+from .client import Client, PageError
+from .main_page import CLUSTER, FRONTEND, HOSTED, OVERVIEW, MainPage
+from .metrics import CvmSource
+from .notes import Unrecognised
+from .oplog_page import OplogPage, read_oplog_page
+from .pages import ADVICE, MAIN, OPLOG, Pages, fetch
+from .snapshot import Detail, Snapshot, Status
+from .vdisk_page import SECTION_NAMES, VdiskPage, read_vdisk_page
+
+MOST_LINES = 50
+
+_SECTIONS = {
+    OVERVIEW: ("Overview", "so there is no start time, cache or queue"),
+    CLUSTER: ("Cluster State", "so there are no disks"),
+    FRONTEND: ("NFS Slave or NFS Worker (what the virtual machine sees)", "so latency is taken from the vdisks' pages"),
+    HOSTED: ("Hosted VDisks (behind the oplog)", "so there is no oplog and no link to a vdisk's page"),
+}
+
+
+def check(client: Client, vdisks: Sequence[str] | None, metrics: bool) -> int:
+    """Prints; exit code 0 if the main page has a table of vdisks, else 1. `vdisks` are ids; None: the first one."""
+    began = time.monotonic()
+    try:
+        pages = fetch(client, vdisks)
+    except PageError as error:
+        print(f"{client.url}: {error.text}.\n\n{ADVICE}", file=sys.stderr)
+        return 1
+    details = {vdisk: read_vdisk_page(pages.bodies[vdisk]) for vdisk in pages.vdisks}
+    oplog = read_oplog_page(pages.bodies[OPLOG]) if OPLOG in pages.bodies else None
+    if metrics:
+        sys.stdout.write(_metrics(client, pages, details, oplog, time.monotonic() - began))
+    else:
+        print("\n".join(_words(client, pages, details, oplog, time.monotonic() - began)))
+    return 0 if _is_usable(pages.main) else 1
+
+
+def _is_usable(main: MainPage) -> bool:
+    return HOSTED in main.recognised or FRONTEND in main.recognised
+
+
+def _metrics(
+    client: Client, pages: Pages, details: dict[str, VdiskPage], oplog: OplogPage | None, seconds: float
+) -> str:
+    now = time.time()
+    found = {vdisk: Detail(now, page.vdisks[vdisk]) for vdisk, page in details.items() if vdisk in page.vdisks}
+    snapshot = Snapshot(now, pages.main, found, oplog)
+    source = CvmSource(urlsplit(client.url).hostname or "", {})
+    source.status = Status(polls=1, up=True, duration=seconds, last_success=now, snapshot=snapshot)
+    return Exposition().render([source])
+
+
+def _words(
+    client: Client, pages: Pages, details: dict[str, VdiskPage], oplog: OplogPage | None, seconds: float
+) -> Iterator[str]:
+    main = pages.main
+    size = len(pages.bodies[MAIN])
+    yield f"{client.url}: {len(pages.bodies)} pages read in {seconds:.2f} s; the main page has {size} bytes."
+    counts = {
+        OVERVIEW: "",
+        CLUSTER: f"{len(main.disks)} disks",
+        FRONTEND: f"{len(main.frontend)} rows of vdisks",
+        HOSTED: f"{len(main.hosted)} rows of vdisks",
+    }
+    for section, (name, meaning) in _SECTIONS.items():
+        yield ""
+        if section in main.recognised:
+            yield f"{name}: {counts[section]}".rstrip(": ")
+            yield from (f"  {label}" for label in main.recognised[section])
+        else:
+            yield f"{name}: not found, {meaning}"
+    yield from _refused(main.unrecognised)
+    for vdisk, page in details.items():
+        sections = page.recognised if vdisk in page.vdisks else {}
+        yield from ("", f"Page of vdisk {vdisk}: {len(sections)} of {len(SECTION_NAMES)} sections")
+        for name in SECTION_NAMES:
+            labels = ", ".join(sections.get(name, ()))
+            yield f"  {name}: {labels or 'found' if name in sections else 'not found'}"
+        yield from _refused(page.unrecognised)
+    if oplog is not None:
+        shares = ", ".join(f"{store} {ratio:.1%}" for store, ratio in oplog.utilisation.items())
+        yield from ("", f"Oplog flush statistics: {shares or 'no utilisation found'}")
+        yield from _refused(oplog.unrecognised)
+    for page_name, problem in pages.problems.items():
+        yield from ("", f"Page {page_name}: {problem}")
+    yield from ("", "Usable." if _is_usable(main) else f"Not usable: there is no table of vdisks.\n\n{ADVICE}")
+
+
+def _refused(entries: Iterable[Unrecognised]) -> Iterator[str]:
+    lines = [f"    {section}: {text}" for section, text in entries]
+    if lines:
+        yield f"  Not understood and left out ({len(lines)}):"
+        yield from lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        yield f"    ... and {len(lines) - MOST_LINES} more"

@@ -1,0 +1,110 @@
+"""`benchwatch nutanix check | save | simulate`."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..durations import Duration
+from ..errors import ConfigError
+from .settings import DEFAULT_PORT
+
+if TYPE_CHECKING:
+    from .client import Client
+
+
+def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command `nutanix` and its subcommands."""
+    nutanix = commands.add_parser(
+        "nutanix", help="look at, save or simulate the pages of a Nutanix CVM", description=__doc__
+    )
+    inner = nutanix.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    page = argparse.ArgumentParser(add_help=False)
+    page.add_argument("url", metavar="URL", help=f"http://host[:port] of a CVM (port {DEFAULT_PORT})")
+    page.add_argument("--deadline", type=_duration, default=Duration(60), help="for each page (60s)")
+    page.add_argument(
+        "--vdisk", metavar="ID", action="append", help="look at this vdisk's page, may be repeated (the first one's)"
+    )
+
+    check = inner.add_parser("check", parents=[page], help="say what is understood of a CVM's pages, and what is not")
+    check.add_argument("--metrics", action="store_true", help="print the metrics instead")
+    check.set_defaults(func=_check)
+
+    save = inner.add_parser("save", parents=[page], help="save the pages without addresses, uuids and names")
+    save.add_argument("--output", type=Path, default=Path("nutanix-pages"), metavar="DIR", help="(nutanix-pages)")
+    save.set_defaults(func=_save)
+
+    simulate = inner.add_parser("simulate", help="serve the pages of simulated CVMs")
+    simulate.add_argument("--listen", type=_address, default=("127.0.0.1", DEFAULT_PORT), metavar="HOST:PORT")
+    simulate.add_argument("--scene", default="checkpoint", help="what the vdisks do (checkpoint)")
+    simulate.add_argument("--variation", action="append", default=[], metavar="NAME", help="may be repeated")
+    simulate.add_argument("--vdisks", type=_count, default=8, metavar="N", help="how many there are in all (8)")
+    simulate.add_argument("--cvms", type=_count, default=1, metavar="N", help="on ports from --listen upwards (1)")
+    simulate.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers (1)")
+    simulate.add_argument("--list", action="store_true", help="list scenes and variations")
+    simulate.set_defaults(func=_simulate)
+
+
+def _duration(text: str) -> Duration:
+    try:
+        return Duration.read(float(text) if text.replace(".", "", 1).isdecimal() else text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
+    return int(text)
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"expected HOST:PORT, got {text!r}")
+    return host.strip("[]"), int(port)
+
+
+def _client(options: argparse.Namespace) -> "Client":
+    from .client import Client
+
+    try:
+        return Client(options.url, deadline=options.deadline)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _check(options: argparse.Namespace) -> int:
+    from .check import check
+
+    return check(_client(options), options.vdisk, options.metrics)
+
+
+def _save(options: argparse.Namespace) -> int:
+    from .save import save
+
+    return save(_client(options), options.vdisk, options.output)
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    from .simulator.cluster import SCENE_NAMES, Cluster
+    from .simulator.server import serve
+    from .simulator.variations import PAGE_VARIATIONS, SERVER_VARIATIONS, listing
+
+    if options.list:
+        print(listing())
+        return 0
+    if options.scene not in SCENE_NAMES:
+        raise ConfigError(f"--scene: expected one of {', '.join(SCENE_NAMES)}, got {options.scene!r}")
+    for name in options.variation:
+        if name not in PAGE_VARIATIONS and name not in SERVER_VARIATIONS:
+            raise ConfigError(f"--variation: there is no {name!r}; --list shows all")
+    host, port = options.listen
+    addresses = [(host, port + number if port else 0) for number in range(options.cvms)]
+    cluster = Cluster(options.scene, cvms=options.cvms, vdisks=options.vdisks, seed=options.seed, clock=time.monotonic)
+    try:
+        serve(cluster, addresses, options.variation, lambda url: print(f"simulated CVM on {url}", flush=True))
+    except OSError as error:
+        raise ConfigError(f"--listen: cannot serve on {host}:{port}: {error.strerror}") from None
+    return 0

@@ -1,0 +1,97 @@
+"""A latency or size histogram of one vdisk: `0 <= x < 1 ms` | average | number of IOs | percent | a bar of 20 cells.
+
+The header says `Latency Range` over sizes too. Averages are in microseconds or bytes without saying so; an empty bucket
+has empty cells; the last range ends at `inf`, then comes `Total`. The IOs are those of a trailing window of about 3 s.
+"""
+
+import math
+import re
+from typing import NamedTuple
+
+from .columns import Fields, excerpt, labelled_rows
+from .notes import Notes
+from .quantities import BYTES, MICROSECONDS, UNITS, Dimension, Unit, Unreadable, number
+from .tables import Table
+
+_RANGE = re.compile(r"([\d.]+) ?([a-zµμ]*) ?(?:<=|≤) ?x ?< ?([\d.]+|inf(?:inity)?|∞) ?([a-zµμ]*)")
+_LABELS = ("latency range", "size range", "range")
+_KINDS = ("read ", "write ", "")
+_WHATS = ("latency", "size")
+_IGNORED = frozenset(("bar graph", "percent", *(f"percent of {kind}ios" for kind in _KINDS)))
+_FIELDS: Fields = {
+    **{(f"number of {kind}ios", ""): "ios" for kind in _KINDS},
+    **{(f"average bucket {what}", ""): "average" for what in _WHATS},
+}
+
+
+class Histogram(NamedTuple):
+    """IOs at or below each upper edge (seconds or bytes; the last is infinite), and the average of all of them."""
+
+    edges: tuple[float, ...]
+    cumulative: tuple[float, ...]
+    average: float | None
+
+
+def read_histogram(table: Table, section: str, dimension: Dimension, notes: Notes) -> Histogram | None:
+    """None where there was no IO, and where a range is missing or unreadable: all above it would be wrong."""
+    total = average = None
+    buckets: dict[float, tuple[float, float]] = {}  # lower edge: upper edge, IOs
+    fields: Fields = {**_FIELDS, **{(f"average bucket {what}", dimension): "average" for what in _WHATS}}
+    for label, cells in labelled_rows(table, section, _LABELS, fields, notes, _IGNORED):
+        try:
+            if label.lower() == "total":
+                total = cells["ios"].value() if "ios" in cells else None
+                average = cells["average"].value(_default(dimension)) if "average" in cells else None
+                continue
+            low, high = _range(label.lower(), dimension)
+            ios = cells["ios"].value()
+            if low in buckets:
+                raise Unreadable(label)
+            buckets[low] = high, ios or 0
+        except (Unreadable, KeyError):
+            notes.refuse(section, f"row {excerpt([label, *(cell.text for cell in cells.values())])}")
+    if not any(ios for _, ios in buckets.values()):
+        return None
+    return _cumulate(buckets, total, average, section, notes)
+
+
+def _default(dimension: Dimension) -> Unit:
+    return MICROSECONDS if dimension == "seconds" else BYTES
+
+
+def _cumulate(
+    buckets: dict[float, tuple[float, float]], total: float | None, average: float | None, section: str, notes: Notes
+) -> Histogram | None:
+    edges: list[float] = []
+    cumulative: list[float] = []
+    end = below = 0.0
+    for low, (high, ios) in sorted(buckets.items()):
+        if not math.isclose(low, end):
+            break
+        end, below = high, below + ios
+        edges.append(end)
+        cumulative.append(below)
+    if len(edges) != len(buckets) or end != math.inf:
+        notes.refuse(section, f"ranges: there is none that begins at {end:g}")
+        return None
+    if total is not None and total != below:
+        notes.refuse(section, f"row 'Total': {total:g} IOs, but {below:g} in the ranges")
+    return Histogram(tuple(edges), tuple(cumulative), average)
+
+
+def _range(label: str, dimension: Dimension) -> tuple[float, float]:
+    """Lower and upper edge in base units. Raises Unreadable for anything but a range."""
+    match = _RANGE.fullmatch(label)
+    if match is None:
+        raise Unreadable(label)
+    low, low_unit, high, high_unit = match.groups()
+    top = math.inf if high[0] in "i∞" else _edge(high, high_unit, dimension)
+    return (0.0 if low == "0" else _edge(low, low_unit, dimension)), top
+
+
+def _edge(text: str, unit_name: str, dimension: Dimension) -> float:
+    unit = UNITS.get(unit_name)
+    value = number(text, unit) if unit is not None and unit.dimension == dimension else None
+    if value is None:
+        raise Unreadable(text)
+    return value

@@ -1,0 +1,34 @@
+"""From a vdisk to what it is in the benchmark: of which VM, which disk, in which role."""
+
+import re
+from pathlib import Path
+
+from ..config import read_yaml
+from .main_page import VdiskRow, file_name
+from .settings import Mapped, NutanixSettings, VdiskDisk, VdiskSelection
+
+
+def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:
+    """The mapping, from the settings or the file they name (relative to `folder`). Raises ConfigError."""
+    found = settings.mapping
+    if settings.mapping_file:
+        found = read_yaml(folder / settings.mapping_file, dict[str, VdiskDisk])
+    return {name.lower(): disk for name, disk in found.items()}
+
+
+class Selection:
+    """Which vdisks' own pages are read: the mapped and the included ones, without the excluded ones."""
+
+    def __init__(self, selection: VdiskSelection, mapping: Mapped) -> None:
+        self._include = [re.compile(pattern) for pattern in selection.include]
+        self._exclude = [re.compile(pattern) for pattern in selection.exclude]
+        self._mapping = mapping
+
+    def __contains__(self, row: VdiskRow) -> bool:
+        file = file_name(row.name)
+        names = {row.label, row.name, file} - {""}
+        if any(pattern.fullmatch(name) for pattern in self._exclude for name in names):
+            return False
+        return file.lower() in self._mapping or any(
+            pattern.fullmatch(name) for pattern in self._include for name in names
+        )

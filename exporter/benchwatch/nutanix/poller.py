@@ -1,0 +1,254 @@
+"""Reads the pages of a CVM in the background, one poll after another, and keeps the last snapshot.
+
+A poll is the main page, the oplog page if wanted, and the pages of some selected vdisks: at most so many, those whose
+last turn is longest ago, and only until the poll interval is used up. Polls start on a grid of the interval and never
+overlap. A page that fails is counted; the last numbers are kept only while they are not older than three intervals
+(details: three rounds of turns). A vdisk that has gone between the list and its page is no error.
+"""
+
+import itertools
+import logging
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from .client import Client, PageError, vdisk_query
+from .main_page import MainPage, VdiskRow, read_main_page
+from .mapping import Selection, load_mapping
+from .metrics import CvmSource
+from .notes import Unrecognised
+from .oplog_page import OplogPage, read_oplog_page
+from .settings import CvmSettings, Mapped, NutanixSettings
+from .snapshot import Detail, Snapshot, Status
+from .vdisk_page import read_vdisk_page
+
+KEEP_INTERVALS = 3
+
+_TROUBLE = ("refused", "unreachable", "timeout", "closed")
+"""The CVM itself has a problem: nothing more is asked of it in this poll."""
+
+_log = logging.getLogger(__name__)
+
+Clock = Callable[[], float]
+
+
+class Poller(CvmSource):
+    """Polls one CVM, and is the source of its samples.
+
+    `wall_clock` gives Unix seconds, `monotonic` seconds for intervals; `wait` sleeps so many seconds and tells whether
+    to stop instead of going on.
+    """
+
+    def __init__(
+        self,
+        cvm: CvmSettings,
+        settings: NutanixSettings,
+        mapping: Mapped,
+        client: Client,
+        *,
+        wall_clock: Clock = time.time,
+        monotonic: Clock = time.monotonic,
+        wait: Callable[[float], bool] | None = None,
+    ) -> None:
+        super().__init__(cvm.name, mapping)
+        self.name = cvm.name
+        self.url = client.url
+        self._settings = settings
+        self._selection = Selection(settings.vdisks, mapping)
+        self._client = client
+        self._wall_clock = wall_clock
+        self._monotonic = monotonic
+        self._stopping = threading.Event()
+        self._wait = wait or self._stopping.wait
+        self._errors: Counter[tuple[str, str]] = Counter()
+        self._unrecognised: Counter[str] = Counter()
+        self._turns: dict[str, int] = {}
+        """The number of the request with which a vdisk's page was last asked for."""
+        self._requests = itertools.count()
+        self._missing: set[str] = set()
+        """Listed vdisks whose page was not there at their last turn: an error if it is not there again."""
+        self._conditions: dict[str, str] = {}
+
+    def start(self) -> None:
+        """Poll in a thread of its own: at once, then at every interval."""
+        threading.Thread(target=self.run, name=f"cvm {self.name}", daemon=True).start()
+
+    def stop(self) -> None:
+        """Ask the thread to end; it does so after the page it is reading."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Poll until stopped."""
+        interval = self._settings.poll_interval
+        start = self._monotonic()
+        while True:
+            self.poll()
+            passed = self._monotonic() - start
+            if self._wait(interval - passed % interval) or self._stopping.is_set():
+                return
+
+    def poll(self) -> None:
+        """Read the pages once and put the new status in place of the old one."""
+        began = self._monotonic()
+        before = self.status
+        try:
+            snapshot = self._read(before.snapshot, began)
+        except PageError as error:
+            self._fail("main", error)
+            self._finish(began, self._kept(before.snapshot), before.last_success, error.text)
+        except Exception:  # a thread that ended silently would leave old numbers as if they were new
+            _log.exception("cvm %s: an error in benchwatch itself", self.name)
+            self._errors["main", "internal"] += 1
+            self._finish(began, self._kept(before.snapshot), before.last_success, "an error in benchwatch, see its log")
+        else:
+            self._finish(began, snapshot, snapshot.time)
+
+    def _read(self, previous: Snapshot | None, began: float) -> Snapshot:
+        main = read_main_page(self._client.get("/"))
+        if not main.recognised:
+            raise PageError("not_a_cvm", "the page has nothing that a CVM's main page has")
+        now = self._wall_clock()
+        self._count(main.unrecognised)
+        self._tell("main", "")
+        unread = len(main.unrecognised)
+        self._tell(
+            "main, in part", "unrecognised" if unread else "", f"{unread} things not understood, see nutanix check"
+        )
+        if previous is not None and _process(previous.main) != _process(main):
+            _log.info("cvm %s: Stargate was restarted", self.name)
+            previous = None
+        return Snapshot(now, main, self._details(main, previous, began), self._oplog())
+
+    def _oplog(self) -> OplogPage | None:
+        if not self._settings.oplog_flush_stats:
+            return None
+        try:
+            page = read_oplog_page(self._client.get("/oplog_flush_stats"))
+            if not page.recognised:
+                raise PageError("not_a_cvm", "the page has no row of totals")
+        except PageError as error:
+            self._fail("oplog_flush_stats", error)
+            return None
+        self._tell("oplog_flush_stats", "")
+        self._count(page.unrecognised)
+        return page
+
+    def _details(self, main: MainPage, previous: Snapshot | None, began: float) -> dict[str, Detail]:
+        """The details of the selected vdisks that are still hosted here, some of them read anew."""
+        selected = {row.label: row for row in main.hosted.rows if row in self._selection}
+        details = self._lasting(previous.details, selected) if previous is not None else {}
+        self._turns = {vdisk: turn for vdisk, turn in self._turns.items() if vdisk in selected}
+        self._missing.intersection_update(selected)
+        failed = False
+        waiting = sorted(selected, key=lambda vdisk: self._turns.get(vdisk, -1))
+        for vdisk in waiting[: self._settings.vdisks.max_detail_pages]:
+            if self._stopping.is_set() or self._monotonic() - began >= self._settings.poll_interval:
+                break
+            self._turns[vdisk] = next(self._requests)
+            details.pop(vdisk, None)
+            try:
+                detail = self._detail(vdisk, selected[vdisk])
+            except PageError as error:
+                failed = True
+                self._fail("vdisk_stats", error)
+                if error.reason in _TROUBLE:
+                    break
+                continue
+            if detail is not None:
+                details[vdisk] = detail
+        if not failed:
+            self._tell("vdisk_stats", "")
+        return details
+
+    def _detail(self, vdisk: str, row: VdiskRow) -> Detail | None:
+        """None if there is no such page for the first time: the vdisk will have gone from the next list."""
+        query = next(filter(None, (vdisk_query(href, self.url) for href in row.links)), None)
+        if query is None:
+            raise PageError("not_a_cvm", f"vdisk {vdisk} has no link to its page on {self.url}, but {row.links[:1]!r}")
+        try:
+            page = read_vdisk_page(self._client.get("/vdisk_stats", query))
+            if vdisk not in page.vdisks:
+                raise PageError("not_a_cvm", f"the page of vdisk {vdisk} shows nothing of it")
+        except PageError as error:
+            if error.reason not in ("http_status", "not_a_cvm") or vdisk in self._missing:
+                raise
+            self._missing.add(vdisk)
+            return None
+        self._missing.discard(vdisk)
+        self._count(page.unrecognised)
+        return Detail(self._wall_clock(), page.vdisks[vdisk])
+
+    def _lasting(self, details: Mapping[str, Detail], selected: Mapping[str, VdiskRow]) -> dict[str, Detail]:
+        """Details of vdisks that are still here, as long as they may be shown: for three rounds of turns."""
+        rounds = math.ceil(len(selected) / max(self._settings.vdisks.max_detail_pages, 1))
+        oldest = self._wall_clock() - KEEP_INTERVALS * self._settings.poll_interval * rounds
+        return {vdisk: detail for vdisk, detail in details.items() if vdisk in selected and detail.time > oldest}
+
+    def _kept(self, snapshot: Snapshot | None) -> Snapshot | None:
+        """The snapshot as long as it may be shown."""
+        oldest = self._wall_clock() - KEEP_INTERVALS * self._settings.poll_interval
+        return snapshot if snapshot is not None and snapshot.time > oldest else None
+
+    def _finish(self, began: float, snapshot: Snapshot | None, last_success: float | None, error: str = "") -> None:
+        self.status = Status(
+            polls=self.status.polls + 1,
+            up=not error,
+            duration=self._monotonic() - began,
+            last_success=last_success,
+            snapshot=snapshot,
+            error=error,
+            errors=dict(self._errors),
+            unrecognised=dict(self._unrecognised),
+        )
+
+    def _count(self, unrecognised: Iterable[Unrecognised]) -> None:
+        self._unrecognised.update(entry.section for entry in unrecognised)
+
+    def _fail(self, page: str, error: PageError) -> None:
+        self._errors[page, error.reason] += 1
+        self._tell(page, error.reason, error.text)
+
+    def _tell(self, page: str, condition: str, text: str = "") -> None:
+        """One line in the log when the condition of a kind of page changes, not one a poll; empty: it is well."""
+        if condition == self._conditions.get(page, ""):
+            return
+        self._conditions[page] = condition
+        if condition:
+            _log.warning("cvm %s: page %s: %s: %s", self.name, page, condition, text)
+        else:
+            _log.info("cvm %s: page %s: is well again", self.name, page)
+
+
+def _process(main: MainPage) -> tuple[str, float | None]:
+    return main.overview.incarnation, main.overview.start
+
+
+def start_pollers(settings: NutanixSettings, folder: Path) -> list[Poller]:
+    """A running poller for each CVM; paths in the settings are relative to `folder`. Raises ConfigError."""
+    mapping = load_mapping(settings, folder)
+    pollers = [
+        Poller(
+            cvm,
+            settings,
+            mapping,
+            Client(
+                cvm.url,
+                connect_timeout=settings.connect_timeout,
+                deadline=settings.deadline,
+                max_page_bytes=settings.max_page_bytes,
+            ),
+        )
+        for cvm in settings.cvms
+    ]
+    for poller in pollers:
+        poller.start()
+    return pollers
+
+
+def stop_pollers(pollers: Sequence[Poller]) -> None:
+    """Ask all of them to stop; their threads do not keep the process alive."""
+    for poller in pollers:
+        poller.stop()

@@ -1,0 +1,119 @@
+"""A copy of a CVM's pages that can be given away: addresses, host names, uuids and names replaced, all else as it was.
+
+Replaced consistently over all pages, in the raw HTML, so that structure, spelling and numbers stay what a parser has to
+cope with. Names are those of vdisks (what is not a uuid in them), word by word, so that their form stays too.
+"""
+
+import ipaddress
+import re
+from collections.abc import Callable
+from html import escape, unescape
+from urllib.parse import quote
+
+from .main_page import MainPage, file_name
+from .tables import collapse
+
+_TAG = re.compile(r"(<[A-Za-z/!][^<>]*>)")
+_UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
+_IPV4 = re.compile(r"(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.-])")
+_IPV6 = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
+_HOST = re.compile(r"(?<=://)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
+_WORD = re.compile(r"\w+")
+_HARMLESS = re.compile(r"(?:NFS|[\d\W])*")
+"""A name that tells nothing: NFS, digits and signs."""
+_LONG_ENOUGH = 6
+"""Characters from which on a name is replaced in other texts too; a shorter one may be part of any word."""
+
+
+class Sanitiser:
+    """Replaces the same by the same, on any number of pages."""
+
+    def __init__(self) -> None:
+        self._new: dict[str, dict[str, str]] = {"IP addresses": {}, "uuids": {}, "host names": {}, "words of names": {}}
+        self._names: dict[str, str] = {}
+        """The part of a vdisk's name that is replaced, by the whole name."""
+
+    @property
+    def replaced(self) -> dict[str, int]:
+        """How many different ones of each kind were replaced."""
+        return {kind: len(new) for kind, new in self._new.items()}
+
+    def learn(self, page: MainPage) -> None:
+        """Take in the names of vdisks."""
+        for row in (*page.hosted.rows, *page.frontend.rows):
+            part = file_name(row.name) or row.name
+            if not _HARMLESS.fullmatch(_UUID.sub("", part)):
+                self._names[row.name] = part
+
+    def clean(self, html: bytes) -> bytes:
+        """The page with everything replaced."""
+        segments = _TAG.split(html.decode("utf-8", "surrogateescape"))
+        text = "".join(self._tag(part) if index % 2 else self._text(part) for index, part in enumerate(segments))
+        text = _UUID.sub(self._replacer("uuids", lambda n: f"00000000-0000-4000-8000-{n:012d}", str.lower), text)
+        text = _IPV4.sub(self._replacer("IP addresses", _address), text)
+        text = _IPV6.sub(self._ipv6, text)
+        text = _HOST.sub(self._host, text)
+        for host, new in self._new["host names"].items():  # in other texts too
+            text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", new, text)
+        return text.encode("utf-8", "surrogateescape")
+
+    def leftovers(self, html: bytes) -> list[str]:
+        """What should have been replaced and still stands on a cleaned page."""
+        text = unescape(html.decode("utf-8", "surrogateescape")).lower()
+        old = [name for kind in ("uuids", "IP addresses", "host names") for name in self._new[kind]]
+        new = {name for kind in self._new.values() for name in kind.values()}
+        old += [part for part in self._names.values() if len(part) >= _LONG_ENOUGH]
+        return [name for name in old if name.lower() in text and name not in new]
+
+    def _text(self, segment: str) -> str:
+        plain = unescape(segment)
+        folded = collapse(plain)
+        part = self._names.get(folded)
+        parts = (
+            [part] if part else [part for part in self._names.values() if len(part) >= _LONG_ENOUGH and part in folded]
+        )
+        if not parts:
+            return segment
+        for part in sorted(set(parts), key=len, reverse=True):
+            plain = (plain if part in plain else folded).replace(part, self._name(part))
+        return escape(plain, quote=False)
+
+    def _tag(self, tag: str) -> str:
+        for part in set(self._names.values()):
+            if len(part) >= _LONG_ENOUGH:
+                for form in {part, escape(part), quote(part)}:
+                    tag = tag.replace(form, self._name(part))
+        return tag
+
+    def _name(self, part: str) -> str:
+        return _WORD.sub(self._replacer("words of names", lambda n: f"name{n}"), part)
+
+    def _replacer(
+        self, kind: str, make: Callable[[int], str], fold: Callable[[str], str] = str
+    ) -> Callable[[re.Match[str]], str]:
+        new = self._new[kind]
+        return lambda match: new.setdefault(fold(match[0]), make(len(new) + 1))
+
+    def _ipv6(self, match: re.Match[str]) -> str:
+        try:
+            ipaddress.IPv6Address(match[0])
+        except ValueError:
+            return match[0]  # a time of day
+        return self._replacer("IP addresses", lambda n: f"2001:db8::{n:x}")(match)
+
+    def _host(self, match: re.Match[str]) -> str:
+        if _IPV4.fullmatch(match[0]):
+            return match[0]
+        return self._replacer("host names", lambda n: f"host{n}.example")(match)
+
+
+def _address(number: int) -> str:
+    """An address of 198.18.0.0/15, set apart for tests by RFC 2544."""
+    return str(ipaddress.IPv4Address("198.18.0.0") + number % 131072)
+
+
+def numbers(page: MainPage) -> tuple[object, ...]:
+    """What must be the same of a page and its copy: everything but names, addresses and links."""
+    tables = (([row.id for row in table.rows], dict(table.numbers)) for table in (page.hosted, page.frontend))
+    refused = [entry.section for entry in page.unrecognised]
+    return *tables, page.disks, page.overview.start, page.overview.values, refused

@@ -1,0 +1,45 @@
+"""`benchwatch nutanix save`: a sanitised copy of a CVM's pages, to be looked through and given away."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .client import Client, PageError
+from .main_page import read_main_page
+from .pages import ADVICE, MAIN, OPLOG, fetch
+from .sanitise import Sanitiser, numbers
+from .vdisk_page import read_vdisk_page
+
+
+def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
+    """Writes main.html, vdisk-<id>.html and oplog_flush_stats.html; exit code 0 if all could be saved, else 1."""
+    try:
+        pages = fetch(client, vdisks)
+    except PageError as error:
+        print(f"{client.url}: {error.text}.\n\n{ADVICE}", file=sys.stderr)
+        return 1
+    sanitiser = Sanitiser()
+    sanitiser.learn(pages.main)
+    clean = {name: sanitiser.clean(body) for name, body in pages.bodies.items()}
+    problems = dict(pages.problems)
+    for name, body in clean.items():
+        if left := sanitiser.leftovers(body):
+            problems[name] = f"not saved: {len(left)} names or addresses could not be replaced"
+    if numbers(read_main_page(clean[MAIN])) != numbers(pages.main):
+        problems[MAIN] = "not saved: the copy would not show the same numbers"
+    for vdisk in pages.vdisks:
+        if read_vdisk_page(clean[vdisk]).vdisks != read_vdisk_page(pages.bodies[vdisk]).vdisks:
+            problems[vdisk] = "not saved: the copy would not show the same numbers"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, body in clean.items():
+        if name not in problems:
+            path = folder / f"{name if name in (MAIN, OPLOG) else f'vdisk-{name}'}.html"
+            path.write_bytes(body)
+            print(f"{path}: {len(body)} bytes")
+    print(f"Replaced: {', '.join(f'{count} {kind}' for kind, count in sanitiser.replaced.items())}.")
+    print(
+        "Left as they are: ids, versions, times, all numbers, and texts in places that are not known. Look through it."
+    )
+    for name, problem in problems.items():
+        print(f"Page {name}: {problem}", file=sys.stderr)
+    return 1 if problems else 0

@@ -1,0 +1,132 @@
+"""The key `nutanix` of the configuration file.
+
+nutanix:
+  cvms:
+    - {name: cvm-a, url: "http://10.0.0.11:2009"}
+  poll_interval: 10s        # below 10 s only with allow_fast_polling: true
+  connect_timeout: 5s
+  deadline: 60s             # for one page, to its last byte
+  max_page_bytes: 16777216
+  oplog_flush_stats: false  # poll /oplog_flush_stats too
+  vdisks:                   # whose detail pages are read, besides those in the mapping
+    include: ["45269", "vm-.*"]
+    exclude: []
+    max_detail_pages: 32    # a poll
+  mapping:                  # or mapping_file: a YAML file of the same form
+    1a8ef41c-ae3f-4293-a46e-49d7e6c1c907: {vm: db1, disk: scsi.1, role: data}
+
+The patterns are regular expressions that must match a vdisk's whole id, whole name, or whole file name (the text in the
+parentheses of its name). The mapping is from that file name: on AHV the uuid of the VM disk.
+"""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ..durations import Duration
+
+DEFAULT_PORT = 2009
+MINIMUM_POLL_INTERVAL = 10.0
+"""Seconds; a poll costs the CVM work."""
+
+_HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
+
+
+def base_url(url: str) -> str:
+    """The URL with its port; `http://host[:port]` only. Raises ValueError with a sentence."""
+    expected = f"expected http://host or http://host:port (port {DEFAULT_PORT} if none is given)"
+    try:
+        parts = urlsplit(url)
+        port = parts.port or DEFAULT_PORT
+    except ValueError as error:
+        raise ValueError(f"{url!r}: {expected}: {error}") from None
+    if parts.scheme != "http":
+        raise ValueError(f"{url!r}: {expected}; the pages of port {DEFAULT_PORT} are plain HTTP")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError(f"{url!r}: {expected}; there is no login")
+    if parts.path not in ("", "/") or parts.query or parts.fragment or "?" in url or "#" in url:
+        raise ValueError(f"{url!r}: {expected}; only fixed pages are read, so no path may be given")
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    if not _HOST.fullmatch(host):
+        raise ValueError(f"{url!r}: {expected}")
+    return f"http://{host}:{port}"
+
+
+class CvmSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One controller VM: the name it has in metrics, and where its pages are."""
+
+    name: str
+    url: str
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError("name: expected the name of the CVM in metrics, got an empty text")
+        base_url(self.url)
+
+
+class VdiskDisk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a vdisk is in the eyes of the benchmark: of which VM, which disk, in which role (data, log ...)."""
+
+    vm: str = ""
+    disk: str = ""
+    role: str = ""
+
+
+Mapped = Mapping[str, VdiskDisk]
+"""By file name, in lower case."""
+
+
+class VdiskSelection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose detail pages are read, besides the mapped vdisks'; `exclude` goes before everything."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_detail_pages: int = 32
+
+    def __post_init__(self) -> None:
+        for key, patterns in (("include", self.include), ("exclude", self.exclude)):
+            for pattern in patterns:
+                try:
+                    re.compile(pattern)
+                except re.error as error:
+                    raise ValueError(f"{key}: {pattern!r} is no regular expression: {error}") from None
+        if self.max_detail_pages < 0:
+            raise ValueError(f"max_detail_pages: expected 0 or more pages a poll, got {self.max_detail_pages}")
+
+
+class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The key `nutanix`; see the module for the meaning of each field. Durations are seconds."""
+
+    cvms: tuple[CvmSettings, ...] = ()
+    poll_interval: Duration = Duration(10)
+    allow_fast_polling: bool = False
+    connect_timeout: Duration = Duration(5)
+    deadline: Duration = Duration(60)
+    max_page_bytes: int = 16 * 1024 * 1024
+    oplog_flush_stats: bool = False
+    vdisks: VdiskSelection = VdiskSelection()
+    mapping: dict[str, VdiskDisk] = {}
+    mapping_file: str = ""
+
+    def __post_init__(self) -> None:
+        for key in ("poll_interval", "connect_timeout", "deadline"):
+            if not getattr(self, key):
+                raise ValueError(f"{key}: expected more than 0")
+        if self.poll_interval < MINIMUM_POLL_INTERVAL and not self.allow_fast_polling:
+            raise ValueError(
+                f"poll_interval: expected {MINIMUM_POLL_INTERVAL:g}s or more, got {self.poll_interval:g}s: a poll costs"
+                " the CVM work; to poll faster all the same, set allow_fast_polling: true"
+            )
+        if self.max_page_bytes < 1024:
+            raise ValueError(f"max_page_bytes: expected 1024 or more, got {self.max_page_bytes}")
+        if self.mapping and self.mapping_file:
+            raise ValueError("mapping_file: expected either mapping or mapping_file, got both")
+        for what, values in (
+            ("name", [cvm.name for cvm in self.cvms]),
+            ("url", [base_url(cvm.url) for cvm in self.cvms]),
+        ):
+            twice = {value for value in values if values.count(value) > 1}
+            if twice:
+                raise ValueError(f"cvms: expected each {what} once, got {min(twice)!r} twice")

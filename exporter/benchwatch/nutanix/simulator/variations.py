@@ -1,0 +1,241 @@
+"""Everything in which a real page may differ from those that were seen, each by a name.
+
+A page variation changes the document or how its HTML is written; what a reader then cannot have is said in `absent`. A
+server variation changes how the server answers, or what becomes of the cluster.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from .document import BAR, Bar, Cell, Column, Document, Section, Style, render
+from .scenes import SCENES
+from .units import OTHER_UNITS, UNKNOWN_UNITS, change_units
+
+Change = Callable[[Document], Document]
+
+
+class Variation(NamedTuple):
+    """`style` holds changed fields of Style; `absent` says what cannot be read off the page any more."""
+
+    description: str
+    change: Change | None = None
+    style: Mapping[str, Any] = {}
+    absent: str = ""
+
+
+def each(change: Callable[[Section], Section], *keys: str) -> Change:
+    """A change of all sections, or of those with these keys."""
+    return lambda document: replace(
+        document, sections=tuple(change(s) if not keys or s.key in keys else s for s in document.sections)
+    )
+
+
+def _without(*keys: str) -> Change:
+    return lambda document: replace(document, sections=tuple(s for s in document.sections if s.key not in keys))
+
+
+def _titled(**titles: str) -> Change:
+    return each(lambda section: replace(section, title=titles.get(section.key, section.title)))
+
+
+def _picked(section: Section, order: Iterable[int]) -> Section:
+    """The section with these of its columns, in this order; without a header it stays as it is."""
+    kept = list(order)
+    if not section.columns:
+        return section
+    rows = tuple(tuple(cells[index] for index in kept) for cells in section.rows)
+    return replace(section, columns=tuple(section.columns[index] for index in kept), rows=rows)
+
+
+def _reordered_columns(section: Section) -> Section:
+    positions = list(range(len(section.columns)))
+    return _picked(section, [*positions[1::2], *positions[::2][::-1]])
+
+
+def _extra_columns(section: Section) -> Section:
+    if not section.columns:
+        return section
+    columns = (section.columns[0], Column("New thing"), *section.columns[1:], Column("Another", "Part 1"))
+    return replace(section, columns=columns, rows=tuple((row[0], "77", *row[1:], "78") for row in section.rows))
+
+
+_LESS = frozenset(("Usage (GB)", "Avg op size", "% busy", "Percent", BAR, "Total", "1 hr"))
+
+
+def _missing_columns(section: Section) -> Section:
+    return _picked(section, (index for index, column in enumerate(section.columns) if column.group not in _LESS))
+
+
+def _single_header(section: Section) -> Section:
+    columns = (Column(f"{column.group} {column.label}".strip()) for column in section.columns)
+    return replace(section, columns=tuple(columns))
+
+
+def _extra_rows(section: Section) -> Section:
+    new: list[Cell] = [Bar(0) if column.group == BAR else "1" for column in section.columns] or ["1", "1"]
+    return replace(section, rows=(("Something new", *new[1:]), *section.rows))
+
+
+def _renamed(rename: Callable[[str], str]) -> Change:
+    def change(section: Section) -> Section:
+        where = [column.group for column in section.columns].index("VDisk Name")
+        rows = tuple((*row[:where], rename(str(row[where])), *row[where + 1 :]) for row in section.rows)
+        return replace(section, rows=rows)
+
+    return each(change, "nfs", "hosted_vdisks")
+
+
+def _plain_name(name: str) -> str:
+    return name.partition(" (")[0]
+
+
+def _nested_name(name: str) -> str:
+    return f"{_plain_name(name)} (vm (old) {_plain_name(name)[4:]}-flat.vmdk)"
+
+
+def _signs(signed: bool) -> Change:
+    """Percentages with or without their sign, in columns and overview."""
+
+    def of(cell: Cell, is_percent: bool) -> Cell:
+        if not isinstance(cell, str) or not is_percent:
+            return cell
+        bare = cell.removesuffix("%")
+        return f"{bare}%" if signed and bare.replace(".", "").isdecimal() else bare
+
+    def change(section: Section) -> Section:
+        percents = ["%" in column.group or "Percent" in column.group for column in section.columns]
+        rows = []
+        for row in section.rows:
+            label = str(row[0])
+            is_percent = percents or [False, "total hits" in label or "pct" in label]
+            in_row = label in ("Random %", "Sequential %")
+            rows.append(
+                tuple(of(c, p or (in_row and i > 0)) for i, (c, p) in enumerate(zip(row, is_percent, strict=True)))
+            )
+        return replace(section, rows=tuple(rows))
+
+    return each(change)
+
+
+def _local_and_remote(document: Document) -> Document:
+    """Estore rows split as newer builds probably have them: what was SSD is local, what was HDD is remote."""
+
+    def change(section: Section) -> Section:
+        names = {"Estore SSD": "Estore SSD Local", "Estore HDD": "Estore HDD Remote"}
+        return replace(section, rows=tuple((names.get(str(row[0]), row[0]), *row[1:]) for row in section.rows))
+
+    return each(change, "read_source")(document)
+
+
+def _sections_of(*names: str) -> dict[str, Variation]:
+    return {
+        f"missing-{name.replace('_', '-')}": Variation(
+            f"without the section {name}", _without(name), absent="the section"
+        )
+        for name in names
+    }
+
+
+PAGE_VARIATIONS: Mapping[str, Variation] = {
+    "titles-2014": Variation(
+        "`Hosted&nbsp;Active&nbsp;VDisks`", _titled(hosted_vdisks="Hosted Active VDisks"), {"space": "&nbsp;"}
+    ),
+    "titles-newer": Variation("`NFS Worker` for `NFS Slave`", _titled(nfs="NFS Worker")),
+    "local-and-remote": Variation(
+        "read source split into local and remote", _local_and_remote, absent="the sources by their old names"
+    ),
+    "no-titles": Variation("main page without titles", _titled(hosted_vdisks="", nfs="", cluster_state=""), absent=""),
+    "nbsp": Variation("&nbsp; in titles", style={"space": "&nbsp;"}),
+    "nbsp-character": Variation("U+00A0 in titles", style={"space": "\u00a0"}),
+    **{f"headings-{tag}": Variation(f"titles in <{tag}>", style={"heading": tag}) for tag in ("h1", "h2", "h3", "b")},
+    "headings-table": Variation("each title in a table of its own", style={"heading": "table"}),
+    "raw-less-than": Variation("`<` in texts not escaped", style={"escape_less_than": False}),
+    "attributes-unquoted": Variation("no quotes in tags", style={"quotes": "none"}),
+    "attributes-quoted": Variation("all attributes quoted", style={"quotes": "all"}),
+    "upper-case": Variation("tags in upper case", style={"upper_case": True}),
+    "unclosed": Variation("td, th, tr and p not closed", style={"unclosed": True}),
+    "multiline": Variation("cells over several lines", style={"multiline": True}),
+    "repeated-header": Variation("header again after every 2 rows", style={"header_every": 2}),
+    "empty-nbsp": Variation("&nbsp; for no value", style={"empty": "&nbsp;"}),
+    "empty-dash": Variation("- for no value", style={"empty": "-"}),
+    "empty-na": Variation("N/A for no value", style={"empty": "N/A"}),
+    "percent-signs": Variation("all percentages with their sign", _signs(True)),
+    "percent-bare": Variation("all percentages without their sign", _signs(False)),
+    "columns-reordered": Variation("columns in another order, groups torn apart", each(_reordered_columns)),
+    "columns-extra": Variation("two unknown columns in each table", each(_extra_columns)),
+    "columns-missing": Variation(
+        "some columns left out",
+        each(_missing_columns),
+        absent="usage, operation size, busy, percent of sources and destinations, 1 hour of working set",
+    ),
+    "header-single": Variation("one header row with whole labels", each(_single_header)),
+    "rows-reordered": Variation("rows from the last to the first", each(lambda s: replace(s, rows=s.rows[::-1]))),
+    "rows-extra": Variation("an unknown row in each table", each(_extra_rows)),
+    "rows-missing": Variation(
+        "the first row of each table left out",
+        each(lambda s: replace(s, rows=s.rows[1:])),
+        absent="these rows, and the histograms whose lowest range they are",
+    ),
+    "rows-duplicate": Variation(
+        "the first row of each table twice", each(lambda s: replace(s, rows=(*s.rows, s.rows[0])))
+    ),
+    "units-other": Variation("other units in labels and cells", each(lambda s: change_units(s, OTHER_UNITS))),
+    "units-unknown": Variation(
+        "units that nobody knows",
+        each(lambda s: change_units(s, UNKNOWN_UNITS)),
+        absent="latencies and throughput of the main page, averages of the latency histograms",
+    ),
+    "names-plain": Variation("names without parentheses", _renamed(_plain_name), absent="the vdisks' uuids"),
+    "names-nested": Variation(
+        "file names with spaces and parentheses", _renamed(_nested_name), absent="the vdisks' uuids"
+    ),
+    "names-shadow": Variation("shadow clones, name#id@svm", _renamed(lambda name: f"{name}#77@7")),
+    **_sections_of("overview", "cluster_state", "nfs", "hosted_vdisks"),
+    **_sections_of("ops_and_randomness", "frontend_read_latency", "read_source", "extent_group_up_migration"),
+}
+
+SERVER_VARIATIONS: Mapping[str, str] = {
+    "refused": "connections are refused",
+    "late": "the answer begins after 60 s",
+    "slow": "the body drips, a byte every 0.1 s",
+    "slow-header": "the header drips, a byte every 0.1 s",
+    "truncated": "the body ends half-way, Content-Length says more",
+    "truncated-chunked": "the body ends half-way through its chunks",
+    "truncated-close": "the body ends half-way, its length is not told",
+    "no-length": "the length of the body is not told, and it is whole",
+    "chunked": "the body comes in chunks",
+    "http500": "HTTP status 500",
+    "huge": "a body of 100 MB, its length not told",
+    "redirect": "a redirect to /h/gflags on another port",
+    "not-a-cvm": "another server's page",
+    "not-http": "something else than HTTP",
+    "closed": "the connection is closed without an answer",
+    "restart": "Stargate starts anew after 30 s: incarnation and start time change",
+    "vdisk-gone": "the last vdisk is listed once; then its page is not there (404), and it is not listed any more",
+    "vdisk-moved": "the first vdisk moves to the next CVM after 30 s",
+}
+
+
+def write(document: Document, variations: Iterable[str]) -> str:
+    """The page's HTML with these page variations; names of others are passed over."""
+    style = Style()
+    for name in variations:
+        variation = PAGE_VARIATIONS.get(name)
+        if variation is not None:
+            style = replace(style, **variation.style)
+            document = variation.change(document) if variation.change else document
+    return render(document, style)
+
+
+def listing() -> str:
+    """All scenes and variations with their descriptions, for people."""
+    lines = ["Scenes:"]
+    lines += [f"  {name}: {scene.description}" for name, scene in SCENES.items()]
+    lines += ["  published: the numbers of public screenshots of 2015, standing still", "", "Variations of the pages:"]
+    for name, variation in PAGE_VARIATIONS.items():
+        absent = f" (cannot be read then: {variation.absent})" if variation.absent else ""
+        lines.append(f"  {name}: {variation.description}{absent}")
+    lines += ["", "Variations of the server:"]
+    lines += [f"  {name}: {description}" for name, description in SERVER_VARIATIONS.items()]
+    return "\n".join(lines)

@@ -1,0 +1,174 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+from benchwatch.nutanix.main_page import read_main_page
+from benchwatch.nutanix.sanitise import Sanitiser, numbers
+from benchwatch.nutanix.simulator.cluster import Cluster
+from benchwatch.nutanix.simulator.server import SimulatedCvm
+from benchwatch.nutanix.vdisk_page import read_vdisk_page
+
+
+@pytest.fixture
+def cvm() -> Iterator[SimulatedCvm]:
+    cluster = Cluster("published", cvms=1, vdisks=2, seed=1, clock=time.monotonic)
+    with SimulatedCvm(cluster) as cvm:
+        yield cvm
+
+
+def test_check_says_in_words_what_is_understood(cvm: SimulatedCvm, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nutanix", "check", cvm.url]) == 0
+    text = capsys.readouterr().out
+    for line in (
+        "  Start time: 20150618-11:12:52-GMT-0700",
+        "Cluster State: 6 disks",
+        "  Avg latency (usec) / Write: write_latency_seconds",
+        "Hosted VDisks (behind the oplog): 2 rows of vdisks",
+        "Page of vdisk 31181823: 5 of 9 sections",
+        "  working_set_sizes: not found",
+        "Oplog flush statistics: oplog 0.0%, lws 0.0%",
+        "Usable.",
+    ):
+        assert f"{line}\n" in text
+    assert "Not understood" not in text
+    assert cvm.requests == ["/", "/vdisk_stats?vdisk_id=31181823", "/oplog_flush_stats"]
+
+
+def test_check_says_what_is_not_understood(cvm: SimulatedCvm, capsys: pytest.CaptureFixture[str]) -> None:
+    cvm.variations = {"units-unknown", "missing-cluster-state"}
+    assert main(["nutanix", "check", cvm.url, "--vdisk", "15432793", "--vdisk", "99"]) == 0
+    text = capsys.readouterr().out
+    assert "Cluster State: not found, so there are no disks\n" in text
+    assert "    nfs: column 'Avg latency (jiffies) / Read': the unit 'jiffies' is not known\n" in text
+    assert "Page of vdisk 15432793: 5 of 9 sections\n" in text
+    assert "Page 99: the main page has no such vdisk, or no link to its page\n" in text
+
+
+def test_check_prints_the_metrics(cvm: SimulatedCvm, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nutanix", "check", cvm.url, "--metrics"]) == 0
+    text = capsys.readouterr().out
+    assert 'nutanix_vdisk_frontend_latency_seconds{cvm="127.0.0.1",vdisk="31181823",op="write"} 0.002198\n' in text
+    assert text.startswith("# HELP nutanix_cvm_up ")
+
+
+@pytest.mark.parametrize(
+    ("variation", "said"),
+    [
+        ("refused", "connection refused"),
+        ("not-a-cvm", "nothing that a CVM's main page has"),
+        ("http500", "HTTP status 500"),
+        ("redirect", "not followed"),
+    ],
+)
+def test_check_of_what_is_no_cvm_gives_advice(variation: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = Cluster("idle", cvms=1, vdisks=2, seed=1, clock=time.monotonic)
+    with SimulatedCvm(cluster, variations=[variation]) as cvm:
+        assert main(["nutanix", "check", cvm.url, "--deadline", "5s"]) == 1
+    text = capsys.readouterr().err
+    assert said in text
+    assert "ssh -N -L 12009:127.0.0.1:2009 nutanix@cvm" in text
+
+
+def test_check_without_a_table_of_vdisks_is_not_usable(cvm: SimulatedCvm, capsys: pytest.CaptureFixture[str]) -> None:
+    cvm.variations = {"missing-nfs", "missing-hosted-vdisks"}
+    assert main(["nutanix", "check", cvm.url]) == 1
+    assert "Not usable: there is no table of vdisks." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("url", ["https://cvm", "cvm:2009", "http://cvm/h/exit"])
+def test_a_url_of_another_form_is_wrong_use(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nutanix", "check", url]) == 2
+    assert "expected http://host" in capsys.readouterr().err
+
+
+def test_a_saved_copy_has_the_same_numbers_and_no_names(
+    cvm: SimulatedCvm, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cvm.variations = {"names-nested"}
+    assert main(["nutanix", "save", cvm.url, "--output", str(tmp_path / "copy")]) == 0
+    said = capsys.readouterr().out
+    assert "Replaced: 1 IP addresses, 0 uuids, 0 host names, " in said
+    saved = {path.name: path.read_bytes() for path in (tmp_path / "copy").iterdir()}
+    assert set(saved) == {"main.html", "vdisk-31181823.html", "oplog_flush_stats.html"}
+    original = (cvm.page("/") or "").encode()
+    assert numbers(read_main_page(saved["main.html"])) == numbers(read_main_page(original))
+    assert len(read_vdisk_page(saved["vdisk-31181823.html"]).vdisks["31181823"].histograms) == 2
+    for secret in (b"10.3.140.151", b"flat", b"old", b"vmdk"):
+        assert secret in original
+        assert secret not in saved["main.html"]
+    assert b"NFS:31181823 (name" in saved["main.html"]
+
+
+def test_uuids_addresses_and_hosts_are_replaced_alike_everywhere(recordings: Path) -> None:
+    original = (recordings / "nutanix/main-2015.html").read_bytes()
+    sanitiser = Sanitiser()
+    sanitiser.learn(read_main_page(original))
+    clean = sanitiser.clean(original)
+    assert sanitiser.replaced == {"IP addresses": 1, "uuids": 2, "host names": 0, "words of names": 0}
+    assert sanitiser.leftovers(clean) == []
+    assert clean.count(b"198.18.0.1:2009") == original.count(b"10.3.140.151:2009") == 5
+    assert clean.count(b"00000000-0000-4000-8000-000000000001") == 2
+    assert numbers(read_main_page(clean)) == numbers(read_main_page(original))
+    assert len(re.findall(b"<[^>]*>", clean)) == len(re.findall(b"<[^>]*>", original))
+
+
+def test_a_sanitiser_leaves_times_versions_and_labels_alone() -> None:
+    html = (
+        b"<title>cvm-7.corp.example</title><a href='http://cvm-7.corp.example:2009/'>x</a>"
+        b"<table><tr><td>Build version<td>el7.3-release-euphrates-5.20.1.2-stable-0a1b"
+        b"<tr><td>Start time<td>14:14:03 10.20.30.40 fe80::1:2 <tr><td>NFS Flush Queue (size/admitted)<td>0/0</table>"
+        b"<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>VDisk Name<th>Usage (GB)"
+        b"<tr><td>5<td>NFS:5 (Read &amp; co)<td>2<tr><td>6<td>payroll<td>3<tr><td>7<td>NFS:4:0:77<td>4</table>"
+        b"<p>About payroll on disk 6: Read &amp; co"
+    )
+    sanitiser = Sanitiser()
+    sanitiser.learn(read_main_page(html))
+    clean = sanitiser.clean(html).decode()
+    for kept in (
+        "5.20.1.2-stable",
+        "14:14:03",
+        "NFS Flush Queue (size/admitted)",
+        "NFS:4:0:77",
+        "NFS:5 (",
+        "on disk 6",
+    ):
+        assert kept in clean
+    for gone in ("corp", "10.20.30.40", "fe80", "payroll", "Read &amp; co"):
+        assert gone not in clean
+    assert sanitiser.leftovers(clean.encode()) == []
+    assert numbers(read_main_page(clean.encode())) == numbers(read_main_page(html))
+
+
+def test_simulate_lists_what_it_can(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nutanix", "simulate", "--list"]) == 0
+    text = capsys.readouterr().out
+    assert "  checkpoint: " in text
+    assert "  units-unknown: " in text
+    assert "  slow: the body drips" in text
+
+
+@pytest.mark.parametrize("options", [["--scene", "storm"], ["--variation", "sideways"]])
+def test_simulate_refuses_what_it_does_not_know(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nutanix", "simulate", *options]) == 2
+    assert options[1] in capsys.readouterr().err
+
+
+def test_simulate_serves_several_cvms_until_interrupted() -> None:
+    command = [sys.executable, "-m", "benchwatch", "nutanix", "simulate", "--listen", "127.0.0.1:0", "--cvms", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        urls = [process.stdout.readline().split()[-1] for _ in range(2)]
+        for url in urls:
+            assert main(["nutanix", "check", url, "--metrics"]) == 0
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(10) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == ""

@@ -1,0 +1,302 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchwatch.nutanix.main_page import Disk, MainPage, VdiskRow, file_name, frontend_labels, read_main_page
+from benchwatch.nutanix.notes import Unrecognised
+
+GIB = 1024**3
+MIB = 1024**2
+BUSY = "NFS:31181823 (1a8ef41c-ae3f-4293-a46e-49d7e6c1c907)"
+IDLE = "NFS:20581239 (a849adb6-3809-423e-a89c-dd2f02d665d6)"
+
+
+@pytest.fixture
+def published(recordings: Path) -> MainPage:
+    return read_main_page((recordings / "nutanix/main-2015.html").read_bytes())
+
+
+def page(header: str, *rows: str, title: str = "Hosted VDisks") -> MainPage:
+    """A main page with one table: labels and cells separated by |."""
+    head = "".join(f"<th>{label}</th>" for label in header.split("|"))
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row.split('|'))}</tr>" for row in rows)
+    return read_main_page(f"<h2>{title}</h2><table><tr>{head}</tr>{body}</table>".encode())
+
+
+def test_everything_on_the_published_page_is_understood(published: MainPage) -> None:
+    assert published.unrecognised == ()
+    assert {section: len(labels) for section, labels in published.recognised.items()} == {
+        "overview": 20,
+        "cluster_state": 10,
+        "nfs": 16,
+        "hosted_vdisks": 21,
+    }
+
+
+def test_overview_of_the_published_page(published: MainPage) -> None:
+    overview = published.overview
+    assert overview.version == "el6-release-master-038d4c7d75cbc6ed21e64d357c94303350159807"
+    assert (overview.svm_id, overview.incarnation) == ("7", "30986558")
+    assert overview.start == 1434651172.0  # 2015-06-18 18:12:52 UTC
+    assert overview.values == {
+        ("content_cache_hit_ratio", "nondedup", ""): 0.8617,
+        ("content_cache_flash_pagein_ratio", "nondedup", ""): 0.0,
+        ("content_cache_hit_ratio", "dedup", ""): 0.0,
+        ("content_cache_flash_pagein_ratio", "dedup", ""): 0.0,
+        ("content_cache_bytes", "memory", ""): 3220 * MIB,
+        ("content_cache_bytes", "physical_memory", ""): 3224 * MIB,
+        ("content_cache_bytes", "flash", ""): 0.0,
+        ("queue_operations", "qos", "queued"): 0.0,
+        ("queue_operations", "qos", "admitted"): 72.0,
+        ("queue_operations", "oplog_qos", "queued"): 0.0,
+        ("queue_operations", "oplog_qos", "admitted"): 0.0,
+        ("queue_operations", "nfs_flush", "queued"): 0.0,
+        ("queue_operations", "nfs_flush", "admitted"): 0.0,
+        ("nfs_cache_bytes", "", ""): 0.0,
+    }
+
+
+def test_disks_of_the_published_page(published: MainPage) -> None:
+    assert published.disks == (
+        Disk("7", "154", "SSD-SATA", 188 * GIB, 209 * GIB),
+        Disk("7", "153", "SSD-SATA", 188 * GIB, 209 * GIB),
+        Disk("7", "152", "DAS-SATA", 477 * GIB, 862 * GIB),
+        Disk("7", "151", "DAS-SATA", 477 * GIB, 862 * GIB),
+        Disk("7", "150", "DAS-SATA", 477 * GIB, 862 * GIB),
+        Disk("7", "149", "DAS-SATA", 438 * GIB, 782 * GIB),
+    )
+
+
+def test_front_end_view_of_the_published_page(published: MainPage) -> None:
+    assert published.frontend.rows == (VdiskRow("", BUSY, ()),)
+    assert published.frontend.values(0) == {
+        "unstable_bytes": 0,
+        "unstable_ops_per_second": 0,
+        "unstable_bytes_per_second": 0,
+        "outstanding_read": 0,
+        "outstanding_write": 6,
+        "read_ops_per_second": 2192,
+        "write_ops_per_second": 986,
+        "errors_per_second": 0,
+        "read_bytes_per_second": 8768 * 1024,
+        "write_bytes_per_second": 3944 * 1024,
+        "read_latency_seconds": 0.000104,
+        "write_latency_seconds": 0.002198,
+        "operation_size_bytes": 4096,
+        "queue_length": 1,
+        "busy_ratio": 0.82,
+    }
+
+
+def test_back_end_view_of_the_published_page(published: MainPage) -> None:
+    assert published.hosted.rows == (
+        VdiskRow("31181823", BUSY, ("/vdisk_stats?vdisk_id=31181823",)),
+        VdiskRow("15432793", IDLE, ("/vdisk_stats?vdisk_id=15432793",)),
+    )
+    assert published.hosted.values(0) == {
+        "usage_bytes": 2 * GIB,
+        "dedup_bytes": 0,
+        "oplog_bytes": 198372 * 1024,
+        "oplog_fragments": 49593,
+        "oplog_ops_per_second": 990,
+        "oplog_bytes_per_second": 3960 * 1024,
+        "outstanding_read": 0,
+        "outstanding_read_bytes": 0,
+        "outstanding_write": 0,
+        "outstanding_write_bytes": 0,
+        "outstanding_estore": 0,
+        "read_ops_per_second": 2192,
+        "write_ops_per_second": 1,
+        "errors_per_second": 0,
+        "random_ops_per_second": 2193,
+        "read_bytes_per_second": 8768 * 1024,
+        "write_bytes_per_second": 320 * 1024,
+        "latency_seconds": 0.000046,
+        "operation_size_bytes": 4243,
+        "queue_length": 0,
+        "busy_ratio": 0.1,
+    }
+
+
+def test_an_idle_vdisk_has_rates_of_0_and_no_averages(published: MainPage) -> None:
+    idle = published.hosted.values(1)
+    assert idle["read_ops_per_second"] == idle["write_ops_per_second"] == idle["oplog_bytes"] == 0
+    assert not {"latency_seconds", "operation_size_bytes", "random_ops_per_second"} & idle.keys()
+
+
+def test_a_latency_of_0_counts_when_operations_were_done() -> None:
+    found = page("VDisk Id|Ops/s Read|Ops/s Write|Avg latency (usec)", "1|5|0|0", "2|0|0|0", "3|0|0|7")
+    assert [found.hosted.values(row).get("latency_seconds") for row in range(3)] == [0, None, 0.000007]
+
+
+def test_front_end_rows_belong_to_the_hosted_vdisk_of_their_name(published: MainPage) -> None:
+    assert frontend_labels(published) == ["31181823"]
+
+
+def test_a_front_end_row_of_no_or_of_several_hosted_vdisks_goes_by_its_name() -> None:
+    hosted = "<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>VDisk Name<tr><td>1<td>a<tr><td>2<td>a<tr><td>3<td>b"
+    nfs = "</table><h2>NFS Worker</h2><table><tr><th>VDisk Name<th>% busy<tr><td>a<td>1<tr><td>b<td>2<tr><td>c<td>3"
+    assert frontend_labels(read_main_page((hosted + nfs).encode())) == ["a", "3", "c"]
+
+
+def test_units_of_labels_are_read() -> None:
+    header = (
+        "VDisk Id|Usage (TB)|Oplog MB|Ops/s Read|kOps/s Write|MB/s Read|GB/s Write|Avg latency (ms)|Avg op size (KB)"
+    )
+    assert page(header, "1|2|3|4|5|6|7|8.5|9").hosted.values(0) == {
+        "usage_bytes": 2 * 1024**4,
+        "oplog_bytes": 3 * MIB,
+        "read_ops_per_second": 4,
+        "write_ops_per_second": 5000,
+        "read_bytes_per_second": 6 * MIB,
+        "write_bytes_per_second": 7 * GIB,
+        "latency_seconds": 0.0085,
+        "operation_size_bytes": 9216,
+    }
+
+
+@pytest.mark.parametrize(
+    ("label", "refusal"),
+    [
+        ("Avg latency (jiffies)", "column 'Avg latency (jiffies)': the unit 'jiffies' is not known"),
+        ("XB/s Read", "column 'XB/s Read': the unit 'xb/s' is not known"),
+        ("Avg latency", "column 'Avg latency'"),
+        ("Avg latency (KB)", "column 'Avg latency (KB)'"),
+        ("Usage", "column 'Usage'"),
+        ("Colour", "column 'Colour'"),
+        ("% busy", "column '% busy': there is another one of this name"),
+    ],
+)
+def test_a_column_that_is_not_understood_is_left_out_aloud(label: str, refusal: str) -> None:
+    found = page(f"VDisk Id|% busy|{label}", "1|50|7")
+    assert found.hosted.values(0) == {"busy_ratio": 0.5}
+    assert found.unrecognised == (Unrecognised("hosted_vdisks", refusal),)
+
+
+@pytest.mark.parametrize("cell", ["x", "-1", "1,234", "1.2.3", "nan", "inf", "1e999", "12 parsecs", "9" * 5000, "3 ms"])
+def test_a_cell_that_is_no_number_is_left_out_aloud(cell: str) -> None:
+    found = page("VDisk Id|Oplog KB|% busy", f"1|{cell}|50")
+    assert found.hosted.values(0) == {"busy_ratio": 0.5}
+    assert [entry.section for entry in found.unrecognised] == ["hosted_vdisks"]
+    assert "under 'Oplog KB'" in found.unrecognised[0].text or len(cell) > 200
+
+
+@pytest.mark.parametrize("cell", ["", "&nbsp;", "-", "N/A", " \n ", "\u00a0"])
+def test_signs_for_no_value_are_no_value(cell: str) -> None:
+    found = page("VDisk Id|Oplog KB|% busy", f"1|{cell}|50")
+    assert found.hosted.values(0) == {"busy_ratio": 0.5}
+    assert found.unrecognised == ()
+
+
+@pytest.mark.parametrize("cell", ["2, 8KB", "2,8 KB", "2"])
+def test_operations_and_their_bytes_share_a_cell(cell: str) -> None:
+    values = page("VDisk Id|Outstanding ops Read", f"1|{cell}").hosted.values(0)
+    assert values["outstanding_read"] == 2
+    assert values.get("outstanding_read_bytes") == (8192 if "," in cell else None)
+
+
+@pytest.mark.parametrize(
+    ("row", "refusal"),
+    [
+        ("1|50|7", "row '1 | 50 | 7': 3 cells under 2 columns"),
+        ("1", "row '1': 1 cells under 2 columns"),
+        ("Total|50", "row 'Total | 50'"),
+        ("|50", "row ' | 50'"),
+        ("1|50", "row '1 | 50': there is another one of this vdisk"),
+    ],
+)
+def test_a_row_that_is_not_understood_is_left_out_aloud(row: str, refusal: str) -> None:
+    found = page("VDisk Id|% busy", "1|20", row, "2|30")
+    assert [(r.id, found.hosted.values(i)["busy_ratio"]) for i, r in enumerate(found.hosted.rows)] == [
+        ("1", 0.2),
+        ("2", 0.3),
+    ]
+    assert found.unrecognised == (Unrecognised("hosted_vdisks", refusal),)
+
+
+def test_tables_without_titles_are_known_by_their_labels(recordings: Path, published: MainPage) -> None:
+    html = (recordings / "nutanix/main-2015.html").read_text()
+    for title in ("Cluster&nbsp;State", "NFS&nbsp;Slave", "Hosted&nbsp;VDisks"):
+        html = html.replace(f"<table><tr><td>{title}</td></tr></table>", "")
+    assert read_main_page(html.encode()) == published
+
+
+def test_a_title_decides_where_the_labels_do_not() -> None:
+    assert page("VDisk Name|Ops/s Read", "a|1", title="NFS Worker").frontend.values(0) == {"read_ops_per_second": 1}
+    assert page("VDisk Name|Ops/s Read", "a|1", title="Hosted&nbsp;Active&nbsp;VDisks").hosted.rows[0].label == "a"
+
+
+def test_a_table_with_a_familiar_label_is_no_cvms() -> None:
+    found = read_main_page(b"<table><tr><th>Disk<th>Usage (GB)<tr><td>sda<td>5</table>")
+    assert found.recognised == {}
+
+
+def test_an_unknown_table_is_noted() -> None:
+    found = read_main_page(
+        b"<h2>Weather</h2><table><tr><th>Town</th><th>Rain</th></tr><tr><td>X</td><td>1</td></tr></table>"
+    )
+    assert found.recognised == {}
+    assert found.unrecognised == (Unrecognised("other", "table 'Weather' that begins with 'Town | Rain'"),)
+
+
+@pytest.mark.parametrize(
+    ("row", "refusal"),
+    [
+        ("<td>Moon phase<td>full", "row 'Moon phase': 'full'"),
+        ("<td>Start time<td>yesterday", "value of 'Start time': 'yesterday'"),
+        ("<td>Content cache memory usage<td>3220", "value of 'Content cache memory usage': '3220'"),
+        ("<td>QoS Queue (size/admitted)<td>0", "value of 'QoS Queue (size/admitted)': '0'"),
+        ("<td>QoS Queue (length/admitted)<td>0/1", "row 'QoS Queue (length/admitted)': '0/1'"),
+        ("<td>SVM id<td>7<td>8", "row 'SVM id | 7 | 8': ''"),
+    ],
+)
+def test_a_row_of_the_overview_that_is_not_understood_is_left_out_aloud(row: str, refusal: str) -> None:
+    found = read_main_page(f"<table><tr><td>Incarnation id<td>5<tr>{row}</table>".encode())
+    assert found.overview.incarnation == "5"
+    assert found.unrecognised == (Unrecognised("overview", refusal),)
+
+
+@pytest.mark.parametrize("word", ["Content", "Extent", "Unified"])
+def test_the_cache_goes_by_the_names_of_all_builds(word: str) -> None:
+    found = read_main_page(f"<table><tr><td>{word} cache total hits<td>50%</table>".encode())
+    assert found.overview.values == {("content_cache_hit_ratio", "all", ""): 0.5}
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        (BUSY, "1a8ef41c-ae3f-4293-a46e-49d7e6c1c907"),
+        ("NFS:1 (vm (old) 2-flat.vmdk)", "vm (old) 2-flat.vmdk"),
+        ("NFS:1 (a-uuid)#77@7", "a-uuid"),
+        ("NFS:4:0:123", ""),
+        ("NFS:1 )(", ""),
+        ("", ""),
+    ],
+)
+def test_the_file_name_stands_in_the_outermost_parentheses(name: str, file: str) -> None:
+    assert file_name(name) == file
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.data())
+def test_no_damage_to_a_page_raises_or_makes_a_number_negative(data: st.DataObject) -> None:
+    html = bytearray((Path(__file__).parent.parent / "recordings/nutanix/main-2015.html").read_bytes())
+    for _ in range(data.draw(st.integers(1, 12))):
+        start = data.draw(st.integers(0, len(html) - 1))
+        end = start + data.draw(st.integers(0, 40))
+        html[start:end] = data.draw(
+            st.sampled_from([b"", b"<", b">", b"<table>", b"</table>", b"<td colspan=3>", b"\xff", b"-7"])
+        )
+    found = read_main_page(bytes(html))
+    for table in (found.hosted, found.frontend):
+        assert all(len(numbers) == len(table.rows) for numbers in table.numbers.values())
+        assert all(value is None or value >= 0 for numbers in table.numbers.values() for value in numbers)
+        assert len({row.label for row in table.rows}) == len(table.rows)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_page_without_anything(html: bytes) -> None:
+    assert read_main_page(html).hosted.rows == ()

@@ -1,0 +1,402 @@
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import pytest
+
+from benchwatch.durations import Duration
+from benchwatch.exposition import Exposition
+from benchwatch.nutanix import poller as poller_module
+from benchwatch.nutanix.client import Client
+from benchwatch.nutanix.poller import Poller, start_pollers, stop_pollers
+from benchwatch.nutanix.settings import CvmSettings, NutanixSettings, VdiskDisk, VdiskSelection
+from benchwatch.nutanix.simulator.cluster import Cluster
+from benchwatch.nutanix.simulator.server import SimulatedCvm
+
+DATA_UUID = "5f0d7d8e-3a52-4c0b-9f0e-000000045269"
+ALL = VdiskSelection(include=(".*",))
+
+
+@dataclass
+class World:
+    """A simulated cluster and pollers of it, all on one clock that the test moves."""
+
+    stack: ExitStack
+    now: float = 1_790_000_000.0
+    cvms: list[SimulatedCvm] = field(default_factory=list)
+
+    def clock(self) -> float:
+        return self.now
+
+    def cluster(self, scene: str = "checkpoint", cvms: int = 1, vdisks: int = 4, *variations: str) -> None:
+        cluster = Cluster(scene, cvms=cvms, vdisks=vdisks, seed=1, clock=self.clock)
+        for number in range(cvms):
+            self.cvms.append(self.stack.enter_context(SimulatedCvm(cluster, number, variations=variations)))
+
+    def poller(self, settings: NutanixSettings | None = None, number: int = 0, deadline: float = 5) -> Poller:
+        settings = settings or NutanixSettings()
+        cvm = CvmSettings(name="cvm-a", url=self.cvms[number].url)
+        mapping = {DATA_UUID: VdiskDisk(vm="db1", disk="scsi.1", role="data")}
+        client = Client(cvm.url, deadline=deadline)
+        return Poller(cvm, settings, mapping, client, wall_clock=self.clock, monotonic=self.clock)
+
+    def poll(self, poller: Poller, seconds: float = 10) -> None:
+        """One poll, then the clock goes on."""
+        poller.poll()
+        self.now += seconds
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with ExitStack() as stack:
+        yield World(stack)
+
+
+def render(poller: Poller) -> str:
+    return Exposition().render([poller])
+
+
+def series(poller: Poller, name: str) -> dict[str, float]:
+    """The samples of a metric by the labels between its braces."""
+    found = re.findall(rf"^{name}(?:{{(.*)}})? (.+)$", render(poller), re.MULTILINE)
+    return {labels.replace('cvm="cvm-a"', "").lstrip(","): float(value) for labels, value in found}
+
+
+def paths(cvm: SimulatedCvm) -> list[str]:
+    return [target.removeprefix("/vdisk_stats?vdisk_id=") for target in cvm.requests if target != "/"]
+
+
+def test_before_the_first_poll_there_is_nothing(world: World) -> None:
+    world.cluster()
+    assert render(world.poller()) == ""
+
+
+def test_a_poll_shows_the_pages(world: World) -> None:
+    world.cluster()
+    poller = world.poller()
+    world.poll(poller)
+    assert series(poller, "nutanix_cvm_up") == {"": 1}
+    assert series(poller, "nutanix_cvm_last_success_timestamp_seconds") == {"": 1_790_000_000}
+    assert len(series(poller, "nutanix_vdisk_info")) == 4
+    assert series(poller, "nutanix_cvm_page_errors_total") == {}
+
+
+def test_only_selected_vdisks_pages_are_read(world: World) -> None:
+    world.cluster()
+    poller = world.poller()
+    world.poll(poller)
+    assert paths(world.cvms[0]) == ["45269"]  # by the mapping
+    assert list(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == ['vdisk="45269"']
+    assert 'vm="db1",disk="scsi.1",role="data"' in render(poller)
+
+
+def test_pages_of_many_vdisks_take_turns(world: World) -> None:
+    world.cluster("checkpoint", 1, 10)
+    poller = world.poller(NutanixSettings(vdisks=VdiskSelection(include=(".*",), max_detail_pages=3)))
+    for expected in (3, 6, 9, 10):
+        world.poll(poller)
+        assert len(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == expected
+    for _ in range(6):
+        world.poll(poller)
+    asked = paths(world.cvms[0])
+    assert len(asked) == 30
+    assert {asked.count(vdisk) for vdisk in set(asked)} == {3}
+    ages = [world.now - when for when in series(poller, "nutanix_vdisk_details_timestamp_seconds").values()]
+    assert max(ages) == 40
+
+
+def test_pages_of_vdisks_are_read_only_while_the_interval_lasts(world: World) -> None:
+    world.cluster("checkpoint", 1, 10)
+    poller = world.poller(NutanixSettings(vdisks=ALL))
+    enter = world.cvms[0].enter
+
+    def slow(target: str) -> None:
+        world.now += 4
+        enter(target)
+
+    world.cvms[0].enter = slow  # type: ignore[method-assign]
+    world.poll(poller)
+    assert len(world.cvms[0].requests) == 3  # at 0 s, 4 s and 8 s
+    assert poller.status.duration == 12
+
+
+def test_never_more_than_one_request_at_a_time(world: World) -> None:
+    world.cluster("checkpoint", 1, 8)
+    poller = world.poller(NutanixSettings(vdisks=ALL, oplog_flush_stats=True))
+    world.poll(poller)
+    assert len(world.cvms[0].requests) == 10
+    assert world.cvms[0].most_at_once == 1
+
+
+def test_the_oplog_page_is_read_if_wanted(world: World) -> None:
+    world.cluster()
+    poller = world.poller(NutanixSettings(oplog_flush_stats=True))
+    world.poll(poller)
+    assert "/oplog_flush_stats" in world.cvms[0].requests
+    assert series(poller, "nutanix_oplog_utilisation_ratio")['store="lws"'] == 0
+    assert 0 < series(poller, "nutanix_oplog_utilisation_ratio")['store="oplog"'] < 0.01
+
+
+@pytest.mark.parametrize("variation", ["http500", "truncated", "not-a-cvm", "redirect", "closed", "not-http"])
+def test_a_failed_poll_is_counted_and_keeps_the_last_numbers_for_three_intervals(world: World, variation: str) -> None:
+    world.cluster()
+    poller = world.poller()
+    world.poll(poller)
+    before = series(poller, "nutanix_vdisk_usage_bytes")
+    world.cvms[0].variations.add(variation)
+    reason = {"http500": "http_status", "not-a-cvm": "not_a_cvm", "not-http": "protocol"}.get(variation, variation)
+    for polls in (1, 2):
+        world.poll(poller)
+        assert series(poller, "nutanix_cvm_up") == {"": 0}
+        assert series(poller, "nutanix_cvm_page_errors_total") == {f'page="main",reason="{reason}"': polls}
+        assert series(poller, "nutanix_vdisk_usage_bytes") == before
+    world.poll(poller)
+    assert series(poller, "nutanix_vdisk_usage_bytes") == {}
+    assert series(poller, "nutanix_cvm_last_success_timestamp_seconds") == {"": 1_790_000_000}
+    world.cvms[0].variations.clear()
+    world.poll(poller)
+    assert series(poller, "nutanix_cvm_up") == {"": 1}
+    assert len(series(poller, "nutanix_vdisk_usage_bytes")) == 4
+    assert series(poller, "nutanix_cvm_page_errors_total") == {f'page="main",reason="{reason}"': 3}
+
+
+def test_a_cvm_that_never_answered_shows_that_it_is_down(world: World) -> None:
+    world.cluster("checkpoint", 1, 4, "refused")
+    poller = world.poller()
+    world.poll(poller)
+    assert series(poller, "nutanix_cvm_up") == {"": 0}
+    assert series(poller, "nutanix_cvm_last_success_timestamp_seconds") == {}
+    assert series(poller, "nutanix_cvm_page_errors_total") == {'page="main",reason="refused"': 1}
+    assert "connection refused" in poller.status.error
+
+
+def test_a_page_that_drips_ends_the_poll_at_the_deadline(world: World) -> None:
+    world.cluster("checkpoint", 1, 4, "slow")
+    poller = Poller(
+        CvmSettings(name="cvm-a", url=world.cvms[0].url), NutanixSettings(), {}, Client(world.cvms[0].url, deadline=0.2)
+    )
+    poller.poll()
+    assert series(poller, "nutanix_cvm_page_errors_total") == {'page="main",reason="timeout"': 1}
+    assert 0.2 <= poller.status.duration < 3
+
+
+def test_an_error_of_its_own_is_counted_and_does_not_end_the_polling(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(html: bytes) -> None:
+        raise ZeroDivisionError
+
+    world.cluster()
+    poller = world.poller()
+    with monkeypatch.context() as patch:
+        patch.setattr(poller_module, "read_main_page", broken)
+        world.poll(poller)
+    assert series(poller, "nutanix_cvm_up") == {"": 0}
+    assert series(poller, "nutanix_cvm_page_errors_total") == {'page="main",reason="internal"': 1}
+    assert "ZeroDivisionError" in caplog.text
+    world.poll(poller)
+    assert series(poller, "nutanix_cvm_up") == {"": 1}
+
+
+def test_a_vdisk_gone_between_list_and_page_is_no_error(world: World) -> None:
+    world.cluster("checkpoint", 1, 4, "vdisk-gone")
+    poller = world.poller(NutanixSettings(vdisks=ALL))
+    world.poll(poller)
+    assert len(series(poller, "nutanix_vdisk_info")) == 4
+    assert len(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == 3
+    world.poll(poller)
+    assert len(series(poller, "nutanix_vdisk_info")) == 3
+    assert len(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == 3
+    assert series(poller, "nutanix_cvm_page_errors_total") == {}
+
+
+def test_a_vdisk_that_stays_listed_without_its_page_is_an_error(world: World) -> None:
+    world.cluster("checkpoint", 1, 4)
+    cvm = world.cvms[0]
+    page = cvm.page
+    cvm.page = lambda target: None if "40043" in target else page(target)  # type: ignore[method-assign]
+    poller = world.poller(NutanixSettings(vdisks=ALL))
+    world.poll(poller)
+    assert series(poller, "nutanix_cvm_page_errors_total") == {}
+    world.poll(poller)
+    assert series(poller, "nutanix_cvm_page_errors_total") == {'page="vdisk_stats",reason="http_status"': 1}
+    assert len(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == 3
+    assert series(poller, "nutanix_cvm_up") == {"": 1}
+
+
+def test_a_vdisk_that_moved_is_shown_by_the_cvm_that_has_it(world: World) -> None:
+    world.cluster("locality", 2, 1)
+    first, second = world.poller(number=0), world.poller(number=1)
+    for poller in (first, second):
+        poller.poll()
+    assert list(series(first, "nutanix_vdisk_details_timestamp_seconds")) == ['vdisk="45269"']
+    assert series(second, "nutanix_vdisk_details_timestamp_seconds") == {}
+    world.now += 65
+    for poller in (first, second):
+        poller.poll()
+    assert series(first, "nutanix_vdisk_info") == series(first, "nutanix_vdisk_details_timestamp_seconds") == {}
+    assert list(series(second, "nutanix_vdisk_details_timestamp_seconds")) == ['vdisk="45269"']
+
+
+def test_a_vdisk_moved_by_the_cluster_keeps_its_details_on_its_new_cvm(world: World) -> None:
+    world.cluster("checkpoint", 2, 4, "vdisk-moved")
+    pollers = [world.poller(number=number) for number in range(2)]
+    shown = []
+    for _ in range(2):
+        for poller in pollers:
+            poller.poll()
+        shown.append([list(series(poller, "nutanix_vdisk_details_timestamp_seconds")) for poller in pollers])
+        world.now += 35
+    assert shown == [[['vdisk="45269"'], []], [[], ['vdisk="45269"']]]
+    assert all(series(poller, "nutanix_cvm_page_errors_total") == {} for poller in pollers)
+
+
+def test_details_that_cannot_be_read_again_are_dropped_after_three_rounds(world: World) -> None:
+    world.cluster("checkpoint", 1, 4)
+    cvm = world.cvms[0]
+    page = cvm.page
+
+    def no_details(target: str) -> str | None:
+        if target != "/":
+            raise ConnectionResetError
+        return page(target)
+
+    poller = world.poller(NutanixSettings(vdisks=ALL))
+    world.poll(poller)
+    assert len(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == 4
+    cvm.page = no_details  # type: ignore[method-assign]
+    left = []
+    for _ in range(3):
+        world.poll(poller)
+        left.append(len(series(poller, "nutanix_vdisk_details_timestamp_seconds")))
+    assert left == [3, 2, 0]  # one is asked for a poll, as the connection is in trouble
+    assert series(poller, "nutanix_cvm_up") == {"": 1}
+    assert series(poller, "nutanix_cvm_page_errors_total") == {'page="vdisk_stats",reason="closed"': 3}
+
+
+def test_a_restart_of_stargate_drops_details_from_before(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    world.cluster("checkpoint", 1, 4, "restart")
+    poller = world.poller(NutanixSettings(vdisks=VdiskSelection(include=(".*",), max_detail_pages=2)))
+    world.poll(poller, 20)
+    world.poll(poller, 20)
+    started = series(poller, "nutanix_stargate_start_timestamp_seconds")[""]
+    assert len(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == 4
+    world.poll(poller)
+    assert series(poller, "nutanix_stargate_start_timestamp_seconds")[""] > started
+    assert len(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == 2
+    assert caplog.text.count("Stargate was restarted") == 1
+
+
+def test_the_log_has_one_line_for_each_change_of_condition(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    world.cluster()
+    poller = world.poller()
+    for _ in range(2):
+        world.poll(poller)
+    for variation in ("http500", "truncated"):
+        world.cvms[0].variations = {variation}
+        for _ in range(3):
+            world.poll(poller)
+    world.cvms[0].variations = {"columns-extra"}
+    for _ in range(3):
+        world.poll(poller)
+    lines = [record.getMessage().partition(" (")[0] for record in caplog.records]
+    assert [re.sub(r"\d+", "N", line) for line in lines] == [
+        "cvm cvm-a: page main: http_status: HTTP status N",
+        "cvm cvm-a: page main: truncated: ends after N of N bytes",
+        "cvm cvm-a: page main: is well again",
+        "cvm cvm-a: page main, in part: unrecognised: N things not understood, see nutanix check",
+    ]
+
+
+def test_what_is_not_understood_is_counted_by_section(world: World) -> None:
+    world.cluster("checkpoint", 1, 4, "columns-extra")
+    poller = world.poller()
+    for _ in range(2):
+        world.poll(poller)
+    counts = series(poller, "nutanix_cvm_unrecognised_rows_total")
+    assert counts['section="hosted_vdisks"'] == counts['section="nfs"'] == 4
+    assert counts['section="read_source"'] == 4
+
+
+def test_polls_start_on_a_grid_and_never_overlap(world: World) -> None:
+    world.cluster()
+    began: list[float] = []
+    waits: list[float] = []
+    durations = iter([0.5, 12.0, 25.0, 0.5, 0.5])
+    origin = world.now
+
+    def wait(seconds: float) -> bool:
+        waits.append(seconds)
+        world.now += seconds
+        return len(waits) == 5
+
+    cvm = CvmSettings(name="cvm-a", url=world.cvms[0].url)
+    poller = Poller(
+        cvm, NutanixSettings(), {}, Client(cvm.url), wall_clock=world.clock, monotonic=world.clock, wait=wait
+    )
+    poll = poller.poll
+
+    def timed() -> None:
+        began.append(world.now - origin)
+        poll()
+        world.now += next(durations)
+
+    poller.poll = timed  # type: ignore[method-assign]
+    poller.run()
+    assert began == [0, 10, 30, 60, 70]
+    assert waits == [9.5, 8, 5, 9.5, 9.5]
+
+
+def test_a_started_poller_polls_and_stops(world: World, tmp_path: object) -> None:
+    world.cluster()
+    settings = NutanixSettings(
+        cvms=(CvmSettings(name="cvm-a", url=world.cvms[0].url),), poll_interval=Duration(0.05), allow_fast_polling=True
+    )
+    (poller,) = start_pollers(settings, tmp_path)  # type: ignore[arg-type]
+    wait_until(lambda: poller.status.polls >= 3)
+    stop_pollers([poller])
+    wait_until(lambda: not any(thread.name == "cvm cvm-a" for thread in threading.enumerate()))
+    assert poller.status.up
+
+
+def test_a_scrape_sees_one_snapshot_while_another_is_made(world: World) -> None:
+    world.cluster("up-migration", 1, 1)
+    poller = world.poller()
+    poller.poll()
+    done = threading.Event()
+
+    def polls() -> None:
+        try:
+            for _ in range(15):
+                world.now += 1
+                poller.poll()
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=polls)
+    thread.start()
+    exposition = Exposition()
+    seen = set()
+    while not done.is_set():
+        text = exposition.render([poller])
+        front, back = (
+            re.findall(rf'nutanix_vdisk_{view}_ops_per_second{{.*op="read"}} (.*)', text)
+            for view in ("frontend", "backend")
+        )
+        assert front == back
+        seen.add(front[0])
+    thread.join(10)
+    assert len(seen) > 3
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)

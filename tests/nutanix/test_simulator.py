@@ -1,0 +1,173 @@
+"""The simulated pages must agree with themselves, and play the published scenes."""
+
+import itertools
+import re
+
+import pytest
+
+from benchwatch.nutanix.main_page import MainPage, file_name, read_main_page
+from benchwatch.nutanix.quantities import UNITS
+from benchwatch.nutanix.simulator.cluster import Cluster
+from benchwatch.nutanix.simulator.document import Style, render
+from benchwatch.nutanix.simulator.scenes import DATA, LOG
+from benchwatch.nutanix.simulator.server import SimulatedCvm
+from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, SERVER_VARIATIONS, listing, write
+from benchwatch.nutanix.vdisk_page import VdiskStats, read_vdisk_page
+
+
+class Player:
+    """A scene at any second, read by the parsers."""
+
+    def __init__(self, scene: str, *, cvms: int = 1, vdisks: int = 2, seed: int = 1) -> None:
+        self.now = 0.0
+        self.cluster = Cluster(scene, cvms=cvms, vdisks=vdisks, seed=seed, clock=lambda: self.now)
+
+    def html(self, second: float, cvm: int = 0) -> str:
+        self.now = second
+        return write(self.cluster.main(cvm), ())
+
+    def main(self, second: float, cvm: int = 0) -> MainPage:
+        return read_main_page(self.html(second, cvm).encode())
+
+    def front(self, second: float, vdisk: str) -> dict[str, float]:
+        table = self.main(second).frontend
+        return next(table.values(i) for i, row in enumerate(table.rows) if row.name.startswith(f"NFS:{vdisk} "))
+
+    def back(self, second: float, vdisk: str) -> dict[str, float]:
+        table = self.main(second).hosted
+        return next(table.values(i) for i, row in enumerate(table.rows) if row.id == vdisk)
+
+    def vdisk(self, second: float, vdisk: str, cvm: int = 0) -> VdiskStats:
+        self.now = second
+        document = self.cluster.vdisk(cvm, vdisk)
+        assert document is not None
+        return read_vdisk_page(write(document, ()).encode()).vdisks[vdisk]
+
+
+@pytest.mark.parametrize("scene", ["checkpoint", "up-migration", "locality"])
+@pytest.mark.parametrize("second", [5, 45, 75, 200])
+def test_the_tables_of_a_vdisk_agree(scene: str, second: int) -> None:
+    player = Player(scene, vdisks=6)
+    for vdisk in player.cluster.vdisks:
+        front, back, stats = player.front(second, vdisk), player.back(second, vdisk), player.vdisk(second, vdisk)
+        assert back["read_ops_per_second"] == front["read_ops_per_second"]
+        assert back["oplog_ops_per_second"] == front["write_ops_per_second"]
+        for op in ("read", "write"):
+            rate = front[f"{op}_ops_per_second"]
+            if not rate:
+                assert not {("latency", op), ("size", op)} & stats.histograms.keys()
+                continue
+            latency, size = stats.histograms["latency", op], stats.histograms["size", op]
+            assert latency.cumulative[-1] == size.cumulative[-1] == 3 * rate
+            assert latency.average == front[f"{op}_latency_seconds"]
+            assert front[f"{op}_bytes_per_second"] == pytest.approx(rate * (size.average or 0), abs=1024)
+        for shares in (stats.read_source, stats.write_destination):
+            assert sum(share.ratio or 0 for share in shares.values()) == pytest.approx(1 if shares else 0)
+
+
+def test_buckets_hold_their_averages() -> None:
+    player = Player("checkpoint")
+    player.now = 45
+    document = player.cluster.vdisk(0, DATA)
+    assert document is not None
+    checked = 0
+    for section in document.sections:
+        for row in section.rows:
+            edges = re.fullmatch(r"(\d+) ?(\w*) <= x < (\w+) ?(\w*)", str(row[0]))
+            if edges and row[1] is not None:
+                low, high = (
+                    float(text) * UNITS[unit.lower()].multiply / UNITS[unit.lower()].divide if text != "inf" else 1e9
+                    for text, unit in ((edges[1], edges[2] or edges[4]), (edges[3], edges[4] or edges[2]))
+                )
+                average = int(str(row[1])) / (1 if "B" in edges[2] + edges[4] else 1e6)
+                assert low <= average < high
+                checked += 1
+    assert checked > 8
+
+
+def test_checkpoints_write_in_bursts_ten_times_as_intense_as_the_log() -> None:
+    player = Player("checkpoint")
+    data = [player.front(second, DATA)["write_ops_per_second"] for second in range(0, 120, 5)]
+    log = [player.front(second, LOG)["write_ops_per_second"] for second in range(0, 120, 5)]
+    assert max(data) / min(data) > 30
+    assert 8 < max(data) / max(log) < 12
+    assert max(log) / min(log) < 1.1
+    burst, quiet = player.vdisk(45, DATA), player.vdisk(110, DATA)
+    assert burst.histograms["latency", "write"].average == pytest.approx(0.0015, rel=0.02)
+    assert burst.operations["random_ratio", "write"] == 1
+    assert burst.write_destination["oplog"].ratio == 1
+    assert quiet.histograms["latency", "write"].cumulative[-1] < 300
+    sizes = player.vdisk(45, LOG).histograms["size", "write"]
+    assert 16384 <= (sizes.average or 0) < 32768
+    assert player.vdisk(45, LOG).operations["sequential_ratio", "write"] == 0.9
+
+
+def test_the_oplog_fills_in_a_burst_and_drains_after_it() -> None:
+    player = Player("checkpoint")
+    fill = [player.back(second, DATA)["oplog_bytes"] for second in range(0, 121, 10)]
+    peak = fill.index(max(fill))
+    assert peak == 6  # 60 s, the end of the burst
+    assert fill[0] == fill[-1] == 0
+    assert all(one <= other for one, other in itertools.pairwise(fill[: peak + 1]))
+    assert all(one >= other for one, other in itertools.pairwise(fill[peak:]))
+
+
+def test_reads_move_up_from_hdd_to_ssd_within_three_minutes() -> None:
+    player = Player("up-migration")
+    shares = [player.vdisk(second, DATA).read_source for second in (0, 60, 180)]
+    hdd = [(share.get("estore_hdd", None) or share["estore_ssd"]._replace(ratio=0)).ratio or 0 for share in shares]
+    assert hdd[0] == 1
+    assert 0.2 < hdd[1] < 0.4
+    assert hdd[2] < 0.05
+    assert player.front(180, DATA)["read_ops_per_second"] > 5 * player.front(0, DATA)["read_ops_per_second"]
+    assert player.vdisk(0, DATA).up_migrations == {"300s": 0, "3600s": 0, "86400s": 0}
+    assert player.vdisk(180, DATA).up_migrations["300s"] > 1900
+    assert player.vdisk(599, DATA).up_migrations["300s"] < 20
+    assert player.vdisk(599, DATA).up_migrations["3600s"] == 2000
+
+
+def test_reads_turn_local_after_the_vdisk_has_moved() -> None:
+    player = Player("locality", cvms=2, vdisks=1)
+    assert [row.id for row in player.main(59, 0).hosted.rows] == [DATA]
+    assert [row.id for row in player.main(60, 1).hosted.rows] == [DATA]
+    assert player.main(60, 0).hosted.rows == ()
+    pages = (player.main(second, cvm) for second, cvm in ((59, 0), (60, 1), (700, 1)))
+    before, after, late = (page.frontend.values(0)["read_ops_per_second"] for page in pages)
+    assert after / before == pytest.approx(20 / 15, rel=0.05)
+    assert late / before == pytest.approx(30 / 15, rel=0.05)
+    remote = [player.vdisk(second, DATA, 1).read_source.get("estore_ssd_remote") for second in (60, 160, 700)]
+    assert [share.ratio if share else 0 for share in remote] == [0.7, pytest.approx(0.26, abs=0.01), 0]
+
+
+def test_idle_shows_no_averages_and_no_windows() -> None:
+    player = Player("idle")
+    assert "read_latency_seconds" not in player.front(9, DATA)
+    assert player.vdisk(9, DATA).histograms == {}
+
+
+def test_the_same_seed_gives_the_same_pages_and_another_gives_others() -> None:
+    assert Player("checkpoint", vdisks=9).html(45) == Player("checkpoint", vdisks=9).html(45.9)
+    assert Player("checkpoint", vdisks=9).html(45) != Player("checkpoint", vdisks=9, seed=2).html(45)
+
+
+def test_thousands_of_vdisks_are_served() -> None:
+    page = Player("checkpoint", vdisks=3000).main(45)
+    assert len(page.hosted) == 3000
+    assert len({file_name(row.name) for row in page.hosted.rows}) == 3000
+
+
+@pytest.mark.parametrize("name", PAGE_VARIATIONS)
+def test_every_page_variation_changes_the_page(name: str) -> None:
+    player = Player("checkpoint")
+    player.now = 45
+    vdisk = player.cluster.vdisk(0, DATA)
+    assert vdisk is not None
+    documents = (player.cluster.main(0), vdisk)
+    assert any(write(document, [name]) != render(document, Style()) for document in documents)
+
+
+def test_variations_are_listed_and_an_unknown_one_is_refused() -> None:
+    text = listing()
+    assert all(f"  {name}: " in text for name in (*PAGE_VARIATIONS, *SERVER_VARIATIONS, "checkpoint", "published"))
+    with pytest.raises(ValueError, match="no variation 'sideways'"):
+        SimulatedCvm(Player("idle").cluster, variations=["sideways"])

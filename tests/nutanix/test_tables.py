@@ -1,0 +1,125 @@
+import pytest
+
+from benchwatch.nutanix.tables import Table, read_tables
+
+
+def read(html: str) -> Table:
+    (table,) = read_tables(html.encode())
+    return table
+
+
+def test_a_header_of_two_rows_gives_group_and_label() -> None:
+    table = read(
+        "<table><tr><th>Id<th colspan=2>Oplog<th>Busy<tr><th><th>KB<th>Ops/s<th><tr><td>1<td>2<td>3<td>4</table>"
+    )
+    assert table.columns == (("Id", ""), ("Oplog", "KB"), ("Oplog", "Ops/s"), ("Busy", ""))
+    assert table.rows == [["1", "2", "3", "4"]]
+
+
+def test_a_header_cell_may_span_rows() -> None:
+    table = read("<table><tr><th rowspan=2>Id<th colspan=2>Oplog<tr><th>KB<th>Ops/s<tr><td>1<td>2<td>3</table>")
+    assert table.columns == (("Id", ""), ("Oplog", "KB"), ("Oplog", "Ops/s"))
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "<h1>Hosted VDisks</h1>",
+        "<h3>Hosted&nbsp;VDisks</h3>",
+        "<b>Hosted\u00a0VDisks</b>",
+        "<p><font size=5>Hosted\n VDisks</font>",
+        "<table><tr><td>Hosted VDisks</table>",
+        "<table><tr><th>Hosted&nbsp;VDisks</th></tr></table>",
+        "<TABLE BORDER=0><TR><TD><B>Hosted VDisks</B></TD></TR></TABLE>",
+        "<h2>Hosted <i>VDisks</i><table><tr><td></td></tr></table>",
+    ],
+)
+def test_a_title_is_found_however_it_is_written(title: str) -> None:
+    tables = read_tables(f"{title}<table><tr><th>A<th>B<tr><td>1<td>2</table>".encode())
+    assert "Hosted VDisks" in [text for table in tables for text in table.titles]
+    assert tables[-1].rows == [["1", "2"]]
+
+
+def test_what_stands_between_title_and_table_is_kept_in_order() -> None:
+    table = read(
+        "<table><tr><td>Title</table><p>A sentence with <a href=x>a link</a>.<br>Another"
+        "<table><tr><th>A<th>B<tr><td>1<td>2</table>"
+    )
+    assert table.titles == ("Title", "A sentence with a link.", "Another")
+
+
+def test_unclosed_and_upper_case_tags_and_raw_less_than() -> None:
+    table = read(
+        "<TABLE BORDER=1><TR><TH>Range<TH>IOs\n<TR><TD>0 <= x < 1 ms<TD>5\n<TR><TD>1 ms <= x < inf<TD> 6 </TABLE>"
+    )
+    assert table.rows == [["0 <= x < 1 ms", "5"], ["1 ms <= x < inf", "6"]]
+
+
+def test_links_belong_to_their_row() -> None:
+    table = read(
+        "<table><tr><th>A<th>B<tr><td><a href=/x>1</a><td>2<tr><td>3<td>4"
+        "<tr><td><b><a href='/y?z=1'>5</a></b><td>6</table>"
+    )
+    assert table.links == {0: ["/x"], 2: ["/y?z=1"]}
+
+
+def test_numbers_on_two_lines_of_a_cell_do_not_run_together() -> None:
+    assert read("<table><tr><th>A<th>B<tr><td>12<br>34<td>5</table>").rows == [["12 34", "5"]]
+
+
+def test_a_wide_cell_does_not_shift_those_after_it() -> None:
+    table = read("<table><tr><th>A<th>B<th>C<tr><td colspan=2>1<td>3<tr><td>4<td>5<td>6</table>")
+    assert table.rows == [["1", "", "3"], ["4", "5", "6"]]
+
+
+def test_a_tall_cell_does_not_shift_those_below_it() -> None:
+    table = read("<table><tr><th>A<th>B<tr><td rowspan=2>1<td>2<tr><td>3<tr><td>4<td>5</table>")
+    assert table.rows == [["1", "2"], ["", "3"], ["4", "5"]]
+
+
+def test_a_header_that_is_repeated_is_no_row() -> None:
+    assert read("<table><tr><th>A<th>B<tr><td>1<td>2<tr><th>A<th>B<tr><td>3<td>4</table>").rows == [
+        ["1", "2"],
+        ["3", "4"],
+    ]
+
+
+def test_tables_inside_a_table_that_only_places_them_are_read_one_by_one() -> None:
+    inner = "<h2>{0}</h2><table><tr><th>A<th>B<tr><td>{0}1<td>2</table>"
+    tables = read_tables(f"<table><tr><td>{inner.format('x')}<td>{inner.format('y')}</table>".encode())
+    assert [(table.titles, table.rows) for table in tables] == [(("x",), [["x1", "2"]]), (("y",), [["y1", "2"]])]
+
+
+def test_a_picture_made_of_a_table_is_part_of_its_cell() -> None:
+    table = read("<table><tr><th>A<th>B<tr><td>1<td><table><tr><td>#<td>.</table><tr><td>3<td>4</table>")
+    assert [row[0] for row in table.rows] == ["1", "3"]
+
+
+@pytest.mark.parametrize(
+    "html", ["", "<", "<table>", "<table><tr>", "<p>text", "\x00", "<table><tr><td colspan=99999999999>"]
+)
+def test_a_page_without_data_has_no_rows(html: str) -> None:
+    assert all(not any(map(any, table.rows)) for table in read_tables(html.encode()))
+
+
+def test_absurd_spans_take_no_absurd_memory() -> None:
+    (table,) = read_tables(
+        b"<table><tr>" + b"<th colspan=1000>A" * 5000 + b"<tr><td colspan=1000 rowspan=1000>1" * 5000
+    )
+    assert len(table.columns) == 200
+    assert {len(row) for row in table.rows} == {200}
+
+
+def test_deep_nesting_is_survived() -> None:
+    read_tables(b"<table><tr><td>" * 3000 + b"x")
+    read_tables(b"<b>" * 3000 + b"<i>" * 3000 + b"x")
+
+
+@pytest.mark.parametrize("tag", [b"<div>", b"<b>", b"<x>", b"<TABLE>"])
+def test_a_page_nested_without_end_has_no_tables(tag: bytes) -> None:
+    assert read_tables(tag * 1_000_000 + b"<table><tr><td>1</td></tr></table>") == []
+
+
+def test_a_page_whose_cells_are_never_closed_is_read() -> None:
+    rows = b"<TR><TD>a<TD>1<BR>" * 20_000
+    assert len(read_tables(b"<table><tr><th>A<th>B" + rows + b"</table>")[0].rows) == 20_000

@@ -1,0 +1,185 @@
+"""Every way in which a page may be written or differ, against the parsers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from benchwatch.nutanix.histogram_table import Histogram
+from benchwatch.nutanix.main_page import MainPage, read_main_page
+from benchwatch.nutanix.notes import Unrecognised
+from benchwatch.nutanix.simulator.cluster import SCENE_NAMES, Cluster
+from benchwatch.nutanix.simulator.document import Document
+from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, write
+from benchwatch.nutanix.vdisk_page import VdiskStats, read_vdisk_page
+
+SAME = [name for name, variation in PAGE_VARIATIONS.items() if not variation.absent]
+"""After these, the parsers must read exactly what they read before."""
+SCENES = ("published", "checkpoint")
+SECOND = 45
+"""In the middle of a burst, when all tables have numbers."""
+
+Fields = dict[Any, Any]
+
+
+def documents(scene: str) -> tuple[Document, Document, str]:
+    """Main page, page of its first vdisk, and that vdisk's id."""
+    now = [0.0]
+    cluster = Cluster(scene, cvms=1, vdisks=4, seed=3, clock=lambda: now[0])
+    now[0] = SECOND
+    vdisk = "31181823" if scene == "published" else cluster.vdisks[0]
+    page = cluster.vdisk(0, vdisk)
+    assert page is not None
+    return cluster.main(0), page, vdisk
+
+
+def main_fields(page: MainPage) -> Fields:
+    """What was read of a main page, independent of the order of rows and columns."""
+    found: Fields = {("overview", key): value for key, value in page.overview.values.items()}
+    found |= {("overview", key): getattr(page.overview, key) for key in ("version", "svm_id", "incarnation", "start")}
+    found |= {("disk", disk.disk): disk for disk in page.disks}
+    for section, table in (("hosted", page.hosted), ("frontend", page.frontend)):
+        for index, row in enumerate(table.rows):
+            key = row.label.partition(" (")[0]
+            found |= {(section, key, field): value for field, value in table.values(index).items()}
+            found[section, key, "links"] = row.links
+    return found
+
+
+def vdisk_fields(stats: VdiskStats) -> Fields:
+    found: Fields = {}
+    for kind in ("operations", "histograms", "working_set", "read_source", "write_destination", "up_migrations"):
+        numbers: Mapping[Any, Any] = getattr(stats, kind)
+        found |= {(kind, key): value for key, value in numbers.items()}
+    return found
+
+
+def assert_same(found: Fields, expected: Fields) -> None:
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        got = found[key]
+        if isinstance(value, float):
+            assert got == pytest.approx(value, rel=1e-12), key
+        elif isinstance(value, Histogram):
+            assert got.edges == pytest.approx(value.edges, rel=1e-12), key
+            assert got.cumulative == value.cumulative, key
+            assert got.average == (None if value.average is None else pytest.approx(value.average, rel=1e-12)), key
+        else:
+            assert got == value, key
+
+
+def read(scene: str, variation: str) -> tuple[Fields, Fields, list[Unrecognised]]:
+    main, vdisk, identity = documents(scene)
+    main_page = read_main_page(write(main, [variation]).encode())
+    vdisk_page = read_vdisk_page(write(vdisk, [variation]).encode())
+    refused = [*main_page.unrecognised, *vdisk_page.unrecognised]
+    stats = vdisk_page.vdisks.get(identity, VdiskStats())
+    return main_fields(main_page), vdisk_fields(stats), refused
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_page_as_it_is_known_is_understood_whole(scene: str) -> None:
+    main, vdisk, refused = read(scene, "")
+    assert refused == []
+    assert len(main) > 60
+    assert len(vdisk) > 10
+
+
+@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("name", SAME)
+def test_a_variation_changes_nothing_of_what_is_read(name: str, scene: str) -> None:
+    plain_main, plain_vdisk, _ = read(scene, "")
+    main, vdisk, refused = read(scene, name)
+    if name == "rows-extra":
+        assert main.pop(("frontend", "Something new", "links")) == ()
+        main = {key: value for key, value in main.items() if "Something new" not in key}
+        for kind in ("read_source", "write_destination"):
+            assert vdisk.pop((kind, "something_new"), None) or scene == "published"
+    assert_same(main, plain_main)
+    assert_same(vdisk, plain_vdisk)
+    known_to_be_noted = ("columns-extra", "rows-extra", "rows-duplicate")
+    assert bool(refused) == (name in known_to_be_noted), refused
+
+
+@pytest.mark.parametrize(
+    ("name", "absent"),
+    [
+        ("missing-overview", lambda key: key[0] == "overview"),
+        ("missing-cluster-state", lambda key: key[0] == "disk"),
+        ("missing-nfs", lambda key: key[0] == "frontend"),
+        ("missing-hosted-vdisks", lambda key: key[0] == "hosted"),
+        ("missing-ops-and-randomness", lambda key: key[0] == "operations"),
+        ("missing-frontend-read-latency", lambda key: key[:2] == ("histograms", ("latency", "read"))),
+        ("missing-read-source", lambda key: key[0] == "read_source"),
+        ("missing-extent-group-up-migration", lambda key: key[0] == "up_migrations"),
+        (
+            "columns-missing",
+            lambda key: (
+                key[-1] in ("usage_bytes", "operation_size_bytes", "busy_ratio")
+                or (key[0] == "operations" and key[1][1] == "total")
+                or (key[0] == "working_set" and key[1][1] == "3600s")
+            ),
+        ),
+        (
+            "units-unknown",
+            lambda key: "latency_seconds" in key[-1] or ("bytes_per_second" in key[-1] and len(key) == 3),
+        ),
+    ],
+)
+def test_what_a_variation_leaves_out_is_absent_and_nothing_else(name: str, absent: Any) -> None:
+    plain_main, plain_vdisk, _ = read("checkpoint", "")
+    main, vdisk, refused = read("checkpoint", name)
+    expected = {key: value for key, value in (plain_main | plain_vdisk).items() if not absent(key)}
+    if name == "missing-overview":
+        main = {key: value for key, value in main.items() if value not in ("", None)}
+    if name == "columns-missing":
+        for kind in ("read_source", "write_destination"):
+            expected = {k: v._replace(ratio=None) if k[0] == kind else v for k, v in expected.items()}
+    if name == "units-unknown":
+        latencies = [key for key in expected if key[0] == "histograms" and key[1][0] == "latency"]
+        expected |= {key: expected[key]._replace(average=None) for key in latencies}
+    assert len(expected) < len(plain_main | plain_vdisk)
+    assert_same(main | vdisk, expected)
+    assert bool(refused) == (name == "units-unknown")
+
+
+def test_missing_rows_leave_the_others() -> None:
+    plain_main, plain_vdisk, _ = read("checkpoint", "")
+    main, vdisk, refused = read("checkpoint", "rows-missing")
+    assert main["overview", "start"] is None
+    assert {key[1] for key in main if key[0] == "hosted"} == {"40043", "50000", "50013"}
+    assert all(plain_main[key] == value for key, value in main.items() if value is not None)
+    assert not [key for key in vdisk if key[0] == "histograms"]
+    assert all(plain_vdisk[key] == value for key, value in vdisk.items())
+    assert {text for _, text in refused} == {"ranges: there is none that begins at 0"}
+
+
+def test_split_sources_go_by_their_new_names() -> None:
+    _, plain, _ = read("checkpoint", "")
+    _, vdisk, refused = read("checkpoint", "local-and-remote")
+    assert vdisk["read_source", "estore_ssd_local"] == plain["read_source", "estore_ssd"]
+    assert ("read_source", "estore_ssd") not in vdisk
+    assert refused == []
+
+
+@pytest.mark.parametrize("name", ["names-plain", "names-nested"])
+def test_names_of_any_form_join_the_two_views(name: str) -> None:
+    plain, _, _ = read("checkpoint", "")
+    main, _, refused = read("checkpoint", name)
+    assert refused == []
+    assert_same(main, plain)
+
+
+@pytest.mark.parametrize("scene", SCENE_NAMES)
+@pytest.mark.parametrize("second", [0, 19, 30, 61, 130, 4000])
+def test_every_scene_is_understood_at_any_time(scene: str, second: int) -> None:
+    now = [0.0]
+    cluster = Cluster(scene, cvms=1, vdisks=12, seed=1, clock=lambda: now[0])
+    now[0] = second
+    main = read_main_page(write(cluster.main(0), ()).encode())
+    assert main.unrecognised == ()
+    assert len(main.hosted.rows) == (2 if scene == "published" else 12)
+    for row in main.hosted.rows:
+        document = cluster.vdisk(0, row.id)
+        assert document is not None
+        assert read_vdisk_page(write(document, ()).encode()).unrecognised == ()

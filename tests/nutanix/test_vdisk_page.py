@@ -1,0 +1,173 @@
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchwatch.nutanix.histogram_table import Histogram
+from benchwatch.nutanix.notes import Unrecognised
+from benchwatch.nutanix.vdisk_page import Share, VdiskPage, VdiskStats, read_vdisk_page
+
+VDISK = "31181841"
+MIB = 1024**2
+MILLISECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, math.inf)
+
+
+@pytest.fixture
+def published(recordings: Path) -> VdiskStats:
+    page = read_vdisk_page((recordings / "nutanix/vdisk-2015.html").read_bytes())
+    assert page.unrecognised == ()
+    assert list(page.vdisks) == [VDISK]
+    return page.vdisks[VDISK]
+
+
+def section(title: str, header: str, *rows: str) -> VdiskPage:
+    """A page of one section of vdisk 5: labels and cells separated by |."""
+    head = f"<tr>{''.join(f'<th>{label}' for label in header.split('|'))}" if header else ""
+    body = "".join(f"<tr>{''.join(f'<td>{cell}' for cell in row.split('|'))}" for row in rows)
+    return read_vdisk_page(f"<h2>VDisk 5 {title}</h2><table>{head}{body}</table>".encode())
+
+
+def latencies(*rows: str) -> VdiskPage:
+    return section("Frontend Read Latency", "Latency Range|Average Bucket Latency|Number of Read IOs", *rows)
+
+
+def test_published_operations_and_randomness(published: VdiskStats) -> None:
+    assert published.operations == {
+        ("ops_per_second", "read"): 2000,
+        ("ops_per_second", "write"): 1000,
+        ("ops_per_second", "total"): 3000,
+        ("bytes_per_second", "read"): 9 * MIB,
+        ("bytes_per_second", "write"): 4 * MIB,
+        ("bytes_per_second", "total"): 13 * MIB,
+        ("random_ratio", "read"): 1,
+        ("random_ratio", "write"): 1,
+        ("sequential_ratio", "read"): 0,
+        ("sequential_ratio", "write"): 0,
+    }
+
+
+def test_published_latency_histograms(published: VdiskStats) -> None:
+    assert published.histograms == {
+        ("latency", "read"): Histogram(MILLISECONDS, (6211, 6582, 6717, 6723, 6723, 6723, 6723, 6723), 0.000401),
+        ("latency", "write"): Histogram(MILLISECONDS, (0, 167, 2265, 2827, 2915, 2921, 2921, 2921), 0.0042),
+    }
+
+
+def test_published_read_source_and_up_migrations(published: VdiskStats) -> None:
+    assert published.read_source == {"cache_dram": Share(7 * MIB, 0.75)}
+    assert published.up_migrations == {"300s": 0, "3600s": 18, "86400s": 18}
+    assert published.write_destination == {}
+    assert published.working_set == {}
+
+
+def test_sizes_are_in_bytes_though_the_header_says_latency() -> None:
+    rows = ("0 <= x < 4 kB||", "4 kB <= x < 512 kB|8192|30", "512 kB <= x < 1 MB||", "1 MB <= x < inf|2097152|10")
+    page = section(
+        "Write Size Distribution", "Latency Range|Average Bucket Latency|Number of Write IOs", *rows, "Total|530432|40"
+    )
+    edges = (4096, 512 * 1024, MIB, math.inf)
+    assert page.vdisks["5"].histograms == {("size", "write"): Histogram(edges, (0, 30, 30, 40), 530432)}
+
+
+def test_a_histogram_without_any_io_is_absent() -> None:
+    page = latencies("0 <= x < 1 ms||", "1 ms <= x < inf||", "Total||")
+    assert page.vdisks["5"].histograms == {}
+    assert page.unrecognised == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "refusal"),
+    [
+        (("0 <= x < 1 ms|9|1",), "ranges: there is none that begins at 0.001"),
+        (("1 ms <= x < inf|9|1",), "ranges: there is none that begins at 0"),
+        (("0 <= x < 1 ms|9|1", "2 ms <= x < inf|9|1"), "ranges: there is none that begins at 0.001"),
+        (("0 <= x < 1 ms|9|many", "1 ms <= x < inf|9|1"), "row '0 <= x < 1 ms | 9 | many'"),
+    ],
+)
+def test_a_histogram_with_a_hole_is_left_out_aloud(rows: tuple[str, ...], refusal: str) -> None:
+    page = latencies(*rows)
+    assert page.vdisks["5"].histograms == {}
+    assert Unrecognised("frontend_read_latency", refusal) in page.unrecognised
+
+
+def test_a_total_that_differs_from_the_ranges_is_noted() -> None:
+    page = latencies("0 <= x < 1 ms|9|1", "1 ms <= x < inf|2000|2", "Total|1300|4")
+    assert page.vdisks["5"].histograms["latency", "read"].cumulative == (1, 3)
+    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Total': 4 IOs, but 3 in the ranges"),)
+
+
+def test_an_unknown_row_of_a_histogram_does_not_spoil_it() -> None:
+    page = latencies("0 <= x < 1 ms|9|1", "1 ms <= x < inf|2000|2", "Median|5|1")
+    assert page.vdisks["5"].histograms["latency", "read"].cumulative == (1, 3)
+    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Median | 5 | 1'"),)
+
+
+def test_working_sets_are_bytes_by_span() -> None:
+    page = section("Working Set Sizes", "|2 min|1 hr", "Read WSS (MB)|1|20", "Write WSS (GB)|2|", "Union WSS (MB)|3|40")
+    assert page.vdisks["5"].working_set == {
+        ("read", "120s"): MIB,
+        ("read", "3600s"): 20 * MIB,
+        ("write", "120s"): 2 * 1024**3,
+        ("union", "120s"): 3 * MIB,
+        ("union", "3600s"): 40 * MIB,
+    }
+
+
+def test_sources_go_by_their_labels_and_the_total_is_left_out() -> None:
+    rows = ("Estore SSD Local|3|60%", "Estore SSD Remote|2|40", "Zeroes||", "Total|5|100%")
+    page = section("Read Source", "Source|Data (MB/s)|Percent", *rows)
+    assert page.vdisks["5"].read_source == {
+        "estore_ssd_local": Share(3 * MIB, 0.6),
+        "estore_ssd_remote": Share(2 * MIB, 0.4),
+    }
+    page = section("Write Destination", "Destination|Data (KB/s)|Percent", "Oplog|7|", "Block Store||1%")
+    assert page.vdisks["5"].write_destination == {"oplog": Share(7 * 1024, None), "block_store": Share(None, 0.01)}
+
+
+def test_without_io_there_is_neither_random_nor_sequential() -> None:
+    page = section("Ops and Randomness", "|Read|Write", "Random %|0|30", "Sequential %|0|70")
+    assert page.vdisks["5"].operations == {("random_ratio", "write"): 0.3, ("sequential_ratio", "write"): 0.7}
+
+
+def test_up_migrations_of_other_spans_are_read() -> None:
+    page = section("Extent Group Up-Migration", "", "Last 5 minutes|1", "Last 2 hours|2", "Since ever|3")
+    assert page.vdisks["5"].up_migrations == {"300s": 1, "7200s": 2}
+    assert page.unrecognised == (Unrecognised("extent_group_up_migration", "row 'Since ever | 3'"),)
+
+
+def test_all_vdisks_may_be_on_one_page(recordings: Path) -> None:
+    html = (recordings / "nutanix/vdisk-2015.html").read_text()
+    page = read_vdisk_page((html + html.replace(VDISK, "77")).encode())
+    assert list(page.vdisks) == [VDISK, "77"]
+    assert page.vdisks[VDISK] == page.vdisks["77"]
+
+
+def test_a_section_without_its_title_is_noted() -> None:
+    page = read_vdisk_page(b"<table><tr><th>Source<th>Percent<tr><td>Oplog<td>1%</table>")
+    assert (page.vdisks, page.unrecognised) == ({}, (Unrecognised("other", "table '' of 1 rows"),))
+
+
+def test_a_section_twice_is_read_once_and_noted(recordings: Path) -> None:
+    html = (recordings / "nutanix/vdisk-2015.html").read_bytes()
+    page = read_vdisk_page(html + html)
+    assert page.vdisks == read_vdisk_page(html).vdisks
+    assert len(page.unrecognised) == 5
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.data())
+def test_no_damage_to_a_page_raises_or_makes_a_histogram_fall(data: st.DataObject) -> None:
+    html = bytearray((Path(__file__).parent.parent / "recordings/nutanix/vdisk-2015.html").read_bytes())
+    for _ in range(data.draw(st.integers(1, 12))):
+        start = data.draw(st.integers(0, len(html) - 1))
+        end = start + data.draw(st.integers(0, 40))
+        html[start:end] = data.draw(
+            st.sampled_from([b"", b"<", b">", b"<table>", b"</table>", b"<td colspan=3>", b"-7"])
+        )
+    for stats in read_vdisk_page(bytes(html)).vdisks.values():
+        for histogram in stats.histograms.values():
+            assert list(histogram.edges) == sorted(histogram.edges)
+            assert list(histogram.cumulative) == sorted(histogram.cumulative)
+            assert histogram.edges[-1] == math.inf
