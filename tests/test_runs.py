@@ -1,6 +1,8 @@
 import os
 import shutil
-from collections.abc import Callable
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -250,3 +252,45 @@ def test_a_worker_is_shown_only_when_what_was_there_has_been_read(tmp_path: Path
         seen += [page(runs).get('pgbench_transactions_total{run="a",worker="pgbench_log"}')]
     assert {value for value in seen if value is not None} == {200_000}
     assert seen[0] is None
+
+
+@pytest.fixture
+def as_nobody() -> Iterator[Path]:
+    """A folder open to everybody, while this process has the rights of nobody."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can take the rights of another user")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for path in (root, root / "runs", root / "runs" / "a", root / "runs" / "closed"):
+            path.mkdir(exist_ok=True)
+            path.chmod(0o755)
+        (root / "runs" / "closed").chmod(0o700)
+        shutil.copyfile(PGBENCH / "tpcb-15.18.err", root / "runs" / "a" / "db1.err")
+        (root / "runs" / "a" / "db1.err").chmod(0o600)
+        try:
+            yield root
+        finally:
+            os.seteuid(0)
+
+
+def test_what_may_not_be_read_is_said_once_and_read_as_soon_as_it_may_be(
+    as_nobody: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    runs = watch(as_nobody)
+    now = time.time()
+    os.seteuid(65534)
+    for second in range(10):
+        settle(runs, now + second)
+    denied = [record.message for record in caplog.records if "Permission denied" in record.message]
+    assert sorted(text.rpartition("/")[2] for text in denied) == [
+        "closed cannot be read: Permission denied; expected a folder of runs",
+        "db1.err cannot be read: Permission denied",
+    ]
+    found = page(runs)
+    assert found['benchwatch_watch_errors_total{reason="unreadable"}'] == 1
+    assert found['benchwatch_watch_errors_total{reason="folder"}'] == 1
+    os.seteuid(0)
+    (as_nobody / "runs" / "a" / "db1.err").chmod(0o644)
+    os.seteuid(65534)
+    settle(runs, now + 20)
+    assert [worker.name for worker in runs.workers] == ["db1"]
