@@ -11,6 +11,7 @@ from benchwatch.config import RunsSettings
 from benchwatch.exposition import Exposition
 from benchwatch.histogram import Buckets
 from benchwatch.runs import Runs
+from benchwatch.tools.fio.parser import FioParser
 
 from .conftest import NOW, RECORDINGS
 
@@ -294,3 +295,30 @@ def test_what_may_not_be_read_is_said_once_and_read_as_soon_as_it_may_be(
     os.seteuid(65534)
     settle(runs, now + 20)
     assert [worker.name for worker in runs.workers] == ["db1"]
+
+
+def test_a_worker_that_never_stops_growing_is_shown(tmp_path: Path, place: Place) -> None:
+    log = place("a/pgbench_log.7", b"0 1 1000 0 1790000000 5\n")
+    runs = watch(tmp_path)
+    for number in range(2, 6):
+        runs.poll(NOW)
+        assert page(runs)['pgbench_transactions_total{run="a",worker="pgbench_log"}'] == number - 1
+        with log.open("ab") as more:
+            more.write(b"0 %d 1000 0 1790000000 5\n" % number)
+
+
+def test_a_fault_of_ours_in_one_run_does_not_take_the_others_down(
+    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise RuntimeError("not thought of")
+
+    monkeypatch.setattr(FioParser, "feed", fail)
+    place("a/fio.json", FIO / "json-si1-randrw-3.33.out")
+    place("b/db1.err", PGBENCH / "tpcb-15.18.err")
+    runs = watch(tmp_path)
+    for second in range(3):
+        settle(runs, NOW + second)
+    assert state_of(runs, "b", "db1") == "running"
+    assert page(runs)['benchwatch_watch_errors_total{reason="internal"}'] >= 1
+    assert len([record for record in caplog.records if "please report this" in record.message]) == 1

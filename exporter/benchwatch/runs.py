@@ -7,8 +7,10 @@ go until their files change.
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from .config import RunsSettings
 from .exposition import Family, Sample
@@ -36,6 +38,7 @@ WATCH_ERRORS = Family(
 RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Runs that are known, by whether they are on or ended.", ("phase",))
 FAMILIES = (WATCH_ERRORS, RUNS_KNOWN)
 
+_T = TypeVar("_T")
 _Key = tuple[Path, str]
 """Folder and name of a run."""
 _Files = Mapping[str, FileStatus]
@@ -60,8 +63,8 @@ class Runs:
 
     @property
     def workers(self) -> list[Worker]:
-        """The workers of all runs that are remembered."""
-        return [worker for run in self._runs.values() for worker in run.workers]
+        """The workers of all runs that are remembered; of two of the same name in two folders, one."""
+        return list({worker.labels: worker for run in self._runs.values() for worker in run.workers}.values())
 
     @property
     def behind(self) -> list[Run]:
@@ -93,22 +96,23 @@ class Runs:
                 continue
             if taken >= BUDGET:
                 return True
-            read = self._read(run, now)
+            read = self._safely(run, partial(run.read, CHUNK, now)) or 0
             taken += read
             self._due[key] = now + _ENDED_EVERY if run.ended and not read else 0.0
         self._let_old_go()
         self.looked = True
         return taken >= CHUNK or bool(self.behind)
 
-    def _read(self, run: Run, now: float) -> int:
+    def _safely(self, run: Run, step: Callable[[], _T]) -> _T | None:
+        """A fault of ours in one run must not take the others down."""
         try:
-            return run.read(CHUNK, now)
-        except Exception as error:  # a fault of ours in one run must not take the others down
+            return step()
+        except Exception as error:
             if not self._errors["internal"]:
                 _log.exception("run %s cannot be read on: %s; please report this", run.name, error)
             self._errors["internal"] += 1
             run.broken = True
-            return 0
+            return None
 
     def _on(self) -> list[Run]:
         return [run for run in self._runs.values() if not run.ended]
@@ -139,7 +143,8 @@ class Runs:
             if not files:
                 continue
             if key in self._runs:
-                self._runs[key].look(files, now)
+                run = self._runs[key]
+                self._safely(run, partial(run.look, files, now))
             elif key not in self._let_go:
                 fresh.append((max(status.modified for status in files.values()), key, files))
             elif files != self._let_go[key]:
@@ -157,7 +162,7 @@ class Runs:
     def _take_up(self, key: _Key, files: _Files, now: float) -> None:
         folder, name = key
         run = Run(name, folder, self._settings, self._buckets, self._errors)
-        run.look(files, now)
+        self._safely(run, partial(run.look, files, now))
         self._runs[key] = run
 
     def _let_old_go(self) -> None:
@@ -173,6 +178,8 @@ class Runs:
         try:
             found = listing(folder)
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and folder not in self._roots:
+                return None  # a run that was removed a moment ago
             if folder not in self._unlisted:
                 self._unlisted.add(folder)
                 self._errors["folder"] += 1

@@ -200,7 +200,7 @@ class Worker:
 
         Raises Rewritten when the worker has to be read again from the start.
         """
-        taken = 0
+        taken, more = 0, False
         for stream in self._streams:
             try:
                 data, modified = stream.read(limit, files)
@@ -217,8 +217,8 @@ class Worker:
             if data:
                 self._take(stream, data, min(modified, now))
                 taken += len(data)
-        if not taken:
-            self.caught_up = True
+                more |= len(data) == limit or stream.in_older_part
+        self.caught_up |= not more
         return taken
 
     def _take(self, stream: Stream, data: bytes, arrived: float) -> None:

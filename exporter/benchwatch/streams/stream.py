@@ -37,6 +37,11 @@ class Stream:
         """How much was read of it."""
         return sum(file.offset for file in self._files)
 
+    @property
+    def in_older_part(self) -> bool:
+        """Whether there are younger files than the one being read."""
+        return self._reading + 1 < len(self._files)
+
     def follow(self, plan: StreamPlan, folder: Path) -> bool:
         """Go on with the files of a new plan, where they are the ones read so far (renamed, perhaps) and newer ones."""
         known = [file.identity for file in self._files]
@@ -59,6 +64,6 @@ class Stream:
                 data, modified = file.read(limit)
                 if data:
                     return data, modified
-            if self._reading + 1 == len(self._files):
+            if not self.in_older_part:
                 return b"", 0.0
             self._reading += 1
