@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import requests
+
 from demo_postgres import Postgres
 from demo_processes import Process, Processes
 

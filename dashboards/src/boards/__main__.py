@@ -1,0 +1,30 @@
+"""Writes the dashboards, one JSON file each, into the folder that is named."""
+
+import argparse
+import warnings
+from pathlib import Path
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # the SDK would rather have Grafana's newer, second format
+    from grafana_foundation_sdk.cog.encoder import JSONEncoder
+
+    from . import compare, density, exporter, fio, live, nutanix, pgbench, spike
+    from .board import build
+
+BOARDS = tuple(module.BOARD for module in (live, pgbench, fio, nutanix, density, compare, spike, exporter))
+
+
+def main() -> None:
+    """Writes the files; those of dashboards that are no more are left to the user."""
+    parser = argparse.ArgumentParser(prog="boards", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    encoder = JSONEncoder(indent=2, sort_keys=True, ensure_ascii=False)
+    for board in BOARDS:
+        name = board.uid.removeprefix("benchwatch-")
+        (folder / f"{name}.json").write_text(encoder.encode(build(board)) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""Compare runs: results against a baseline in percent, what was set differently, both runs on one axis of elapsed time.
+
+PromQL's `offset` takes no expression, but Grafana puts a variable's value into a query before it is sent. So hidden
+variables ask Prometheus how long ago each run began, and the queries of the curves are shifted by that much: both runs
+are laid so that they end at the end of the time range, wherever they were.
+"""
+
+from grafana_foundation_sdk.models import dashboard
+
+from . import variables
+from .board import Board, Row
+from .look import GREEN, ORANGE, RED, Steps
+from .queries import Query, now
+from .tables import Column, bars, course, table, transformation
+
+_MARGIN = 5
+_MORE: Steps = ((None, "transparent"), (0, RED), (0.9, ORANGE), (0.97, "transparent"), (1.03, GREEN))
+_LESS: Steps = ((None, "transparent"), (0, GREEN), (0.97, "transparent"), (1.03, ORANGE), (1.1, RED))
+
+
+def _start(run: str) -> str:
+    return f'min(last_over_time(benchwatch_run_start_timestamp_seconds{{run="${run}"}}[$__range]))'
+
+
+def _length(run: str) -> str:
+    """Seconds that a run took, or has taken so far."""
+    end = f'max(last_over_time(benchwatch_run_end_timestamp_seconds{{run="${run}"}}[$__range]))'
+    return f"({end} or vector(time())) - {_start(run)}"
+
+
+def _ago(run: str) -> str:
+    """How far back, ms, a run's queries look, so that it begins `length` seconds before the end of the time range."""
+    return f"round(clamp_min(time() - {_start(run)} - $length, 0.001) * 1000)"
+
+
+def _hidden() -> list[dashboard.VariableModel]:
+    both = f'({_length("run")}) or label_replace({_length("baseline")}, "of", "baseline", "", "")'
+    return [
+        variables.number("length", f"ceil(max({both})) + {_MARGIN}", "Seconds that the longer of both runs took."),
+        variables.number("ago", _ago("run"), "How far back the queries of the run look, ms."),
+        variables.number("baseline_ago", _ago("baseline"), "How far back the queries of the baseline look, ms."),
+    ]
+
+
+def _pgbench_table() -> dashboard.Panel:
+    def total(name: str, how: str) -> Query:
+        every = f"{how} by (run) (pgbench_result_{name}{{}})"
+        return now(f'{every} / on () group_left () {how}(pgbench_result_{name}{{run="$baseline"}})')
+
+    return table(
+        "pgbench: results in percent of the baseline",
+        "The final reports, all workers of a run together: TPS summed, latencies the highest of the workers. "
+        "100 % is the baseline.",
+        total("tps", "sum"),
+        total("latency_average_seconds", "max"),
+        total("latency_stddev_seconds", "max"),
+        now("sum by (run) (pgbench_result_tps)"),
+        now("max by (run) (pgbench_result_latency_average_seconds)"),
+        now("count by (run) (pgbench_result_tps)"),
+        columns=[
+            Column(
+                "run",
+                "Run",
+                link="/d/benchwatch-compare?${__url_time_range}&${baseline:queryparam}&var-run=${__value.raw}",
+            ),
+            Column("Value #A", "TPS", "percentunit", steps=_MORE, decimals=1),
+            Column("Value #B", "Mean latency", "percentunit", steps=_LESS, decimals=1),
+            Column("Value #C", "Standard deviation", "percentunit", steps=_LESS, decimals=1),
+            Column("Value #D", "TPS, absolute", "short", decimals=1),
+            Column("Value #E", "Mean latency, absolute", "s"),
+            Column("Value #F", "Workers", "short"),
+        ],
+        bad="red: more than 10 % worse. Within 3 % there is no colour: two runs of the same kind differ as much.",
+        none="No pgbench run has finished, or the baseline is none",
+        size=(24, 7),
+        sort=("Run", "down"),
+    )
+
+
+def _fio_table() -> dashboard.Panel:
+    def result(name: str, more: str = "") -> Query:
+        every = f"max by (run, job, op) (fio_result_{name}{{{more}}})"
+        comma = "," if more else ""
+        base = f'max by (job, op) (fio_result_{name}{{run="$baseline"{comma}{more}}})'
+        return now(f"{every} / on (job, op) group_left () {base}")
+
+    return table(
+        "fio: results in percent of the baseline",
+        "The final documents by job and direction, against the same job and direction of the baseline, which is 100 %.",
+        result("iops"),
+        result("bandwidth_bytes_per_second"),
+        result("latency_average_seconds"),
+        result("latency_seconds", 'quantile="0.99"'),
+        result("latency_seconds", 'quantile="0.999"'),
+        now("max by (run, job, op) (fio_result_iops)"),
+        now("max by (run, job, op) (fio_result_latency_average_seconds)"),
+        columns=[
+            Column(
+                "run",
+                "Run",
+                link="/d/benchwatch-compare?${__url_time_range}&${baseline:queryparam}&var-run=${__value.raw}",
+            ),
+            Column("job", "Job"),
+            Column("op", "Direction"),
+            Column("Value #A", "IOPS", "percentunit", steps=_MORE, decimals=1),
+            Column("Value #B", "Bandwidth", "percentunit", steps=_MORE, decimals=1),
+            Column("Value #C", "Mean latency", "percentunit", steps=_LESS, decimals=1),
+            Column("Value #D", "p99", "percentunit", steps=_LESS, decimals=1),
+            Column("Value #E", "p99.9", "percentunit", steps=_LESS, decimals=1),
+            Column("Value #F", "IOPS, absolute", "iops"),
+            Column("Value #G", "Mean latency, absolute", "s"),
+        ],
+        bad="red: more than 10 % worse. IOPS at 100 % with a rate limit say nothing; compare the latency then.",
+        none="No fio run has finished, or the baseline is none",
+        size=(24, 8),
+        sort=("Run", "down"),
+    )
+
+
+def _parameters() -> dashboard.Panel:
+    chosen = 'group by (run, name, value) (benchwatch_run_parameter{run=~"$baseline|$run"})'
+    both = f"count by (name, value) ({chosen}) == on () group_left () count(group by (run) ({chosen}))"
+    return table(
+        "Parameters that differ",
+        "Parameters that the two runs do not have in common, one column a run; - is a parameter that "
+        "a run does not have (or not yet: some are known at its end).",
+        now(f"{chosen} unless on (name, value) ({both})"),
+        columns=[],
+        before=[
+            transformation(
+                "groupingToMatrix", columnField="run", rowField="name", valueField="value", emptyValue="empty"
+            )
+        ],
+        bad="more than the one that you meant to change.",
+        none="The two runs have the same parameters",
+        size=(10, 9),
+    )
+
+
+def _distribution() -> dashboard.Panel:
+    return bars(
+        "Latency of the whole run",
+        "Latency below which that part of the whole run's operations stayed: of pgbench from the "
+        "buckets of its transaction "
+        "log, of fio from the final document, by direction the highest of the jobs.",
+        now(_quantiles()),
+        category="quantile\\run",
+        unit="s",
+        bad="the run's bars higher to the right: its tail is worse even if the mean is not.",
+        none="Neither run has a distribution: pgbench -l, fio --output-format=json+",
+        size=(14, 9),
+        before=[
+            transformation(
+                "groupingToMatrix", columnField="run", rowField="quantile", valueField="Value", emptyValue="null"
+            )
+        ],
+        log=True,
+    )
+
+
+def _quantiles() -> str:
+    def pgbench(run: str, ago: str, quantile: str) -> str:
+        whole = f'last_over_time(pgbench_latency_seconds_bucket{{run="{run}"}}[${{length}}s] offset ${{{ago}}}ms)'
+        found = f"histogram_quantile({quantile}, sum by (le) ({whole}))"
+        return f'label_replace(label_replace({found}, "run", "{run}", "", ""), "quantile", "{quantile}", "", "")'
+
+    parts = [
+        pgbench(run, ago, quantile)
+        for quantile in ("0.5", "0.95", "0.99", "0.999")
+        for run, ago in (("$baseline", "baseline_ago"), ("$run", "ago"))
+    ]
+    fio = 'max by (run, op, quantile) (fio_result_latency_seconds{run=~"$baseline|$run"})'
+    return "\nor ".join([*parts, f'label_join({fio}, "run", " ", "run", "op")'])
+
+
+def _course(title: str, shows: str, expression: str, *, unit: str, bad: str, log: bool = False) -> dashboard.Panel:
+    """`expression` has `{where}` for the run's matchers and `{shift}` for its offset."""
+    begun = 'min(last_over_time(benchwatch_run_start_timestamp_seconds{run="$run"}[$__range] @ end()))'
+    baseline = expression.format(where='run="$baseline"', shift="offset ${baseline_ago}ms")
+    other = expression.format(where='run="$run"', shift="offset ${ago}ms")
+    elapsed = f"vector(time() - $ago / 1000 - scalar({begun})) >= 0"
+    return course(
+        title,
+        shows,
+        Query(baseline, "$baseline (baseline)"),
+        Query(other, "$run"),
+        elapsed=Query(f"{elapsed} and on () ({other} or {baseline})"),
+        length="${length}s",
+        unit=unit,
+        bad=bad,
+        none="No data of the two runs in Prometheus",
+        size=(12, 9),
+        log=log,
+    )
+
+
+def _courses() -> list[dashboard.Panel]:
+    return [
+        _course(
+            "Throughput over elapsed time",
+            "TPS or IOPS of both runs by the seconds since each began, all workers and jobs together.",
+            "(sum(avg_over_time(pgbench_tps{{{where}}}[$__interval] {shift}))"
+            " or sum(avg_over_time(fio_iops{{{where}}}[$__interval] {shift})))",
+            unit="short",
+            bad="one curve sags where the other does not.",
+        ),
+        _course(
+            "p99 over elapsed time",
+            "99th percentile of each second or window of both runs, the highest of the workers, jobs and directions.",
+            '(max(max_over_time(pgbench_latency_window_seconds{{{where},quantile="0.99"}}[$__interval] {shift}))'
+            ' or max(max_over_time(fio_latency_window_seconds{{{where},quantile="0.99"}}[$__interval] {shift})))',
+            unit="s",
+            bad="peaks that the other run does not have.",
+            log=True,
+        ),
+    ]
+
+
+BOARD = Board(
+    uid="benchwatch-compare",
+    description="Runs against a baseline: results in percent, parameters, distributions, and the course of both.",
+    variables=[
+        variables.datasource(),
+        variables.run(many=False),
+        variables.baseline(),
+        *_hidden(),
+    ],
+    rows=[
+        Row("Results of all runs", [_pgbench_table(), _fio_table()]),
+        Row(
+            "The run against the baseline: parameters and distribution",
+            [_parameters(), _distribution()],
+        ),
+        Row("The run against the baseline: course", _courses()),
+    ],
+    range_="now-6h",
+    refresh="",
+)

@@ -1,0 +1,237 @@
+"""Density: many databases at once. How much in all, how much each, how fairly, and at whose cost."""
+
+from grafana_foundation_sdk.models import dashboard
+
+from . import variables
+from .board import Board, Row
+from .live import NO_PGBENCH
+from .look import GREEN, ORANGE, RED
+from .panels import graph, stat
+from .queries import RUN, Query, mean, now, peak, rate
+from .tables import Column, bars, table, transformation
+
+_NO_RESULT = "No pgbench run has finished"
+_COUNT = f"count by (run) (pgbench_result_tps{{{RUN}}})"
+_TOTAL = f"sum by (run) (pgbench_result_tps{{{RUN}}})"
+_EACH = f"avg by (run) (pgbench_result_tps{{{RUN}}})"
+# Linear: what the run with the fewest databases reaches with each of them.
+_ALONE = f"scalar(max({_EACH} and ({_COUNT} == scalar(min({_COUNT})))))"
+_WORST = f"min by (run) (pgbench_result_tps{{{RUN}}})"
+_LATENCY = f"max by (run) (pgbench_result_latency_average_seconds{{{RUN}}})"
+_IDLE = 'node_cpu_seconds_total{instance=~"$host",mode=~"idle|iowait"}'
+_TPS = f"pgbench_tps{{{RUN}}}"
+
+
+def _points(*names: str) -> list[dashboard.DataTransformerConfig]:
+    """Joins the queries by run, and names their values."""
+    renamed = {f"Value #{chr(ord('A') + index)}": name for index, name in enumerate(names)}
+    return [
+        transformation("merge"),
+        transformation("filterFieldsByName", include={"names": list(renamed)}),
+        transformation("organize", renameByName=renamed, excludeByName={}, indexByName={}),
+        transformation("sortBy", fields={}, sort=[{"field": names[0]}]),
+    ]
+
+
+def _by_number(title: str, shows: str, value: str, name: str, *, unit: str, bad: str) -> dashboard.Panel:
+    return bars(
+        title,
+        f"{shows} A bar a run, by its number of databases.",
+        now(_COUNT),
+        now(value),
+        category="databases",
+        unit=unit,
+        bad=bad,
+        none=_NO_RESULT,
+        size=(8, 8),
+        before=_points("databases", name),
+    )
+
+
+def _now() -> list[dashboard.Panel]:
+    return [
+        stat(
+            "Databases on",
+            "pgbench processes that report now, one a database.",
+            now(f"count({_TPS})", "databases"),
+            unit="short",
+            bad="fewer than were started.",
+            none="none",
+            size=(8, 3),
+        ),
+        stat(
+            "TPS in all",
+            "Transactions per second of all databases together.",
+            now(f"sum({_TPS})", "TPS"),
+            unit="short",
+            bad="falls as databases are added.",
+            none="none",
+            size=(8, 3),
+        ),
+        stat(
+            "TPS of a database",
+            "Mean over the databases.",
+            now(f"avg({_TPS})", "TPS"),
+            unit="short",
+            bad="falls faster than databases are added.",
+            none="none",
+            size=(8, 3),
+        ),
+        stat(
+            "Slowest by fastest",
+            "The lowest TPS of a database by the highest.",
+            now(f"min({_TPS}) / max({_TPS})", "fairness"),
+            unit="percentunit",
+            bad="far below 100 % with equal databases: some starve.",
+            none="none",
+            size=(8, 3),
+            steps=((None, RED), (0.5, ORANGE), (0.8, GREEN)),
+        ),
+        stat(
+            "CPU of the host",
+            "Part of the chosen host's processors that is busy, what the hypervisor took (steal) included.",
+            now(
+                f"1 - avg(sum by (cpu) ({rate(_IDLE)}))",
+                "busy",
+            ),
+            unit="percentunit",
+            bad="near 100 %: more databases only share what there is.",
+            none="no node_exporter",
+            size=(8, 3),
+        ),
+        stat(
+            "Taken by the hypervisor",
+            "Processor time that this machine was ready to use and the hypervisor gave to others "
+            "(steal): the CVM and other guests.",
+            now('avg(rate(node_cpu_seconds_total{instance=~"$host",mode="steal"}[$__rate_interval]))', "steal"),
+            unit="percentunit",
+            bad="above 5 %: the host has fewer processors left than the guests think.",
+            none="no node_exporter",
+            size=(8, 3),
+            steps=((None, GREEN), (0.05, ORANGE), (0.2, RED)),
+        ),
+    ]
+
+
+def _courses() -> list[dashboard.Panel]:
+    return [
+        graph(
+            "TPS of each database",
+            "One line a database, and how they lie together.",
+            Query(f"max by (worker) ({mean(_TPS)})", "{{worker}}"),
+            unit="short",
+            bad="lines that fan out.",
+            none=NO_PGBENCH,
+            size=(12, 8),
+        ),
+        graph(
+            "In all, and the spread",
+            "All databases together; of a single one the lowest, the middle and the highest.",
+            Query(f"sum({mean(_TPS)})", "total"),
+            Query(f"min({mean(_TPS)})", "lowest database"),
+            Query(f"quantile(0.5, {mean(_TPS)})", "middle database"),
+            Query(f"max({mean(_TPS)})", "highest database"),
+            unit="short",
+            bad="the total is flat while databases are added.",
+            none=NO_PGBENCH,
+            size=(12, 8),
+        ),
+        graph(
+            "Processors of the host",
+            "Processor time by mode, as part of all processors. steal is what the hypervisor gave to "
+            "others, a CVM among them; "
+            "where the CVM's own node is scraped, choose it as host.",
+            Query(
+                'avg by (mode) (rate(node_cpu_seconds_total{instance=~"$host",mode!="idle"}[$__rate_interval])) > 0',
+                "{{mode}}",
+            ),
+            unit="percentunit",
+            bad="system and steal that grow faster than user.",
+            none="No node_exporter in this time range: the Prometheus job `node` scrapes it",
+            size=(12, 8),
+            stacked=True,
+            maximum=1,
+        ),
+        graph(
+            "Mean latency of each database",
+            "Mean latency of each pgbench over its report intervals, the highest in each step.",
+            Query(f"max by (worker) ({peak(f'pgbench_latency_average_seconds{{{RUN}}}')})", "{{worker}}"),
+            unit="s",
+            bad="one database above the others.",
+            none=NO_PGBENCH,
+            size=(12, 8),
+            log=True,
+        ),
+    ]
+
+
+BOARD = Board(
+    uid="benchwatch-density",
+    description="Many databases at once: in all, of each, against linear, and what the host pays.",
+    variables=[*variables.standard("pgbench"), variables.host()],
+    rows=[
+        Row("Now", _now()),
+        Row(
+            "Finished runs by their number of databases",
+            [
+                _by_number(
+                    "TPS in all",
+                    "Transactions per second of all databases of a run together.",
+                    _TOTAL,
+                    "TPS in all",
+                    unit="short",
+                    bad="flat or falling to the right: the storage or the host is used up.",
+                ),
+                _by_number(
+                    "TPS of a database",
+                    "Mean over the databases of a run.",
+                    _EACH,
+                    "TPS of a database",
+                    unit="short",
+                    bad="falls as 1/x from the start.",
+                ),
+                _by_number(
+                    "Of linear",
+                    "TPS of a database by that of the run with the fewest databases: 100 % is linear.",
+                    f"{_EACH} / {_ALONE}",
+                    "of linear",
+                    unit="percentunit",
+                    bad="below 80 %: each further database takes from the others.",
+                ),
+                table(
+                    "Runs",
+                    "The same as numbers; spread is the slowest database by the mean.",
+                    now(_COUNT),
+                    now(_TOTAL),
+                    now(_EACH),
+                    now(f"{_EACH} / {_ALONE}"),
+                    now(f"{_WORST} / {_EACH}"),
+                    now(_LATENCY),
+                    columns=[
+                        Column("run", "Run", link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw}"),
+                        Column("Value #A", "Databases", "short"),
+                        Column("Value #B", "TPS in all", "short", decimals=1),
+                        Column("Value #C", "TPS of a database", "short", decimals=1),
+                        Column(
+                            "Value #D", "Of linear", "percentunit", steps=((None, RED), (0.5, ORANGE), (0.8, GREEN))
+                        ),
+                        Column(
+                            "Value #E",
+                            "Slowest by mean",
+                            "percentunit",
+                            steps=((None, RED), (0.5, ORANGE), (0.8, GREEN)),
+                        ),
+                        Column("Value #F", "Highest mean latency", "s"),
+                    ],
+                    bad="of linear below 80 %.",
+                    none=_NO_RESULT,
+                    size=(24, 7),
+                    sort=("Databases", "up"),
+                ),
+            ],
+        ),
+        Row("Course", _courses()),
+    ],
+    range_="now-30m",
+    refresh="10s",
+)

@@ -1,0 +1,232 @@
+"""Exporter health: is what the other dashboards show complete and in time, and what does the watching cost?"""
+
+from grafana_foundation_sdk.models import dashboard
+
+from . import live, variables
+from .board import Board, Row
+from .look import GREEN, ORANGE, RED
+from .panels import BOTH, NAME, graph, stat, timeline
+from .queries import EXPORTER_JOBS, RUN, Query, now, rate
+
+_NONE = "The exporter is not scraped: is it running, and is it a target of Prometheus?"
+_PROCESS = 'process_{}{{job="benchwatch-live"}}'
+
+
+def _overview() -> list[dashboard.Panel]:
+    return [
+        stat(
+            "Targets up",
+            "Part of the scraped targets that answer.",
+            now(f"avg(up{{{EXPORTER_JOBS}}})", "exporter"),
+            now('avg(up{job="node"})', "node"),
+            unit="percentunit",
+            bad="below 100 %.",
+            none="none",
+            size=(8, 4),
+            text_mode=BOTH,
+            steps=((None, RED), (1, GREEN)),
+        ),
+        stat(
+            "Version",
+            "The exporter's version and the Python it runs on.",
+            now("max by (version, python) (benchwatch_build_info)", "{{version}} on Python {{python}}"),
+            unit="none",
+            bad="not the one that you installed.",
+            none="none",
+            size=(8, 4),
+            text_mode=NAME,
+        ),
+        stat(
+            "Runs known",
+            "Runs that are on and that have ended.",
+            now("sum by (phase) (benchwatch_runs)", "{{phase}}"),
+            unit="short",
+            bad="a run of yours is missing: see the errors below.",
+            none="none",
+            size=(8, 4),
+            text_mode=BOTH,
+        ),
+        stat(
+            "Errors",
+            "Lines and documents not understood, and files or folders that could not be used, since "
+            "the exporter started.",
+            now(f"sum(benchwatch_stream_errors_total{{{RUN}}}) or vector(0)", "in streams"),
+            now("sum(benchwatch_watch_errors_total) or vector(0)", "of files"),
+            unit="short",
+            bad="above 0: something of a run is not in the figures. The tables name it, the exporter's "
+            "log has the text.",
+            none="0",
+            size=(12, 4),
+            text_mode=BOTH,
+            steps=((None, GREEN), (1, ORANGE)),
+        ),
+        stat(
+            "Started",
+            "Time since the exporter started.",
+            now(f"time() - {_PROCESS.format('start_time_seconds')}", "ago"),
+            unit="dtdurations",
+            bad="shorter than you think: it was restarted (nothing is lost by that).",
+            none="none",
+            size=(12, 4),
+        ),
+    ]
+
+
+def _scrapes() -> list[dashboard.Panel]:
+    return [
+        timeline(
+            "Targets",
+            "Whether each scrape was answered.",
+            Query("min by (job, instance) (up)", "{{job}} {{instance}}", minimum_step="1s"),
+            bad="red: there are no data of that time, whatever the lines suggest.",
+            none=_NONE,
+            size=(12, 7),
+            steps=((None, RED), (1, GREEN)),
+        ),
+        graph(
+            "Scrape duration",
+            "How long Prometheus waited for an answer, the longest in each step.",
+            Query("max by (job, instance) (max_over_time(scrape_duration_seconds[$__interval]))", "{{job}}"),
+            unit="s",
+            bad="near the interval (0.5 s for benchwatch-live): scrapes are lost.",
+            none=_NONE,
+            size=(12, 7),
+            log=True,
+        ),
+        graph(
+            "Samples a scrape",
+            "Samples in each answer.",
+            Query("max by (job, instance) (max_over_time(scrape_samples_scraped[$__interval]))", "{{job}}"),
+            unit="short",
+            bad="grows without end: too many runs are remembered (runs.keep), or bench parameters change all the time.",
+            none=_NONE,
+        ),
+        graph(
+            "Rendering",
+            "Mean time to render and compress an answer: seconds of all by their number.",
+            Query(
+                f"{rate('benchwatch_scrape_duration_seconds_sum')} / "
+                f"({rate('benchwatch_scrape_duration_seconds_count')} > 0)",
+                "{{job}}",
+            ),
+            unit="s",
+            bad="tens of milliseconds and more.",
+            none=_NONE,
+        ),
+    ]
+
+
+def _streams() -> list[dashboard.Panel]:
+    # These are of the part `runs`, scraped every 10 s.
+    return [
+        graph(
+            "Read",
+            "Bytes a second read of the benchmarks' output, by worker.",
+            Query(
+                f"sum by (run, worker) ({rate(f'benchwatch_stream_bytes_total{{{RUN}}}')}) > 0",
+                "{{run}} {{worker}}",
+                minimum_step="10s",
+            ),
+            unit="Bps",
+            bad="no line of a worker that is on: its output does not arrive.",
+            none=live.NO_RUN,
+        ),
+        graph(
+            "Understood",
+            "Records (report lines, documents, transactions) a second, by worker.",
+            Query(
+                f"sum by (run, worker) ({rate(f'benchwatch_stream_records_total{{{RUN}}}')}) > 0",
+                "{{run}} {{worker}}",
+                minimum_step="10s",
+            ),
+            unit="ops",
+            bad="no line while bytes are read.",
+            none=live.NO_RUN,
+        ),
+        graph(
+            "Age of the data",
+            "Time since each worker that is on last reported.",
+            Query(
+                f"time() - max by (run, worker) (benchwatch_run_last_report_timestamp_seconds{{{RUN}}})"
+                f' and on (run, worker) (benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1)',
+                "{{run}} {{worker}}",
+            ),
+            unit="s",
+            bad="above 3 report intervals.",
+            none=live.NO_RUN,
+        ),
+        graph(
+            "Not understood",
+            "Lines and documents of the output that were not understood so far, by reason.",
+            Query(
+                f"sum by (run, worker, reason) (benchwatch_stream_errors_total{{{RUN}}})",
+                "{{run}} {{worker}} {{reason}}",
+            ),
+            unit="short",
+            bad="grows.",
+            none="Everything was understood",
+        ),
+        graph(
+            "Pushes",
+            "Bytes a second taken from pushes (left) and pushes going on (right).",
+            Query(rate("benchwatch_push_bytes_total"), "bytes"),
+            Query("benchwatch_push_active", "going on"),
+            unit="Bps",
+            bad="going on, but no bytes: the sender is stuck.",
+            none=_NONE,
+            right=("going on", "short"),
+        ),
+        graph(
+            "Ended pushes",
+            "Pushes that ended so far, by HTTP status.",
+            Query("sum by (code) (benchwatch_push_requests_total)", "{{code}}"),
+            unit="short",
+            bad="401 or 403: not allowed; 409: the name is taken; 499: the connection broke.",
+            none=_NONE,
+        ),
+    ]
+
+
+def _cost() -> list[dashboard.Panel]:
+    return [
+        graph(
+            "CPU of the exporter",
+            "CPU seconds a second; 1 is one CPU.",
+            Query(f"rate({_PROCESS.format('cpu_seconds_total')}[$__rate_interval])", "{{instance}}"),
+            unit="percentunit",
+            bad="above 10 % beside a benchmark on the same machine: it disturbs what it watches.",
+            none=_NONE,
+            size=(8, 7),
+        ),
+        graph(
+            "Memory of the exporter",
+            "Resident memory.",
+            Query(_PROCESS.format("resident_memory_bytes"), "{{instance}}"),
+            unit="bytes",
+            bad="grows without end.",
+            none=_NONE,
+            size=(8, 7),
+        ),
+        graph(
+            "Open files of the exporter",
+            "Open file descriptors, and how many it may have.",
+            Query(_PROCESS.format("open_fds"), "{{instance}}"),
+            unit="short",
+            bad="near the limit of the process.",
+            none=_NONE,
+            size=(8, 7),
+        ),
+    ]
+
+
+BOARD = Board(
+    uid="benchwatch-exporter",
+    description="Whether what the other dashboards show is complete and in time, and what the watching costs.",
+    variables=variables.standard(),
+    rows=[
+        Row("", _overview()),
+        Row("Scrapes", _scrapes()),
+        Row("Streams", _streams()),
+        Row("Cost", _cost()),
+    ],
+)

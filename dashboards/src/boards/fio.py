@@ -1,0 +1,298 @@
+"""fio: rates against their targets, latency and its distribution, by job and direction."""
+
+from grafana_foundation_sdk.models import dashboard
+
+from . import live, variables
+from .board import Board, Row
+from .look import BLUE, GREEN, ORANGE, RED
+from .panels import BOTH, graph, heatmap, stat
+from .queries import FIO, Query, histogram, mean, now, peak, rate
+from .tables import Column, table
+
+_JOB = "{{worker}} {{job}} {{op}}"
+_BY = "by (worker, job, op)"  # of several runs the highest
+_OPS = {"read": BLUE, "write": ORANGE, "trim": "purple", "sync": "yellow"}
+
+
+def _overview() -> list[dashboard.Panel]:
+    return [
+        stat(
+            "IOPS",
+            "I/Os completed a second in the last window, all jobs together.",
+            now(f"sum by (op) (fio_iops{{{FIO}}})", "{{op}}"),
+            unit="iops",
+            bad="0 while running.",
+            none="no report",
+            size=(6, 4),
+            text_mode=BOTH,
+            fixed=_OPS,
+        ),
+        stat(
+            "Bandwidth",
+            "Bytes completed a second in the last window, all jobs together.",
+            now(f"sum by (op) (fio_bandwidth_bytes_per_second{{{FIO}}})", "{{op}}"),
+            unit="Bps",
+            bad="0 while running.",
+            none="no report",
+            size=(6, 4),
+            text_mode=BOTH,
+            fixed=_OPS,
+        ),
+        stat(
+            "Mean latency",
+            "Mean completion latency in the last window, the highest of the jobs.",
+            now(f"max by (op) (fio_latency_average_seconds{{{FIO}}})", "{{op}}"),
+            unit="s",
+            bad="above the objective.",
+            none="no report",
+            size=(6, 4),
+            text_mode=BOTH,
+            fixed=_OPS,
+        ),
+        stat(
+            "p99",
+            "99th percentile of the completion latency in the last window, the highest of the jobs.",
+            now(f'max by (op) (fio_latency_window_seconds{{{FIO},quantile="0.99"}})', "{{op}}"),
+            unit="s",
+            bad="many times the mean.",
+            none="no json+",
+            size=(6, 4),
+            text_mode=BOTH,
+            fixed=_OPS,
+        ),
+        stat(
+            "Of the target",
+            "Achieved by target rate, the lowest of the jobs with a target (rate_iops=).",
+            now(f"min(fio_iops{{{FIO}}} / fio_target_iops{{{FIO}}})", "of the target"),
+            unit="percentunit",
+            bad="below 95 %: the device does not keep the rate, and fio's latency leaves out what waits.",
+            none="no target",
+            size=(8, 3),
+            steps=((None, "text"), (0, RED), (0.95, GREEN)),
+            decimals=1,
+        ),
+        stat(
+            "Errors",
+            "Jobs that ended with an error, and I/Os that fell short or were dropped.",
+            now(f"count(fio_job_error{{{FIO}}} > 0) or vector(0)", "jobs"),
+            now(f"sum(fio_short_ios_total{{{FIO}}} + fio_dropped_ios_total{{{FIO}}}) or vector(0)", "I/Os"),
+            unit="short",
+            bad="above 0.",
+            none="0",
+            size=(8, 3),
+            text_mode=BOTH,
+            steps=((None, GREEN), (1, RED)),
+        ),
+        stat(
+            "Warnings",
+            "Combinations of options that make the numbers mean something else than they seem to; "
+            "the table Jobs names them.",
+            now(f"count(fio_job_warning{{{FIO}}}) or vector(0)", "warnings"),
+            unit="short",
+            bad="above 0.",
+            none="0",
+            size=(8, 3),
+            steps=((None, GREEN), (1, ORANGE)),
+        ),
+    ]
+
+
+def _rates() -> list[dashboard.Panel]:
+    return [
+        graph(
+            "IOPS by job",
+            "I/Os completed a second: the mean of the windows in each step; dashed the rate that rate_iops= allows.",
+            Query(f"max {_BY} ({mean(f'fio_iops{{{FIO}}}')})", _JOB),
+            Query(f"max {_BY} (fio_target_iops{{{FIO}}} and on (run, worker, job, op) fio_iops)", f"{_JOB} target"),
+            unit="iops",
+            bad="below its target, or a gap: fio reports nothing while one of its workers is stuck.",
+            none=live.NO_FIO,
+        ),
+        graph(
+            "Bandwidth by job",
+            "Bytes completed a second: the mean of the windows in each step; dashed the rate that rate= allows.",
+            Query(f"max {_BY} ({mean(f'fio_bandwidth_bytes_per_second{{{FIO}}}')})", _JOB),
+            Query(
+                f"max {_BY} (fio_target_bandwidth_bytes_per_second{{{FIO}}} and on (run, worker, job, op) fio_iops)",
+                f"{_JOB} target",
+            ),
+            unit="Bps",
+            bad="a plateau below what the device can do.",
+            none=live.NO_FIO,
+        ),
+        graph(
+            "Achieved by target",
+            "Achieved rate by the rate that rate_iops= allows.",
+            Query(f"max {_BY} ({mean(f'fio_iops{{{FIO}}}')} / fio_target_iops{{{FIO}}})", _JOB),
+            unit="percentunit",
+            bad="below 100 %: what waits is not in the latency (coordinated omission).",
+            none="No job with a target (rate_iops=) in this time range",
+        ),
+        graph(
+            "Short and dropped I/Os",
+            "I/Os a second that transferred less than asked, or were dropped.",
+            Query(f"sum {_BY} ({rate(f'fio_short_ios_total{{{FIO}}}')})", f"short {_JOB}"),
+            Query(f"sum {_BY} ({rate(f'fio_dropped_ios_total{{{FIO}}}')})", f"dropped {_JOB}"),
+            unit="iops",
+            bad="above 0: the rates count I/Os that did not do what they should.",
+            none=live.NO_FIO,
+        ),
+    ]
+
+
+def _quantile(quantile: str) -> Query:
+    series = f'fio_latency_window_seconds{{{FIO},quantile="{quantile}"}}'
+    return Query(f"max {_BY} ({peak(series)})", _JOB)
+
+
+def _latency() -> list[dashboard.Panel]:
+    def percentile(title: str, quantile: str, bad: str) -> dashboard.Panel:
+        return graph(
+            title,
+            "Completion latency of each window (exact bins, within 0.8 %), the highest in each step.",
+            _quantile(quantile),
+            unit="s",
+            bad=bad,
+            none=live.NO_BINS,
+            size=(8, 8),
+            log=True,
+        )
+
+    def distribution(op: str) -> dashboard.Panel:
+        return heatmap(
+            f"Completion latency distribution: {op}s",
+            f"How many {op}s took how long, by time; the darker the more. From the json+ bins.",
+            Query(histogram(f'fio_completion_latency_seconds_bucket{{{FIO},op="{op}"}}'), "{{le}}"),
+            unit="s",
+            bad="a second band above the main one: some I/Os miss a cache or wait in a queue.",
+            none=f"No {op}s with json+ in this time range",
+        )
+
+    return [
+        graph(
+            "Mean and highest",
+            "Mean completion latency and the slowest I/O of each window, the highest in each step.",
+            Query(f"max {_BY} ({peak(f'fio_latency_average_seconds{{{FIO}}}')})", f"mean {_JOB}"),
+            Query(f"max {_BY} ({peak(f'fio_latency_max_seconds{{{FIO}}}')})", f"max {_JOB}"),
+            Query(
+                f'min(benchwatch_run_latency_objective_seconds{{run=~"$run",worker=~"$worker"}} and on (run, worker) '
+                f"fio_latency_average_seconds{{{FIO}}})",
+                "objective",
+            ),
+            unit="s",
+            bad="the mean above the dashed objective.",
+            none=live.NO_FIO,
+            size=(8, 8),
+            log=True,
+        ),
+        percentile("Median", "0.5", "steps: a cache, a tier or the path to the data has changed."),
+        percentile("99th percentile", "0.99", "writes to a log device above 1 ms."),
+        distribution("read"),
+        distribution("write"),
+    ]
+
+
+def _inside() -> list[dashboard.Panel]:
+    submission = "fio_submission_latency_seconds"
+    return [
+        graph(
+            "Submission latency",
+            "Mean time to hand an I/O to the kernel: seconds of all by their number.",
+            Query(
+                f"sum {_BY} ({rate(f'{submission}_sum{{{FIO}}}')}) / (sum {_BY} "
+                f"({rate(f'{submission}_count{{{FIO}}}')}) > 0)",
+                _JOB,
+            ),
+            unit="s",
+            bad="near the completion latency: submission blocks (no direct I/O, or the device's queue is full).",
+            none="Nothing measured: only asynchronous engines have it",
+            size=(8, 7),
+            log=True,
+        ),
+        graph(
+            "CPU of the jobs",
+            "CPU seconds a second of the job's processes; 1 is one CPU.",
+            Query(f"max by (worker, job, mode) ({peak(f'fio_job_cpu_ratio{{{FIO}}}')})", "{{worker}} {{job}} {{mode}}"),
+            unit="percentunit",
+            bad="near 100 % for each clone: fio measures the processor, not the device.",
+            none=live.NO_FIO,
+            size=(8, 7),
+        ),
+        graph(
+            "Busy disks",
+            "Part of the time since fio began that a disk was busy, with anyone's I/O.",
+            Query('max by (worker, disk) (fio_disk_util_ratio{run=~"$run",worker=~"$worker"})', "{{worker}} {{disk}}"),
+            unit="percentunit",
+            bad="a disk that should be idle. 100 % alone means little on an SSD or a virtual disk.",
+            none="fio printed no disk_util in this time range",
+            size=(8, 7),
+            maximum=1,
+        ),
+    ]
+
+
+def _results() -> list[dashboard.Panel]:
+    def result(name: str, more: str = "") -> Query:
+        return now(f"max by (run, worker, job, op) (fio_result_{name}{{{FIO}{more}}})")
+
+    options = ("rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename")
+    return [
+        table(
+            "Results",
+            "The final document of each finished fio, by job and direction.",
+            result("iops"),
+            result("bandwidth_bytes_per_second"),
+            result("latency_average_seconds"),
+            *(result("latency_seconds", f',quantile="{quantile}"') for quantile in ("0.5", "0.99", "0.999", "1")),
+            columns=[
+                Column("run", "Run", link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw}"),
+                Column("worker", "Worker"),
+                Column("job", "Job"),
+                Column("op", "Direction", width=90),
+                Column("Value #A", "IOPS", "iops"),
+                Column("Value #B", "Bandwidth", "Bps"),
+                Column("Value #C", "Mean", "s"),
+                Column("Value #D", "p50", "s"),
+                Column("Value #E", "p99", "s"),
+                Column("Value #F", "p99.9", "s"),
+                Column("Value #G", "Highest", "s"),
+            ],
+            bad="a run that is not here has no final document: it runs, failed or was interrupted.",
+            none="No fio run has finished",
+            size=(24, 8),
+            sort=("Run", "down"),
+        ),
+        table(
+            "Jobs",
+            "The options of each job as fio prints them back.",
+            now(f"group by (run, worker, job, {', '.join(options)}) (fio_job_info{{{FIO}}})"),
+            columns=[Column("run", "Run"), Column("job", "Job"), *(Column(name, name) for name in options)],
+            bad="direct is not 1: the page cache is measured; iodepth with a synchronous engine has no effect.",
+            none=live.NO_FIO,
+            size=(16, 7),
+            sort=("Run", "down"),
+        ),
+        table(
+            "Warnings",
+            "Combinations of options that make the numbers mean something else than they seem to.",
+            now(f"group by (run, job, warning) (fio_job_warning{{{FIO}}})"),
+            columns=[Column("run", "Run"), Column("job", "Job"), Column("warning", "Warning")],
+            bad="any line.",
+            none="No warnings",
+            size=(8, 7),
+        ),
+    ]
+
+
+BOARD = Board(
+    uid="benchwatch-fio",
+    description="fio by job and direction: rates against their targets, latency and its distribution, results.",
+    variables=[*variables.standard("fio", newest=True), variables.job()],
+    rows=[
+        Row("", _overview()),
+        Row("Rates", _rates()),
+        Row("Completion latency", _latency()),
+        Row("Submission, processors, disks", _inside()),
+        Row("Results and jobs", _results()),
+    ],
+)

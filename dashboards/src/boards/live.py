@@ -1,0 +1,327 @@
+"""Live run, the home dashboard: is it all right, and if not, where is the time going? Everything on one time axis."""
+
+from grafana_foundation_sdk.models import dashboard
+
+from . import disks, variables
+from .board import Board, Row
+from .look import BLUE, GREEN, ORANGE, RED
+from .panels import BOTH, graph, heatmap, stat
+from .queries import RUN, Query, histogram, mean, now, peak, weighted_latency
+from .tables import Column, table
+
+_NO_PGBENCH = "no pgbench"
+_NO_FIO = "no fio"
+NO_RUN = "No run in this time range"
+NO_PGBENCH = "No pgbench run in this time range"
+NO_FIO = "No fio run in this time range"
+NO_LOG = "No transaction log in this time range: pgbench -l gives percentiles"
+NO_BINS = "No percentiles in this time range: fio --output-format=json+ gives them"
+NO_CVM = "No Nutanix CVM is watched. To add one: nutanix.cvms in benchwatch.yaml"
+STATES = {"running": GREEN, "stalled": ORANGE, "failed": RED, "finished": BLUE, "abandoned": "gray"}
+
+PGBENCH_QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
+
+
+def quantiles(series: str, of: tuple[tuple[str, str], ...]) -> tuple[Query, ...]:
+    """One query for each quantile of a window, the highest over the chosen workers. `series` ends before its brace."""
+    return tuple(
+        Query(f"max ({peak(f'{series},quantile={chr(34)}{quantile}{chr(34)}}}')})", name) for quantile, name in of
+    )
+
+
+def _overview() -> list[dashboard.Panel]:
+    age = f"time() - benchwatch_run_last_report_timestamp_seconds{{{RUN}}}"
+    active = f'(benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1)'
+    failed = f"sum(pgbench_failed_transactions_total{{{RUN}}})"
+    return [
+        stat(
+            "State",
+            "Workers (pgbench and fio processes) of the chosen runs by state.",
+            now(f"sum by (state) (benchwatch_run_state{{{RUN}}} == 1)", "{{state}}"),
+            unit="short",
+            bad="any `stalled` (nothing completed or reported for 3 report intervals) or `failed`.",
+            none="no run",
+            size=(8, 3),
+            text_mode=BOTH,
+            fixed=STATES,
+        ),
+        stat(
+            "Data age",
+            "Time since the tool last reported, the oldest of the workers that are on. A scrape may "
+            "be fresh and its data old.",
+            now(f"max({age} and on (run, worker) {active})", "age"),
+            unit="s",
+            bad="above 3 report intervals: the benchmark is stuck or its output does not arrive.",
+            none="nothing on",
+            size=(5, 3),
+            steps=((None, "text"), (0, GREEN), (3, ORANGE), (10, RED)),
+            decimals=1,
+        ),
+        stat(
+            "Failures",
+            "Transactions that failed (serialization, deadlock) and fio jobs that ended with an error.",
+            now(f"{failed} or vector(0)", "transactions"),
+            now(f"count(fio_job_error{{{RUN}}} > 0) or vector(0)", "jobs"),
+            unit="short",
+            bad="above 0: the figures are not those of the load that was asked for.",
+            none="0",
+            size=(6, 3),
+            text_mode=BOTH,
+            steps=((None, GREEN), (1, RED)),
+        ),
+        stat(
+            "Alerts",
+            "Alerts that are firing now, for the chosen runs or for no run in particular.",
+            now('count(ALERTS{alertstate="firing",run=~"$run|"}) or vector(0)', "firing"),
+            unit="short",
+            bad="above 0; the table below names them.",
+            none="0",
+            size=(5, 3),
+            steps=((None, GREEN), (1, RED)),
+        ),
+        stat(
+            "pgbench TPS",
+            "Transactions per second of the last report, all workers together.",
+            now(f"sum(pgbench_tps{{{RUN}}})", "TPS"),
+            unit="short",
+            bad="0 while running: a total stall.",
+            none=_NO_PGBENCH,
+            size=(6, 4),
+            steps=((None, "text"), (0, RED), (0.001, "text")),
+        ),
+        stat(
+            "pgbench latency",
+            "Mean of the last report over all transactions, and the 99th percentile of the "
+            "last second, the highest of the workers.",
+            now(
+                weighted_latency(f"pgbench_latency_average_seconds{{{RUN}}}", f"pgbench_tps{{{RUN}}}"),
+                "mean",
+            ),
+            now(f'max(pgbench_latency_window_seconds{{{RUN},quantile="0.99"}})', "p99"),
+            unit="s",
+            bad="p99 many times the mean: some transactions wait for something that the others do not.",
+            none=_NO_PGBENCH,
+            size=(6, 4),
+            text_mode=BOTH,
+        ),
+        stat(
+            "fio IOPS",
+            "I/Os completed a second in the last window, all jobs together.",
+            now(f"sum by (op) (fio_iops{{{RUN}}})", "{{op}}"),
+            unit="iops",
+            bad="0 while running, or far below the target rate.",
+            none=_NO_FIO,
+            size=(6, 4),
+            text_mode=BOTH,
+            fixed={"read": BLUE, "write": ORANGE, "trim": "purple", "sync": "yellow"},
+        ),
+        stat(
+            "fio p99",
+            "99th percentile of the completion latency in the last window, the highest of the jobs.",
+            now(f'max by (op) (fio_latency_window_seconds{{{RUN},quantile="0.99"}})', "{{op}}"),
+            unit="s",
+            bad="above what the database behind it can bear; 1 ms is a common objective for a log device.",
+            none=_NO_FIO,
+            size=(6, 4),
+            text_mode=BOTH,
+            fixed={"read": BLUE, "write": ORANGE, "trim": "purple", "sync": "yellow"},
+        ),
+    ]
+
+
+def alerts(size: tuple[int, int] = (24, 5)) -> dashboard.Panel:
+    """The firing alerts, each with a link to its moment."""
+    labels = "by (alertname, severity, run, worker, cvm, vdisk, device)"
+    firing = 'ALERTS{alertstate="firing",run=~"$run|"}'
+    begun = f"(ALERTS_FOR_STATE and ignoring (alertstate) {firing}) * 1000"
+    moment = (
+        '/d/benchwatch-spike?from=${__data.fields["from"].numeric}&to=${__data.fields["to"].numeric}&${run:queryparam}'
+    )
+    return table(
+        "Firing alerts",
+        "Alerts that fire at the end of the time range. The name leads to the two minutes before and after its begin.",
+        now(f"max {labels} ({firing})"),
+        now(f"max {labels} ({begun}) - 120000"),
+        now(f"max {labels} ({begun}) + 120000"),
+        columns=[
+            Column("alertname", "Alert", link=moment),
+            Column("severity", "Severity", width=100, mappings={"critical": RED, "warning": ORANGE, "info": BLUE}),
+            Column("run", "Run"),
+            Column("worker", "Worker"),
+            Column("cvm", "CVM"),
+            Column("vdisk", "Vdisk"),
+            Column("device", "Device"),
+            Column("Value #B", "from", hidden=True),
+            Column("Value #C", "to", hidden=True),
+        ],
+        bad="any line. What each means and what to do is in docs/alerts.md.",
+        none="No alert is firing",
+        size=size,
+        sort=("Severity", "up"),
+    )
+
+
+def tps(size: tuple[int, int]) -> dashboard.Panel:
+    """Throughput of all workers together."""
+    return graph(
+        "pgbench throughput",
+        "Transactions per second by run, all workers together: the mean of the reports in each step.",
+        Query(f"sum by (run) ({mean(f'pgbench_tps{{{RUN}}}')})", "{{run}}"),
+        unit="short",
+        bad="drops to 0 or saw-teeth with the period of checkpoints.",
+        none=NO_PGBENCH,
+        size=size,
+    )
+
+
+def pgbench_latency(size: tuple[int, int], of: tuple[tuple[str, str], ...] = PGBENCH_QUANTILES) -> dashboard.Panel:
+    """Mean and quantiles of all workers."""
+    return graph(
+        "pgbench latency",
+        "Mean over all transactions and percentiles of each second, the highest of the workers and "
+        "of the seconds in each step. "
+        "Never averaged: with one worker they are exact (within 1.6 %).",
+        Query(
+            weighted_latency(
+                mean(f"pgbench_latency_average_seconds{{{RUN}}}"),
+                mean(f"pgbench_tps{{{RUN}}}"),
+            ),
+            "mean",
+        ),
+        *quantiles(f"pgbench_latency_window_seconds{{{RUN}", of),
+        unit="s",
+        bad="p99 and max rise while p50 stays: a stall that only some transactions meet, mostly at the log device.",
+        none=NO_PGBENCH,
+        size=size,
+        log=True,
+    )
+
+
+def pgbench_heatmap(size: tuple[int, int]) -> dashboard.Panel:
+    """The distribution of transactions over time."""
+    return heatmap(
+        "pgbench latency distribution",
+        "How many transactions took how long, by time. From the transaction log; all below 0.1 ms is "
+        "in the lowest row.",
+        Query(histogram(f'pgbench_latency_seconds_bucket{{{RUN},le!~".*e-0."}}'), "{{le}}"),
+        unit="s",
+        bad="a second band above the main one, or the band that moves up.",
+        none=NO_LOG,
+        size=size,
+    )
+
+
+def fio(size: tuple[int, int]) -> list[dashboard.Panel]:
+    """IOPS, bandwidth and latency of all jobs."""
+    return [
+        graph(
+            "fio IOPS",
+            "I/Os completed a second by direction, all jobs together: the mean of the windows in each step.",
+            Query(f"sum by (op) ({mean(f'fio_iops{{{RUN}}}')})", "{{op}}"),
+            Query(f"sum(fio_target_iops{{{RUN}}} and on (run, worker) fio_iops)", "target"),
+            unit="iops",
+            bad="below the dashed target (of all directions together), or gaps: fio reports nothing "
+            "while a worker of it is stuck.",
+            none=NO_FIO,
+            size=size,
+        ),
+        graph(
+            "fio bandwidth",
+            "Bytes completed a second by direction, all jobs together: the mean of the windows in each step.",
+            Query(f"sum by (op) ({mean(f'fio_bandwidth_bytes_per_second{{{RUN}}}')})", "{{op}}"),
+            unit="Bps",
+            bad="a plateau far below what the device can do.",
+            none=NO_FIO,
+            size=size,
+        ),
+        graph(
+            "fio latency",
+            "Completion latency in each window: median and 99th percentile, the highest of the jobs "
+            "and windows in each step.",
+            *(
+                Query(
+                    f"max by (op) ({peak(f'fio_latency_window_seconds{{{RUN},quantile={chr(34)}{q}{chr(34)}}}')})",
+                    f"{name} {{{{op}}}}",
+                )
+                for q, name in (("0.5", "p50"), ("0.99", "p99"))
+            ),
+            unit="s",
+            bad="p99 of writes to the log above 1 ms, or steps that come with the data device's bursts.",
+            none=NO_BINS,
+            size=size,
+            log=True,
+        ),
+    ]
+
+
+def _by_role(series: str) -> list[Query]:
+    """Vdisks of the log, of the data, and the others, by variables: a join would cost a hundred times as much."""
+    words = {word: f"{word} " if word != "other" else "" for word in variables.VDISK_ROLES}
+    op = " {{op}}" if "destination" not in series else ""
+    return [Query(series.format(f'vdisk=~"${role}_vdisk"'), f"{word}{{{{vdisk}}}}{op}") for role, word in words.items()]
+
+
+def nutanix() -> list[dashboard.Panel]:
+    """What the storage controller does for the vdisks."""
+    panels = [
+        graph(
+            "Vdisk front-end latency",
+            "What the virtual machine sees, by vdisk and direction: the average over the page's own short window.",
+            *_by_role('nutanix_vdisk_frontend_latency_seconds{{cvm=~"$cvm",{}}}'),
+            unit="s",
+            bad="writes above some milliseconds: the oplog no longer absorbs them.",
+            none=NO_CVM,
+            size=(8, 8),
+            log=True,
+        ),
+        graph(
+            "Writes absorbed by the oplog",
+            "Part of the data written that went to the oplog (Write Destination), by vdisk.",
+            *_by_role('nutanix_vdisk_write_destination_ratio{{cvm=~"$cvm",{},destination="oplog"}}'),
+            unit="percentunit",
+            bad="falls from 100 %: writes go straight to the extent store and wait for its disks.",
+            none=NO_CVM,
+            size=(8, 8),
+            maximum=1,
+        ),
+        graph(
+            "Random part of the operations",
+            "How random the operations were (Ops and Randomness), by vdisk and direction.",
+            *_by_role('nutanix_vdisk_random_ratio{{cvm=~"$cvm",{}}}'),
+            unit="percentunit",
+            bad="flips within a run: another load than the one meant reaches the vdisk.",
+            none=NO_CVM,
+            size=(8, 8),
+            maximum=1,
+        ),
+    ]
+    for panel in panels:
+        panel.max_data_points = 120  # the pages are read every 10 s, and there may be many vdisks
+    return panels
+
+
+BOARD = Board(
+    uid="benchwatch-live",
+    description="What the benchmark reports, what the disks do and what the storage controller does, on one time axis.",
+    variables=[
+        *variables.standard(),
+        variables.host(),
+        variables.devices("log"),
+        variables.devices("data"),
+        variables.cvm(hidden=True),
+        variables.vdisk(),
+        *variables.vdisks_by_role(),
+    ],
+    rows=[
+        Row("", _overview()),
+        Row("pgbench", [tps((12, 8)), pgbench_latency((12, 8), PGBENCH_QUANTILES[::2])]),
+        # One query over all buckets of all workers: with many it costs more than all the others together.
+        Row("pgbench latency distribution", [pgbench_heatmap((24, 9))], collapsed=True),
+        Row("fio", fio((8, 8))),
+        Row("Disks of the host: log device left, data device right", disks.side_by_side()),
+        Row("Nutanix", nutanix()),
+        Row("Alerts", [alerts()]),
+    ],
+    range_="now-5m",
+    refresh="2s",
+)

@@ -1,0 +1,176 @@
+"""How panels look, the same on every dashboard: colours, thresholds, legends, and what all kinds of panels share.
+
+Classic dashboard model of Grafana 12.2, schema version 42, made with grafana-foundation-sdk. Every panel says in its
+description what it shows, what bad looks like and, from its queries, which metrics it is made of.
+"""
+
+import re
+from collections.abc import Sequence
+
+from grafana_foundation_sdk.models import common, dashboard, prometheus
+
+from .queries import Query, metrics
+
+DATASOURCE = common.DataSourceRef(type_val="prometheus", uid="${datasource}")
+
+GREEN, YELLOW, ORANGE, RED, BLUE, PURPLE = "green", "yellow", "orange", "red", "blue", "purple"
+
+_OPERATIONS = {
+    "read": ("shades", BLUE),
+    "write": ("shades", ORANGE),
+    "trim": ("shades", PURPLE),
+    "sync": ("shades", YELLOW),
+    "mixed": ("shades", YELLOW),
+}
+_COLORS = _OPERATIONS | {
+    "mean": ("fixed", "text"),
+    "p50": ("fixed", GREEN),
+    "p95": ("fixed", YELLOW),
+    "p99": ("fixed", ORANGE),
+    "p99.9": ("fixed", RED),
+    "max": ("fixed", "dark-purple"),
+    "total": ("fixed", GREEN),
+    "target": ("fixed", "semi-dark-red"),
+    "objective": ("fixed", "semi-dark-red"),
+}
+"""Mode and colour of a series by the last word of its name; the same on every dashboard."""
+_DASHED = ("target", "objective")
+
+Steps = Sequence[tuple[float | None, str]]
+"""Thresholds: from which value (None: from the lowest) which colour."""
+NEUTRAL: Steps = ((None, "text"),)
+
+
+def _properties(**properties: object) -> list[dashboard.DynamicConfigValue]:
+    return [
+        dashboard.DynamicConfigValue(id_val=name.replace("__", "."), value=value) for name, value in properties.items()
+    ]
+
+
+def override(matcher: str, options: object, **properties: object) -> dashboard.DashboardFieldConfigSourceOverrides:
+    """The properties of the fields that a matcher picks; `__` in a name stands for a dot."""
+    return dashboard.DashboardFieldConfigSourceOverrides(
+        matcher=dashboard.MatcherConfig(id_val=matcher, options=options), properties=_properties(**properties)
+    )
+
+
+def colors(queries: Sequence[Query]) -> list[dashboard.DashboardFieldConfigSourceOverrides]:
+    """The fixed colours of those series that the queries may have."""
+    last_words = {query.legend.rpartition(" ")[2] for query in queries}
+    names = [name for name in _COLORS if name in last_words or ("{{op}}" in last_words and name in _OPERATIONS)]
+    found = []
+    for name in names:
+        mode, color = _COLORS[name]
+        dash = {"custom__lineStyle": {"fill": "dash", "dash": [8, 6]}, "custom__fillOpacity": 0}
+        pattern = rf"/(^|\s){re.escape(name)}$/"
+        look: dict[str, object] = {"color": {"mode": mode, "fixedColor": color}}
+        found.append(override("byRegexp", pattern, **look, **(dash if name in _DASHED else {})))
+    return found
+
+
+def right_axis(name: str, unit: str) -> dashboard.DashboardFieldConfigSourceOverrides:
+    """Series of a name on an axis of their own, in another unit."""
+    return override("byRegexp", name, unit=unit, custom__axisPlacement="right", max=1, min=0)
+
+
+def thresholds(steps: Steps) -> dashboard.ThresholdsConfig:
+    """Thresholds in Grafana's model."""
+    return dashboard.ThresholdsConfig(
+        mode=dashboard.ThresholdsMode.ABSOLUTE,
+        steps=[dashboard.Threshold(value=value, color=color) for value, color in steps],
+    )
+
+
+def _target(query: Query, reference: str, format_: prometheus.PromQueryFormat) -> prometheus.Dataquery:
+    return prometheus.Dataquery(
+        datasource=DATASOURCE,
+        expr=query.expression,
+        legend_format=query.legend or "__auto",
+        instant=query.instant,
+        range_val=not query.instant,
+        format_val=format_,
+        editor_mode=prometheus.QueryEditorMode.CODE,
+        interval=query.minimum_step or None,
+        ref_id=reference,
+    )
+
+
+def _describe(shows: str, bad: str, queries: tuple[Query, ...]) -> str:
+    parts = [shows]
+    if bad:
+        parts.append(f"**Bad:** {bad}")
+    if queries:
+        parts.append("**Source:** " + ", ".join(f"`{name}`" for name in metrics(queries)))
+    return "\n\n".join(parts)
+
+
+def panel(
+    kind: str,
+    title: str,
+    shows: str,
+    bad: str,
+    queries: tuple[Query, ...],
+    options: object,
+    *,
+    unit: str,
+    none: str,
+    size: tuple[int, int],
+    custom: object = None,
+    color: dashboard.FieldColor | None = None,
+    steps: Steps = NEUTRAL,
+    decimals: int | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    overrides: Sequence[dashboard.DashboardFieldConfigSourceOverrides] = (),
+    transformations: Sequence[dashboard.DataTransformerConfig] = (),
+    mappings: Sequence[dashboard.ValueMapping] = (),
+    format_: prometheus.PromQueryFormat = prometheus.PromQueryFormat.TIME_SERIES,
+    time_from: str | None = None,
+) -> dashboard.Panel:
+    """What all kinds of panels have. `none` is shown instead of data where there are none."""
+    width, height = size
+    return dashboard.Panel(
+        type_val=kind,
+        title=title,
+        description=_describe(shows, bad, queries),
+        datasource=DATASOURCE,
+        targets=[_target(query, chr(ord("A") + index), format_) for index, query in enumerate(queries)],
+        grid_pos=dashboard.GridPos(w=width, h=height),
+        transformations=list(transformations) or None,
+        time_from=time_from,
+        hide_time_override=True if time_from else None,
+        options=options,
+        field_config=dashboard.FieldConfigSource(
+            defaults=dashboard.FieldConfig(
+                unit=unit,
+                decimals=decimals,
+                min_val=minimum,
+                max_val=maximum,
+                no_value=none,
+                color=color or dashboard.FieldColor(mode=dashboard.FieldColorModeId.THRESHOLDS),
+                thresholds=thresholds(steps),
+                mappings=list(mappings) or None,
+                custom=custom,
+            ),
+            overrides=list(overrides),
+        ),
+    )
+
+
+def legend() -> common.VizLegendOptions:
+    """A legend below."""
+    return common.VizLegendOptions(
+        show_legend=True, display_mode=common.LegendDisplayMode.LIST, placement=common.LegendPlacement.BOTTOM, calcs=[]
+    )
+
+
+def tooltip() -> common.VizTooltipOptions:
+    """All series at the pointer, the highest first."""
+    return common.VizTooltipOptions(mode=common.TooltipDisplayMode.MULTI, sort=common.SortOrder.DESCENDING)
+
+
+def scale(log: bool) -> common.ScaleDistributionConfig:
+    """A linear or logarithmic axis."""
+    if log:
+        return common.ScaleDistributionConfig(type_val=common.ScaleDistribution.LOG, log=10)
+    return common.ScaleDistributionConfig(type_val=common.ScaleDistribution.LINEAR)

@@ -1,0 +1,350 @@
+"""Nutanix vdisks: what the virtual machine sees, what the oplog and the caches do, and how the CVM fares."""
+
+from grafana_foundation_sdk.models import dashboard
+
+from . import variables
+from .board import Board, Row
+from .live import NO_CVM
+from .look import GREEN, ORANGE, RED
+from .panels import BOTH, graph, heatmap, stat, text
+from .queries import VDISK, Query, now, vdisk
+from .tables import Column, table
+
+_NAME = "{{role}} {{vdisk}}"
+_NO_DETAILS = "No detail page of a vdisk is read. To add one: nutanix.vdisks.include or the mapping in benchwatch.yaml"
+_CVM = 'cvm=~"$cvm"'
+
+
+def _vdisk(name: str, legend: str, *labels: str, more: str = "") -> Query:
+    return Query(vdisk(f"nutanix_vdisk_{name}{{{VDISK}{more}}}", *labels), f"{_NAME} {legend}".strip())
+
+
+def _overview() -> list[dashboard.Panel]:
+    return [
+        stat(
+            "CVMs answering",
+            "Whether the last poll read and understood each CVM's main page.",
+            now(f"nutanix_cvm_up{{{_CVM}}}", "{{cvm}}"),
+            unit="bool_yes_no",
+            bad="No: its numbers are kept for three poll intervals and then dropped.",
+            none="none",
+            size=(8, 3),
+            text_mode=BOTH,
+            steps=((None, RED), (1, GREEN)),
+        ),
+        stat(
+            "Age of the page",
+            "Time since the main page was last read.",
+            now(f"max(time() - nutanix_cvm_last_success_timestamp_seconds{{{_CVM}}})", "age"),
+            unit="s",
+            bad="above 30 s: three polls were missed.",
+            none="none",
+            size=(8, 3),
+            steps=((None, GREEN), (25, ORANGE), (60, RED)),
+            decimals=0,
+        ),
+        stat(
+            "Front-end writes",
+            "Write latency that the virtual machine sees, the highest of the chosen vdisks.",
+            now(f'max(nutanix_vdisk_frontend_latency_seconds{{{VDISK},op="write"}})', "write"),
+            unit="s",
+            bad="above some milliseconds.",
+            none="none",
+            size=(8, 3),
+        ),
+        stat(
+            "Oplog",
+            "Part of the writes that the oplog absorbed, the lowest of the chosen vdisks.",
+            now(f'min(nutanix_vdisk_write_destination_ratio{{{VDISK},destination="oplog"}})', "oplog"),
+            unit="percentunit",
+            bad="below 100 %: writes go straight to the extent store.",
+            none="none",
+            size=(8, 3),
+            steps=((None, RED), (0.5, ORANGE), (0.9, GREEN)),
+        ),
+        stat(
+            "Reads from HDD",
+            "Part of the reads that came from hard disks, the highest of the chosen vdisks.",
+            now(f'max(nutanix_vdisk_read_source_ratio{{{VDISK},source=~".*hdd.*"}}) or vector(0)', "HDD"),
+            unit="percentunit",
+            bad="above 0 once the working set should be on SSD.",
+            none="none",
+            size=(8, 3),
+            steps=((None, GREEN), (0.05, ORANGE), (0.3, RED)),
+        ),
+        stat(
+            "QoS queue",
+            "Operations that wait for admission, all queues of the CVMs.",
+            now(f'sum(nutanix_stargate_queue_operations{{{_CVM},state="queued"}})', "queued"),
+            unit="short",
+            bad="above 0 for longer than a poll: the CVM is saturated.",
+            none="none",
+            size=(8, 3),
+            steps=((None, GREEN), (1, ORANGE), (50, RED)),
+        ),
+    ]
+
+
+def _front_end() -> list[dashboard.Panel]:
+    return [
+        graph(
+            "Front-end latency",
+            "What the virtual machine sees, by vdisk and direction: the average over the page's own short window.",
+            _vdisk("frontend_latency_seconds", "{{op}}", "op"),
+            unit="s",
+            bad="writes above some milliseconds, or the log's vdisk rising with the data's bursts.",
+            none=NO_CVM,
+            log=True,
+        ),
+        graph(
+            "Front-end operations",
+            "Operations a second as the virtual machine issues them.",
+            _vdisk("frontend_ops_per_second", "{{op}}", "op"),
+            unit="iops",
+            bad="the log's writes vanish while the data's burst.",
+            none=NO_CVM,
+        ),
+        graph(
+            "Front-end throughput",
+            "Bytes a second as the virtual machine issues them.",
+            _vdisk("frontend_bytes_per_second", "{{op}}", "op"),
+            unit="Bps",
+            bad="a plateau: a limit of the vdisk or of the network.",
+            none=NO_CVM,
+        ),
+        graph(
+            "Outstanding and queue",
+            "Operations under way at the front end, and their average number over the page's window.",
+            _vdisk("frontend_outstanding_ops", "{{op}}", "op"),
+            _vdisk("frontend_queue_length", "queue"),
+            unit="short",
+            bad="above 24 or so sustained writes: sequential ones may then bypass the oplog.",
+            none=NO_CVM,
+        ),
+    ]
+
+
+def _histogram(what: str, op: str) -> dashboard.Panel:
+    metric, unit, which, bad = {
+        "latency": ("frontend_latency", "s", "took how long", "a second band above the main one."),
+        "size": ("size", "bytes", "had which size", "not what the database writes (8 kB pages, 16 to 32 kB of log)."),
+    }[what]
+    return heatmap(
+        f"{op.capitalize()} {what} distribution",
+        f"How many {op}s of the chosen vdisks {which} in the page's trailing window of about 3 s.",
+        Query(f'sum by (le) (nutanix_vdisk_{metric}_window_ios{{{VDISK},op="{op}"}})', "{{le}}", minimum_step="10s"),
+        unit=unit,
+        bad=bad,
+        none=_NO_DETAILS,
+    )
+
+
+def _pattern() -> list[dashboard.Panel]:
+    return [
+        graph(
+            "Random part",
+            "Random part of the operations over about 3 s (Ops and Randomness).",
+            _vdisk("random_ratio", "{{op}}", "op"),
+            unit="percentunit",
+            bad="flips within a run: another load than the one meant reaches the vdisk.",
+            none=_NO_DETAILS,
+            maximum=1,
+        ),
+        graph(
+            "Sequential part",
+            "Sequential part of the operations over about 3 s: their pattern, not whether they bypass the oplog.",
+            _vdisk("sequential_ratio", "{{op}}", "op"),
+            unit="percentunit",
+            bad="low on the log's vdisk: something else writes to it.",
+            none=_NO_DETAILS,
+            maximum=1,
+        ),
+    ]
+
+
+def _destinations() -> list[dashboard.Panel]:
+    return [
+        graph(
+            "Write destination",
+            "Where the data written went over about 3 s: the oplog's part are its hits.",
+            _vdisk("write_destination_ratio", "{{destination}}", "destination"),
+            unit="percentunit",
+            bad="anything but oplog for random or small writes.",
+            none=_NO_DETAILS,
+            maximum=1,
+        ),
+        graph(
+            "Read source",
+            "Where the data read came from over about 3 s.",
+            _vdisk("read_source_ratio", "{{source}}", "source"),
+            unit="percentunit",
+            bad="estore_hdd, or a growing part of it: the working set has left SSD.",
+            none=_NO_DETAILS,
+            maximum=1,
+        ),
+        graph(
+            "Oplog: not yet drained",
+            "Data in the oplog that the extent store has not got yet.",
+            _vdisk("oplog_bytes", ""),
+            unit="bytes",
+            bad="grows through the run: it drains more slowly than it fills, and is full in the end.",
+            none=NO_CVM,
+        ),
+        graph(
+            "Writes: front end, oplog, back end",
+            "Writes a second at the front end, into the oplog, and behind it (the back end leaves "
+            "out what the oplog absorbed).",
+            _vdisk("frontend_ops_per_second", "front end", "op", more=',op="write"'),
+            _vdisk("oplog_ops_per_second", "oplog"),
+            _vdisk("backend_ops_per_second", "back end", "op", more=',op="write"'),
+            unit="iops",
+            bad="the oplog's line falls below the front end's.",
+            none=NO_CVM,
+        ),
+        graph(
+            "Working set",
+            "Data touched within the last 2 minutes and the last hour, by read, write and either.",
+            _vdisk("working_set_bytes", "{{window}} {{op}}", "op", "window"),
+            unit="bytes",
+            bad="above the caches and the SSD tier that it shares.",
+            none=_NO_DETAILS,
+        ),
+        graph(
+            "Up-migrated extent groups",
+            "Extent groups moved from HDD to SSD within the window.",
+            _vdisk("extent_group_up_migrations", "{{window}}", "window"),
+            unit="short",
+            bad="above 0 in a run that should be warm: its first minutes were read from HDD.",
+            none=_NO_DETAILS,
+        ),
+    ]
+
+
+def _back_end() -> list[dashboard.Panel]:
+    return [
+        graph(
+            "Back-end latency",
+            "Average of reads and writes together behind the oplog: not what the virtual machine sees.",
+            _vdisk("backend_latency_seconds", ""),
+            unit="s",
+            bad="rises while the front end's does not yet: the oplog still hides it.",
+            none=NO_CVM,
+            size=(8, 7),
+            log=True,
+        ),
+        graph(
+            "Back-end outstanding",
+            "Operations under way behind the front end.",
+            _vdisk("outstanding_ops", "{{op}}", "op"),
+            unit="short",
+            bad="grows.",
+            none=NO_CVM,
+            size=(8, 7),
+        ),
+        graph(
+            "Busy",
+            "Part of the time that the vdisk was busy, at the front end.",
+            _vdisk("frontend_busy_ratio", ""),
+            unit="percentunit",
+            bad="near 100 % with few operations: each takes long.",
+            none=NO_CVM,
+            size=(8, 7),
+            maximum=1,
+        ),
+    ]
+
+
+def _controller() -> list[dashboard.Panel]:
+    def disks(what: str) -> str:
+        return f"sum by (cvm, tier) (nutanix_disk_{what}_bytes{{{_CVM}}})"
+
+    return [
+        graph(
+            "Queues",
+            "Operations queued and admitted by queue of the CVM.",
+            Query(f"nutanix_stargate_queue_operations{{{_CVM}}}", "{{cvm}} {{queue}} {{state}}"),
+            unit="short",
+            bad="queued above 0 for longer than a poll.",
+            none=NO_CVM,
+            size=(8, 7),
+        ),
+        graph(
+            "Content cache hits",
+            "Hits of the content cache.",
+            Query(f"nutanix_content_cache_hit_ratio{{{_CVM}}}", "{{cvm}} {{kind}}"),
+            unit="percentunit",
+            bad="falls while the working set is the same: another load takes the cache.",
+            none=NO_CVM,
+            size=(8, 7),
+            maximum=1,
+        ),
+        graph(
+            "Free space by tier",
+            "Free part of the disks of each tier.",
+            Query(f"{disks('available')} / {disks('size')}", "{{cvm}} {{tier}}"),
+            unit="percentunit",
+            bad="SSD below 25 %: data is moved down while the benchmark runs.",
+            none=NO_CVM,
+            size=(8, 7),
+            maximum=1,
+        ),
+        graph(
+            "Poll duration",
+            "Time that the last poll of the CVM took, all pages together.",
+            Query(f"nutanix_cvm_poll_duration_seconds{{{_CVM}}}", "{{cvm}}"),
+            unit="s",
+            bad="near the poll interval: read fewer detail pages.",
+            none=NO_CVM,
+            size=(12, 6),
+        ),
+        table(
+            "Vdisks",
+            "The vdisks that the CVMs host, with what the mapping says of them.",
+            now(f"group by (cvm, vdisk, vdisk_name, vm, disk, role) (nutanix_vdisk_info{{{_CVM}}})"),
+            columns=[
+                Column("cvm", "CVM", width=90),
+                Column("vdisk", "Vdisk", width=90),
+                Column("role", "Role", width=80),
+                Column("vm", "VM", width=80),
+                Column("disk", "Disk", width=80),
+                Column("vdisk_name", "Name"),
+            ],
+            bad="no role: alerts and the live dashboard cannot tell log from data.",
+            none=NO_CVM,
+            size=(12, 6),
+            sort=("Role", "down"),
+        ),
+    ]
+
+
+_HELP = """\
+No numbers above? Then no CVM is watched; everything else works without one. To add it, in `benchwatch.yaml`:
+`nutanix: {cvms: [{name: cvm-a, url: "http://127.0.0.1:12009"}]}`,
+reached through `ssh -L 12009:127.0.0.1:2009 nutanix@<cvm>`.
+`benchwatch nutanix check http://127.0.0.1:12009` says what is understood of its pages.
+Only three pages are read, every 10 s at the fastest. Latency distributions,
+randomness, read source and write destination need a detail page of the vdisk:
+name it in `nutanix.vdisks.include` or in `nutanix.mapping`.
+"""
+
+BOARD = Board(
+    uid="benchwatch-nutanix",
+    description="Nutanix vdisks and their CVM during a benchmark, from the pages on port 2009, read every 10 s.",
+    variables=[*variables.standard(), variables.cvm(), variables.vdisk()],
+    rows=[
+        Row("", _overview()),
+        Row("Front end: what the virtual machine sees", _front_end()),
+        Row(  # closed at first: a heatmap without data has no words but "No data"
+            "Latency and size",
+            [_histogram(what, op) for what in ("latency", "size") for op in ("read", "write")],
+            collapsed=True,
+        ),
+        Row("Pattern", _pattern()),
+        Row("Oplog, read source, working set", _destinations()),
+        Row("Back end", _back_end()),
+        Row("The CVM", _controller()),
+        Row(
+            "", [text("How to add a CVM", _HELP, shows="How a CVM and the details of a vdisk are added.", size=(24, 4))]
+        ),
+    ],
+)

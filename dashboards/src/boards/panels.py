@@ -1,0 +1,192 @@
+"""Panels over time and of this moment. Gaps in the data stay gaps."""
+
+from grafana_foundation_sdk.models import common, dashboard, prometheus, statetimeline, timeseries
+from grafana_foundation_sdk.models import heatmap as heatmaps
+from grafana_foundation_sdk.models import stat as stats
+from grafana_foundation_sdk.models import text as texts
+
+from .look import NEUTRAL, RED, Steps, colors, legend, override, panel, right_axis, scale, tooltip
+from .queries import Query
+
+VALUE, NAME, BOTH = (
+    common.BigValueTextMode.VALUE,
+    common.BigValueTextMode.NAME,
+    common.BigValueTextMode.VALUE_AND_NAME,
+)
+
+
+def graph(
+    title: str,
+    shows: str,
+    *queries: Query,
+    unit: str,
+    bad: str,
+    none: str,
+    size: tuple[int, int] = (12, 8),
+    log: bool = False,
+    stacked: bool = False,
+    maximum: float | None = None,
+    limit: float | None = None,
+    right: tuple[str, str] | None = None,
+) -> dashboard.Panel:
+    """Lines over time. `limit`: above it the ground turns red. `right`: which series have an axis of a second unit."""
+    custom = timeseries.FieldConfig(
+        draw_style=common.GraphDrawStyle.LINE,
+        line_width=1,
+        fill_opacity=40 if stacked else 0 if log else 6,
+        show_points=common.VisibilityMode.AUTO,
+        point_size=4,
+        span_nulls=False,
+        axis_soft_min=None if log else 0,
+        axis_border_show=False,
+        scale_distribution=scale(log),
+        stacking=common.StackingConfig(
+            mode=common.StackingMode.NORMAL if stacked else common.StackingMode.NONE, group="A"
+        ),
+        thresholds_style=common.GraphThresholdsStyleConfig(
+            mode=common.GraphThresholdsStyleMode.OFF
+            if limit is None
+            else common.GraphThresholdsStyleMode.DASHED_AND_AREA
+        ),
+    )
+    made = panel(
+        "timeseries",
+        title,
+        shows,
+        bad,
+        queries,
+        timeseries.Options(legend=legend(), tooltip=tooltip()),
+        unit=unit,
+        none=none,
+        size=size,
+        custom=custom,
+        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
+        steps=((None, "transparent"), (limit, RED)) if limit is not None else NEUTRAL,
+        minimum=None if log else 0,
+        maximum=maximum,
+        overrides=[*colors(queries), *([right_axis(*right)] if right else [])],
+    )
+    made.max_data_points = 280  # an hour every 15 s, a quarter of what a wide screen would ask of Prometheus
+    return made
+
+
+def stat(
+    title: str,
+    shows: str,
+    *queries: Query,
+    unit: str,
+    bad: str,
+    none: str,
+    size: tuple[int, int] = (3, 4),
+    steps: Steps = NEUTRAL,
+    decimals: int | None = None,
+    text_mode: common.BigValueTextMode = VALUE,
+    fixed: dict[str, str] | None = None,
+) -> dashboard.Panel:
+    """Numbers of this moment. `text_mode`: values, names or both; `fixed`: colours by name, where not by threshold."""
+    options = stats.Options(
+        graph_mode=common.BigValueGraphMode.NONE,
+        color_mode=common.BigValueColorMode.VALUE,
+        text_mode=text_mode,
+        reduce_options=common.ReduceDataOptions(calcs=["lastNotNull"], fields="", values=False),
+        wide_layout=False,
+    )
+    by_name = [
+        override("byName", name, color={"mode": "fixed", "fixedColor": color}) for name, color in (fixed or {}).items()
+    ]
+    return panel(
+        "stat",
+        title,
+        shows,
+        bad,
+        queries,
+        options,
+        unit=unit,
+        none=none,
+        size=size,
+        steps=steps,
+        decimals=decimals,
+        overrides=by_name,
+    )
+
+
+def heatmap(
+    title: str, shows: str, query: Query, *, unit: str, bad: str, none: str, size: tuple[int, int] = (12, 8)
+) -> dashboard.Panel:
+    """Observations by bucket over time, on the buckets' own scale."""
+    options = heatmaps.Options(
+        calculate=False,
+        color=heatmaps.HeatmapColorOptions(
+            mode=heatmaps.HeatmapColorMode.SCHEME,
+            scheme="Oranges",
+            fill="dark-orange",
+            scale=heatmaps.HeatmapColorScale.EXPONENTIAL,
+            exponent=0.5,
+            steps=64,
+        ),
+        cell_gap=0,
+        filter_values=heatmaps.FilterValueRange(le=1e-9),
+        legend=heatmaps.HeatmapLegend(show=True),
+        rows_frame=heatmaps.RowsHeatmapOptions(layout=common.HeatmapCellLayout.AUTO),
+        tooltip=heatmaps.HeatmapTooltip(mode=common.TooltipDisplayMode.SINGLE, y_histogram=True),
+        y_axis=heatmaps.YAxisConfig(unit=unit, axis_placement=common.AxisPlacement.LEFT),
+    )
+    custom = heatmaps.FieldConfig(scale_distribution=scale(False))
+    made = panel(
+        "heatmap",
+        title,
+        shows,
+        bad,
+        (query,),
+        options,
+        unit=unit,
+        none=none,
+        size=size,
+        custom=custom,
+        format_=prometheus.PromQueryFormat.HEATMAP,
+    )
+    made.max_data_points = 240  # a cell is some pixels wide
+    return made
+
+
+def timeline(
+    title: str,
+    shows: str,
+    *queries: Query,
+    bad: str,
+    none: str,
+    size: tuple[int, int],
+    steps: Steps,
+) -> dashboard.Panel:
+    """One bar a series, coloured by its value."""
+    return panel(
+        "state-timeline",
+        title,
+        shows,
+        bad,
+        queries,
+        statetimeline.Options(
+            show_value=common.VisibilityMode.NEVER,
+            row_height=0.8,
+            legend=common.VizLegendOptions(show_legend=False),
+            tooltip=tooltip(),
+            per_page=0,
+        ),
+        unit="none",
+        none=none,
+        size=size,
+        custom=statetimeline.FieldConfig(fill_opacity=80, line_width=0, span_nulls=False),
+        steps=steps,
+    )
+
+
+def text(title: str, content: str, *, shows: str, size: tuple[int, int]) -> dashboard.Panel:
+    """Words, in Markdown."""
+    return dashboard.Panel(
+        type_val="text",
+        title=title,
+        description=shows,
+        grid_pos=dashboard.GridPos(w=size[0], h=size[1]),
+        options=texts.Options(mode=texts.TextMode.MARKDOWN, content=content),
+        field_config=dashboard.FieldConfigSource(defaults=dashboard.FieldConfig(unit="none")),
+    )

@@ -1,0 +1,280 @@
+"""pgbench: throughput, latency, failures by worker, and what the runs came to."""
+
+from grafana_foundation_sdk.models import dashboard
+
+from . import live, variables
+from .board import Board, Row
+from .look import GREEN, RED
+from .panels import graph, stat
+from .queries import RUN, Query, mean, now, peak, rate, weighted_latency
+from .tables import Column, table
+
+_WORKER = "{{worker}}"
+_BY = "by (worker)"  # of several runs the highest
+
+
+def _overview() -> list[dashboard.Panel]:
+    failed = f"sum(pgbench_failed_transactions_total{{{RUN}}})"
+    return [
+        stat(
+            "Workers on",
+            "pgbench processes that run now.",
+            now(
+                f'sum((benchwatch_run_state{{{RUN},state="running"}} == 1) and on (run, worker) pgbench_tps)',
+                "on",
+            ),
+            unit="short",
+            bad="fewer than were started.",
+            none="none",
+            size=(6, 3),
+        ),
+        stat(
+            "TPS",
+            "Transactions per second of the last report, all workers together.",
+            now(f"sum(pgbench_tps{{{RUN}}})", "TPS"),
+            unit="short",
+            bad="0 while running: a total stall.",
+            none="no report",
+            size=(6, 3),
+            steps=((None, "text"), (0, RED), (0.001, "text")),
+        ),
+        stat(
+            "Latency",
+            "Mean of the last report over all transactions.",
+            now(weighted_latency(f"pgbench_latency_average_seconds{{{RUN}}}", f"pgbench_tps{{{RUN}}}"), "mean"),
+            unit="s",
+            bad="above the objective, or rising at the same TPS.",
+            none="no report",
+            size=(6, 3),
+        ),
+        stat(
+            "p99",
+            "99th percentile of the last second, the highest of the workers.",
+            now(f'max(pgbench_latency_window_seconds{{{RUN},quantile="0.99"}})', "p99"),
+            unit="s",
+            bad="many times the mean.",
+            none="no -l",
+            size=(6, 3),
+        ),
+        stat(
+            "Transactions",
+            "Transactions that completed so far, all workers together.",
+            now(f"sum(pgbench_transactions_total{{{RUN}}})", "transactions"),
+            unit="short",
+            bad="does not grow while running.",
+            none="none",
+            size=(6, 3),
+        ),
+        stat(
+            "Failed",
+            "Part of the transactions that failed after all tries (serialization, deadlock).",
+            now(f"{failed} / ({failed} + sum(pgbench_transactions_total{{{RUN}}}))", "failed"),
+            unit="percentunit",
+            bad="above 0.",
+            none="none",
+            size=(6, 3),
+            steps=((None, "text"), (0, GREEN), (0.000001, RED)),
+        ),
+        stat(
+            "Skipped",
+            "Transactions that were late already and not begun (-R with -L).",
+            now(f"sum(pgbench_skipped_transactions_total{{{RUN}}})", "skipped"),
+            unit="short",
+            bad="above 0: the database does not keep up with the rate.",
+            none="no -R",
+            size=(6, 3),
+            steps=((None, "text"), (0, GREEN), (1, RED)),
+        ),
+        stat(
+            "Retries",
+            "Further tries of transactions (--max-tries).",
+            now(f"sum(pgbench_retries_total{{{RUN}}})", "retries"),
+            unit="short",
+            bad="a large part of the transactions: they fight over the same rows.",
+            none="no --max-tries",
+            size=(6, 3),
+        ),
+    ]
+
+
+def _throughput() -> list[dashboard.Panel]:
+    return [
+        graph(
+            "TPS by worker",
+            "Transactions per second of each pgbench: the mean of its reports in each step.",
+            Query(f"max {_BY} ({mean(f'pgbench_tps{{{RUN}}}')})", _WORKER),
+            unit="short",
+            bad="one worker below the others, or all of them down together.",
+            none=live.NO_PGBENCH,
+        ),
+        graph(
+            "TPS in all",
+            "The same, all workers of a run together, with the transactions as they were counted: both must agree.",
+            Query(f"sum by (run) ({mean(f'pgbench_tps{{{RUN}}}')})", "{{run}}"),
+            Query(f"sum by (run) ({rate(f'pgbench_transactions_total{{{RUN}}}')})", "{{run}} counted"),
+            unit="short",
+            bad="a saw-tooth with the period of checkpoints, or drops to 0.",
+            none=live.NO_PGBENCH,
+        ),
+    ]
+
+
+def _latency() -> list[dashboard.Panel]:
+    average, stddev = f"pgbench_latency_average_seconds{{{RUN}}}", f"pgbench_latency_stddev_seconds{{{RUN}}}"
+    return [
+        graph(
+            "Mean latency by worker",
+            "Mean latency of each pgbench over its report intervals, the highest in each step, and "
+            "the objective of the run.",
+            Query(f"max {_BY} ({peak(average)})", _WORKER),
+            Query(
+                f"min(benchwatch_run_latency_objective_seconds{{{RUN}}} and on (run, worker) {average})", "objective"
+            ),
+            unit="s",
+            bad="above the dashed objective. Absent while nothing completes: a stall is a gap here and 0 "
+            "TPS beside it.",
+            none=live.NO_PGBENCH,
+            log=True,
+        ),
+        live.pgbench_latency((12, 8)),
+        live.pgbench_heatmap((12, 8)),
+        graph(
+            "Spread of the latency",
+            "Standard deviation by the mean of each report interval: 1 is as uneven as chance.",
+            Query(f"max {_BY} ({peak(stddev)} / {mean(average)})", _WORKER),
+            unit="short",
+            bad="above 2 or 3: a few transactions wait for very long.",
+            none=live.NO_PGBENCH,
+        ),
+        graph(
+            "99th percentile by worker",
+            "99th percentile of each second of each pgbench, the highest in each step.",
+            Query(
+                f"max {_BY} ({peak(f'pgbench_latency_window_seconds{{{RUN},quantile={chr(34)}0.99{chr(34)}}}')})",
+                _WORKER,
+            ),
+            unit="s",
+            bad="one worker above the others: look at its disks.",
+            none=live.NO_LOG,
+            log=True,
+        ),
+        graph(
+            "Behind the schedule",
+            "With -R: mean time between the scheduled and the true begin of a transaction, the highest in each step.",
+            Query(f"max {_BY} ({peak(f'pgbench_rate_limit_lag_seconds{{{RUN}}}')})", _WORKER),
+            unit="s",
+            bad="grows: the database cannot keep the rate, and the latency no longer says how fast it is.",
+            none="No run with a rate limit (pgbench -R) in this time range",
+        ),
+    ]
+
+
+def _failures() -> list[dashboard.Panel]:
+    def counter(title: str, name: str, shows: str, bad: str, none: str) -> dashboard.Panel:
+        return graph(
+            title,
+            shows,
+            Query(f"sum {_BY} ({rate(f'{name}{{{RUN}}}')})", _WORKER),
+            unit="ops",
+            bad=bad,
+            none=none,
+            size=(8, 6),
+        )
+
+    return [
+        counter(
+            "Failed",
+            "pgbench_failed_transactions_total",
+            "Transactions a second that failed after all tries.",
+            "above 0.",
+            "Nothing counted: pgbench before 15, or no run in this time range",
+        ),
+        counter(
+            "Skipped",
+            "pgbench_skipped_transactions_total",
+            "Transactions a second that were late already and not begun (-R with -L).",
+            "above 0: the rate is beyond the database.",
+            "No run with -R and -L in this time range",
+        ),
+        counter(
+            "Retries",
+            "pgbench_retries_total",
+            "Further tries a second (--max-tries).",
+            "a large part of the TPS.",
+            "No run with --max-tries in this time range",
+        ),
+    ]
+
+
+def _results() -> list[dashboard.Panel]:
+    def result(name: str) -> Query:
+        return now(f"max by (run, worker) (pgbench_result_{name}{{{RUN}}})")
+
+    return [
+        table(
+            "Results",
+            "The final report of each finished pgbench.",
+            result("tps"),
+            result("latency_average_seconds"),
+            result("latency_stddev_seconds"),
+            result("transactions"),
+            result("connection_seconds"),
+            now(f"max by (run, worker) (pgbench_clients{{{RUN}}})"),
+            now(f"max by (run, worker) (pgbench_scale_factor{{{RUN}}})"),
+            columns=[
+                Column("run", "Run", link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw}"),
+                Column("worker", "Worker"),
+                Column("Value #A", "TPS", "short", decimals=1),
+                Column("Value #B", "Mean latency", "s"),
+                Column("Value #C", "Standard deviation", "s"),
+                Column("Value #D", "Transactions", "short"),
+                Column("Value #E", "Connecting", "s"),
+                Column("Value #F", "Clients", "short"),
+                Column("Value #G", "Scale", "short"),
+            ],
+            bad="a run that is not here has no final report: it runs, failed or was interrupted.",
+            none="No pgbench run has finished",
+            size=(24, 7),
+            sort=("Run", "down"),
+        ),
+        table(
+            "Statements",
+            "Mean latency of each statement over the run (-r).",
+            now(f"max by (run, worker, script, statement) (pgbench_result_statement_latency_average_seconds{{{RUN}}})"),
+            columns=[
+                Column("run", "Run"),
+                Column("worker", "Worker", width=120),
+                Column("script", "Script", width=80),
+                Column("statement", "Statement"),
+                Column("Value", "Mean latency", "s", width=130),
+            ],
+            bad="END (the commit) with most of the time: the log device decides.",
+            none="No finished run with pgbench -r",
+            size=(14, 9),
+            sort=("Mean latency", "down"),
+        ),
+        table(
+            "Parameters",
+            "What the runs were started with: from the tool's output and run.yaml.",
+            now(f"group by (run, name, value) (benchwatch_run_parameter{{{RUN}}})"),
+            columns=[Column("run", "Run"), Column("name", "Parameter"), Column("value", "Value")],
+            bad="not what you meant to measure.",
+            none="No parameters are known of these runs",
+            size=(10, 9),
+            sort=("Parameter", "up"),
+        ),
+    ]
+
+
+BOARD = Board(
+    uid="benchwatch-pgbench",
+    description="pgbench by worker: throughput, latency and its distribution, failures, results.",
+    variables=variables.standard("pgbench", newest=True),
+    rows=[
+        Row("", _overview()),
+        Row("Throughput", _throughput()),
+        Row("Latency", _latency()),
+        Row("Failures", _failures()),
+        Row("Results and parameters", _results()),
+    ],
+)

@@ -1,0 +1,88 @@
+"""PromQL that several dashboards share.
+
+Rules: gauges of a tool's reports are reduced over `$__interval` (mean for rates, maximum for latencies), so that a
+zoomed-out graph still shows a spike of one second; counters go through `rate` over `$__rate_interval`; numerators and
+denominators are summed before the division; no quantile is ever averaged: over several workers the highest is shown.
+The CVM's pages are read every 10 s, so their gauges are taken as they are.
+"""
+
+import re
+from typing import NamedTuple
+
+RUN = 'run=~"$run",worker=~"$worker"'
+FIO = f'{RUN},job=~"$job"'
+VDISK = 'cvm=~"$cvm",vdisk=~"$vdisk"'
+EXPORTER_JOBS = 'job=~"benchwatch-.*"'
+
+_METRIC = re.compile(r"\b(?:pgbench|fio|nutanix|benchwatch|node|process|scrape)_\w+|\bALERTS(?:_FOR_STATE)?\b|\bup\b")
+
+
+class Query(NamedTuple):
+    """One PromQL query of a panel.
+
+    `instant`: its value at the end of the time range instead of its course. `minimum_step`: the shortest step, as text.
+    """
+
+    expression: str
+    legend: str = ""
+    instant: bool = False
+    minimum_step: str = ""
+
+
+def now(expression: str, legend: str = "") -> Query:
+    """The value at the end of the time range."""
+    return Query(expression, legend, instant=True)
+
+
+def metrics(queries: tuple[Query, ...]) -> tuple[str, ...]:
+    """The names of the metrics that are asked for, each once, in order of appearance."""
+    return tuple(dict.fromkeys(name for query in queries for name in _METRIC.findall(query.expression)))
+
+
+def mean(series: str) -> str:
+    """A reported rate over each step of the graph: its mean."""
+    return f"avg_over_time({series}[$__interval])"
+
+
+def peak(series: str) -> str:
+    """A reported latency over each step of the graph: its maximum."""
+    return f"max_over_time({series}[$__interval])"
+
+
+def rate(series: str) -> str:
+    """Increase a second of a counter."""
+    return f"rate({series}[$__rate_interval])"
+
+
+def weighted_latency(latency: str, weight: str, by: str = "") -> str:
+    """Mean latency over all operations of several series: the sum of latency x rate by the sum of rates.
+
+    Where nothing completed, there is no latency, and its weight is 0. NaN, which draws no point, if that holds for all.
+    """
+    grouping = f" by ({by})" if by else ""
+    return f"sum{grouping} ({latency} * {weight}) / sum{grouping} ({weight})"
+
+
+def histogram(bucket: str) -> str:
+    """Observations between two bounds in each step, for a heatmap."""
+    return f"sum by (le) (increase({bucket}[$__rate_interval]))"
+
+
+def vdisk(series: str, *labels: str) -> str:
+    """Series of vdisks with their role from the mapping; `labels` are those beyond cvm and vdisk."""
+    return (
+        f"{series} * on (cvm, vdisk) group_left (role) nutanix_vdisk_info\n"
+        f"or on ({', '.join(('cvm', 'vdisk', *labels))}) {series}"
+    )
+
+
+def node(name: str, device: str, more: str = "") -> str:
+    """A disk counter of node_exporter for the chosen host and the devices of a variable."""
+    return f'node_disk_{name}{{instance=~"$host",device=~"${device}"{more}}}'
+
+
+def await_seconds(device: str, operation: str) -> str:
+    """Mean time a request to a device took: seconds of all requests by requests; nothing where there were none."""
+    seconds = f"sum by (device) ({rate(node(f'{operation}_time_seconds_total', device))})"
+    requests = f"sum by (device) ({rate(node(f'{operation}s_completed_total', device))})"
+    return f"{seconds} / ({requests} > 0)"

@@ -1,0 +1,178 @@
+"""Tables, and charts of tables: results side by side rather than over time."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from grafana_foundation_sdk.models import barchart, common, dashboard, prometheus, timeseries, trend
+from grafana_foundation_sdk.models import table as tables
+
+from .look import NEUTRAL, Steps, legend, override, panel, scale, thresholds, tooltip
+from .queries import Query
+
+
+class Column(NamedTuple):
+    """A column of a table: the field, its heading and how its cells look. `link` leads to another dashboard."""
+
+    field: str
+    title: str
+    unit: str = "none"
+    width: int = 0
+    steps: Steps = ()
+    decimals: int | None = None
+    link: str = ""
+    hidden: bool = False
+    mappings: dict[str, str] = {}
+
+
+def transformation(kind: str, **options: object) -> dashboard.DataTransformerConfig:
+    """One of Grafana's transformations."""
+    return dashboard.DataTransformerConfig(id_val=kind, options=options)
+
+
+def table(
+    title: str,
+    shows: str,
+    *queries: Query,
+    columns: Sequence[Column],
+    bad: str,
+    none: str,
+    size: tuple[int, int] = (24, 8),
+    sort: tuple[str, Literal["up", "down"]] | None = None,
+    before: Sequence[dashboard.DataTransformerConfig] = (),
+    steps: Steps = NEUTRAL,
+    unit: str = "none",
+) -> dashboard.Panel:
+    """A table of the queries' labels and values; fields that are not among the columns are left out.
+
+    Without columns all fields are shown as the transformations `before` leave them, numbers in `unit` and `steps`.
+    """
+    order = {column.field: index for index, column in enumerate(columns)}
+    renamed = {column.field: column.title for column in columns}
+    shaping = [
+        transformation("filterFieldsByName", include={"names": list(order)}),
+        transformation("organize", indexByName=order, renameByName=renamed, excludeByName={}),
+    ]
+    joined = [transformation("merge")] if len(queries) > 1 and not before else []
+    return panel(
+        "table",
+        title,
+        shows,
+        bad,
+        tuple(query._replace(instant=True) for query in queries),
+        tables.Options(
+            cell_height=common.TableCellHeight.SM,
+            sort_by=[common.TableSortByFieldState(display_name=sort[0], desc=sort[1] == "down")] if sort else None,
+        ),
+        unit=unit,
+        none=none,
+        size=size,
+        custom={"align": "auto", "cellOptions": {"type": "color-text"}, "filterable": False},
+        steps=steps,
+        overrides=[override("byRegexp", "/.*/", noValue="-"), *(_column(column) for column in columns)],
+        transformations=[*before, *joined, *(shaping if columns else [])],
+        format_=prometheus.PromQueryFormat.TABLE,
+    )
+
+
+def _column(column: Column) -> dashboard.DashboardFieldConfigSourceOverrides:
+    properties: dict[str, object] = {"unit": column.unit}
+    if column.decimals is not None:
+        properties["decimals"] = column.decimals
+    if column.width:
+        properties["custom.width"] = column.width
+    if column.steps:
+        properties["thresholds"] = thresholds(column.steps)
+        properties["custom.cellOptions"] = {"type": "color-background", "mode": "basic"}
+    if column.mappings:
+        colors = {value: {"color": color} for value, color in column.mappings.items()}
+        properties["mappings"] = [{"type": "value", "options": colors}]
+        properties["custom.cellOptions"] = {"type": "color-text"}
+    if column.hidden:
+        properties["custom.hideFrom"] = {"viz": True, "legend": False, "tooltip": False}
+        properties["custom.hidden"] = True  # the same up to Grafana 12.1
+    if column.link:
+        properties["links"] = [{"title": "Open", "url": column.link}]
+    return dashboard.DashboardFieldConfigSourceOverrides(
+        matcher=dashboard.MatcherConfig(id_val="byName", options=column.title),
+        properties=[dashboard.DynamicConfigValue(id_val=name, value=value) for name, value in properties.items()],
+    )
+
+
+def bars(
+    title: str,
+    shows: str,
+    *queries: Query,
+    category: str,
+    unit: str,
+    bad: str,
+    none: str,
+    size: tuple[int, int],
+    before: Sequence[dashboard.DataTransformerConfig],
+    log: bool = False,
+) -> dashboard.Panel:
+    """Bars of the queries' present values, grouped by the field `category`."""
+    return panel(
+        "barchart",
+        title,
+        shows,
+        bad,
+        tuple(query._replace(instant=True) for query in queries),
+        barchart.Options(
+            x_field=category,
+            orientation=common.VizOrientation.VERTICAL,
+            x_tick_label_max_length=20,
+            show_value=common.VisibilityMode.AUTO,
+            legend=legend(),
+            tooltip=tooltip(),
+        ),
+        unit=unit,
+        none=none,
+        size=size,
+        custom=barchart.FieldConfig(fill_opacity=70, scale_distribution=scale(log)),
+        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
+        overrides=[override("byName", category, unit="none")],
+        transformations=before,
+        format_=prometheus.PromQueryFormat.TABLE,
+    )
+
+
+def course(
+    title: str,
+    shows: str,
+    *queries: Query,
+    elapsed: Query,
+    length: str,
+    unit: str,
+    bad: str,
+    none: str,
+    size: tuple[int, int],
+    log: bool = False,
+) -> dashboard.Panel:
+    """Lines over the seconds since a start, which `elapsed` gives; `length` is how far back from now is asked for."""
+    name = "elapsed"
+    return panel(
+        "trend",
+        title,
+        shows,
+        bad,
+        (elapsed._replace(legend=name), *queries),
+        trend.Options(legend=legend(), tooltip=tooltip(), x_field=name),
+        unit=unit,
+        none=none,
+        size=size,
+        custom=timeseries.FieldConfig(
+            draw_style=common.GraphDrawStyle.LINE,
+            line_width=1,
+            show_points=common.VisibilityMode.NEVER,
+            span_nulls=False,
+            axis_soft_min=None if log else 0,
+            scale_distribution=scale(log),
+        ),
+        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
+        overrides=[override("byName", name, unit="s", custom__scaleDistribution=scale(False))],
+        transformations=[
+            transformation("joinByField", byField="Time", mode="outer"),
+            transformation("filterFieldsByName", exclude={"names": ["Time"]}),
+        ],
+        time_from=length,
+    )

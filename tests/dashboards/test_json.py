@@ -1,0 +1,264 @@
+"""The committed dashboards as files: up to date, and as Grafana and its users need them."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchwatch.families import SECTIONS
+
+from .grafana import DASHBOARDS, FILES, Json, load, panels, targets
+
+UNITS = frozenset(["none", "short", "s", "bytes", "Bps", "iops", "ops", "percentunit", "bool_yes_no", "dtdurations"])
+"""Those of `packages/grafana-data/src/valueFormats/categories.ts` of Grafana 12.2 that are used here."""
+CORE = frozenset(["timeseries", "stat", "table", "heatmap", "text", "state-timeline", "barchart", "xychart", "trend"])
+BUILT_IN = frozenset(
+    {"__interval", "__rate_interval", "__range", "__to", "__from", "__url_time_range", "__data", "__value"}
+)
+# Of node_exporter, of Prometheus itself.
+OTHERS = re.compile(
+    r"node_(disk|cpu|pressure)_\w+_total|ALERTS|ALERTS_FOR_STATE|up|scrape_(duration_seconds|samples_scraped)"
+)
+
+_NAME = re.compile(r"(?<![\w$\"])[a-zA-Z_:][\w:]*(?=\s*[{\[])|\bALERTS(?:_FOR_STATE)?\b|\bup\b")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_METRIC = re.compile(r"\b(?:pgbench|fio|nutanix|benchwatch|process|scrape|node)_[a-z_0-9]+\b")
+_RATE = re.compile(r"\b(?:rate|irate|increase)\([^()]*?\[(.*?)\]")
+_COUNTER = re.compile(r"(\w+)\(\s*(\w+_total)\b")
+
+every_dashboard = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+
+
+def known_metrics() -> set[str]:
+    names = set()
+    for _, _, families in SECTIONS:
+        for family in families:
+            names.add(family.name)
+            if family.kind in ("histogram", "summary"):
+                names |= {f"{family.name}_{suffix}" for suffix in ("bucket", "sum", "count")}
+    return names
+
+
+def expressions(dashboard: Json) -> Iterator[str]:
+    """Of panels, annotations and query variables."""
+    yield from (target.expression for target in targets(dashboard))
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            yield variable["query"]["query"]
+
+
+def metrics(expression: str) -> set[str]:
+    bare = _STRING.sub('""', expression)
+    return set(_METRIC.findall(bare)) | set(re.findall(r"\bALERTS(?:_FOR_STATE)?\b|\bup\b", bare))
+
+
+def test_there_are_eight_dashboards() -> None:
+    names = ["compare", "density", "exporter", "fio", "live", "nutanix", "pgbench", "spike"]
+    assert [path.stem for path in FILES] == names
+
+
+def test_the_json_is_what_the_source_generates(tmp_path: Path) -> None:
+
+    subprocess.run([sys.executable, "-m", "boards", tmp_path], cwd=DASHBOARDS / "src", check=True)
+    generated = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert generated == {path.name: path.read_bytes() for path in FILES}, "run scripts/dashboards"
+
+
+def test_uids_and_titles_are_unique() -> None:
+    dashboards = [load(path) for path in FILES]
+    assert len({dashboard["uid"] for dashboard in dashboards}) == len(FILES)
+    assert len({dashboard["title"] for dashboard in dashboards}) == len(FILES)
+    for dashboard in dashboards:
+        assert re.fullmatch(r"[a-z-]{8,40}", dashboard["uid"])
+
+
+@every_dashboard
+def test_the_frame_is_that_of_a_provisioned_classic_dashboard(path: Path) -> None:
+    dashboard = load(path)
+    assert dashboard["schemaVersion"] <= 42
+    assert "__inputs" not in dashboard and "DS_PROMETHEUS" not in path.read_text()
+    assert "id" not in dashboard
+    assert dashboard["editable"] is False
+    assert dashboard["graphTooltip"] == 1, "shared crosshair"
+    assert "benchwatch" in dashboard["tags"] and dashboard["description"]
+    assert dashboard["timepicker"]["refresh_intervals"][0] == "1s"
+
+
+@every_dashboard
+def test_the_data_source_is_a_variable_everywhere(path: Path) -> None:
+    dashboard = load(path)
+    (variable,) = [one for one in dashboard["templating"]["list"] if one["type"] == "datasource"]
+    assert variable["name"] == "datasource" and variable["label"] == "Data source" and variable["query"] == "prometheus"
+    assert variable["current"]["value"] == _provisioned_datasource()["uid"]
+    wanted = {"type": "prometheus", "uid": "${datasource}"}
+    for panel in panels(dashboard):
+        if panel["type"] != "text":
+            assert panel["datasource"] == wanted, panel["title"]
+            assert all(target["datasource"] == wanted for target in panel["targets"]), panel["title"]
+    for other in [*dashboard["annotations"]["list"], *dashboard["templating"]["list"]]:
+        assert other is variable or other["datasource"] == wanted, other["name"]
+
+
+@every_dashboard
+def test_variables_are_asked_anew_when_the_time_changes(path: Path) -> None:
+    for variable in load(path)["templating"]["list"]:
+        if variable["type"] == "query":
+            assert variable["refresh"] == 2, variable["name"]
+            assert variable["label"] and variable["description"]
+
+
+@every_dashboard
+def test_every_panel_says_what_it_shows_what_bad_looks_like_and_its_source(path: Path) -> None:
+    for panel in panels(load(path)):
+        assert panel["title"], panel["id"]
+        description = panel["description"]
+        if panel["type"] == "text":
+            assert description
+            continue
+        shows, bad, source = description.split("\n\n")
+        assert shows.endswith(".") and bad.startswith("**Bad:** ") and source.startswith("**Source:** `"), panel[
+            "title"
+        ]
+        named = set(re.findall(r"`(\w+)`", source))
+        asked = {name for target in panel["targets"] for name in metrics(target["expr"])}
+        assert named == asked, panel["title"]
+
+
+@every_dashboard
+def test_every_panel_has_a_known_unit_and_words_for_no_data(path: Path) -> None:
+    for panel in panels(load(path)):
+        defaults = panel["fieldConfig"]["defaults"]
+        assert defaults["unit"] in UNITS, panel["title"]
+        assert panel["type"] == "text" or defaults["noValue"], panel["title"]
+        for override in panel["fieldConfig"]["overrides"]:
+            units = [one["value"] for one in override["properties"] if one["id"] == "unit"]
+            assert set(units) <= UNITS, panel["title"]
+
+
+@every_dashboard
+def test_panels_are_core_numbered_and_do_not_overlap(path: Path) -> None:
+    dashboard = load(path)
+    shown = dashboard["panels"]
+    everything = [*panels(dashboard), *(panel for panel in shown if panel["type"] == "row")]
+    assert len({panel["id"] for panel in everything}) == len(everything)
+    assert {panel["type"] for panel in panels(dashboard)} <= CORE
+    cells: set[tuple[int, int]] = set()
+    for panel in shown:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        covered = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not covered & cells, panel["title"]
+        cells |= covered
+
+
+@every_dashboard
+def test_panels_have_queries_with_distinct_names(path: Path) -> None:
+    for panel in panels(load(path)):
+        if panel["type"] == "text":
+            continue
+        references = [target["refId"] for target in panel["targets"]]
+        assert references and len(set(references)) == len(references), panel["title"]
+        assert all(target["instant"] != target["range"] for target in panel["targets"]), panel["title"]
+
+
+@every_dashboard
+def test_gaps_stay_gaps(path: Path) -> None:
+    for panel in panels(load(path)):
+        custom = panel["fieldConfig"]["defaults"].get("custom") or {}
+        assert not custom.get("spanNulls") and not custom.get("insertNulls"), panel["title"]
+
+
+@every_dashboard
+def test_counters_are_rated_over_the_rate_interval(path: Path) -> None:
+    dashboard = load(path)
+    for target in targets(dashboard):
+        windows = _RATE.findall(target.expression)
+        # In a subquery of the ranking the window is of the subquery's step.
+        allowed = {"$__rate_interval", "5s"} if dashboard["title"] == "Spike" else {"$__rate_interval"}
+        assert set(windows) <= allowed, target
+        if not target.instant:
+            for function, counter in _COUNTER.findall(_STRING.sub('""', target.expression)):
+                assert function in ("rate", "increase") or "errors" in counter or "requests" in counter, (
+                    target,
+                    counter,
+                )
+
+
+@every_dashboard
+def test_no_quantile_is_averaged(path: Path) -> None:
+    for target in targets(load(path)):
+        if "quantile=" in target.expression:
+            assert not re.search(r"\b(avg|sum|avg_over_time|sum_over_time)\b[^)]*quantile=", target.expression), target
+
+
+@every_dashboard
+def test_metrics_exist(path: Path) -> None:
+    known = known_metrics()
+    for expression in expressions(load(path)):
+        for name in metrics(expression):
+            assert name in known or OTHERS.fullmatch(name), (name, expression)
+
+
+@every_dashboard
+def test_variables_that_are_used_exist(path: Path) -> None:
+    dashboard = load(path)
+    known = {variable["name"] for variable in dashboard["templating"]["list"]} | BUILT_IN
+    links = re.findall(r'"url": "(.*?)"', path.read_text())
+    for text in [*expressions(dashboard), *links]:
+        used = {first or second for first, second in re.findall(r"\$\{(\w+)[^}]*\}|\$(\w+)", text)}
+        assert used <= known, text
+
+
+@every_dashboard
+def test_links_lead_to_dashboards(path: Path) -> None:
+    dashboard = load(path)
+    uids = {load(other)["uid"] for other in FILES}
+    for link in re.findall(r"/d/([\w-]+)", path.read_text()):
+        assert link in uids
+    (link,) = dashboard["links"]
+    assert link["tags"] == ["benchwatch"] and link["includeVars"] and link["keepTime"]
+
+
+@every_dashboard
+def test_alerts_and_runs_are_marked(path: Path) -> None:
+    assert [annotation["name"] for annotation in load(path)["annotations"]["list"]] == ["Alerts", "Runs"]
+
+
+@every_dashboard
+def test_directions_have_the_same_colours_everywhere(path: Path) -> None:
+    for panel in panels(load(path)):
+        if panel["type"] != "timeseries":
+            continue
+        for target in panel["targets"]:
+            last = target["legendFormat"].split()[-1]
+            wanted = {"read": "blue", "write": "orange"}
+            for op in wanted if last == "{{op}}" else {last} & wanted.keys():
+                colors = [
+                    one["value"]["fixedColor"]
+                    for override in panel["fieldConfig"]["overrides"]
+                    if re.search(override["matcher"]["options"].strip("/"), f"x {op}")
+                    for one in override["properties"]
+                    if one["id"] == "color"
+                ]
+                assert colors == [wanted[op]], panel["title"]
+
+
+def _provisioned_datasource() -> Json:
+    content = yaml.safe_load((DASHBOARDS / "provisioning/datasources/prometheus.yml").read_text())
+    (source,) = content["datasources"]
+    found: Json = source
+    return found
+
+
+def test_the_provisioned_data_source_is_fresh_to_the_second() -> None:
+    source = _provisioned_datasource()
+    assert source["type"] == "prometheus" and source["uid"] == "prometheus"
+    assert source["jsonData"]["timeInterval"] == "1s"
