@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import requests
+
 from demo_figures import Figures, Prometheus
 from demo_postgres import USER, Postgres
 from demo_processes import Process, Processes
