@@ -1,4 +1,5 @@
-"""What runs in the demo: a PostgreSQL server, a simulated CVM, node_exporter, benchwatch, Prometheus, pgbench and fio.
+"""What runs in the demo: PostgreSQL, a simulated CVM, node_exporter, benchwatch, Alertmanager, Prometheus, pgbench
+and fio.
 
 All of it listens on loopback, on the usual ports where those are free, and writes into the demo's folder only.
 """
@@ -20,7 +21,14 @@ from demo_postgres import USER, Postgres
 from demo_processes import Process, Processes
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
-_DEFAULT_PORTS = {"exporter": 19777, "Prometheus": 9090, "CVM": 2009, "node_exporter": 9100, "PostgreSQL": 0}
+_DEFAULT_PORTS = {
+    "exporter": 19777,
+    "Prometheus": 9090,
+    "CVM": 2009,
+    "node_exporter": 9100,
+    "Alertmanager": 9093,
+    "PostgreSQL": 0,
+}
 _RUNS_KEPT = 10
 _EXPORTER_CONFIG = """\
 nutanix:
@@ -84,6 +92,7 @@ class Demo:
         self._serve("CVM", "/", simulate)
         self._serve("node_exporter", "/metrics", self._node_exporter())
         self._serve("exporter", "/-/ready", self._exporter())
+        self._serve("Alertmanager", "/-/ready", self._alertmanager())
         self._serve("Prometheus", "/-/ready", self._prometheus())
         for benchmark in (Benchmark("pgbench", self._pgbench, "db1"), Benchmark("fio", self._fio, "disk1")):
             self._runs.append(self._run(benchmark))
@@ -113,7 +122,8 @@ class Demo:
         """What runs where."""
         return [
             ("exporter", f"{self.url('exporter')}/  (what it exports: {self.url('exporter')}/metrics)"),
-            ("Prometheus", f"{self.url('Prometheus')}/"),
+            ("Prometheus", f"{self.url('Prometheus')}/  (alerts: {self.url('Prometheus')}/alerts)"),
+            ("Alertmanager", f"{self.url('Alertmanager')}/"),
             ("simulated CVM", f"{self.url('CVM')}/"),
             ("node_exporter", f"{self.url('node_exporter')}/metrics"),
             ("PostgreSQL", f"127.0.0.1:{self.ports['PostgreSQL']}, user {USER}, password in {self.postgres.pgpass}"),
@@ -140,10 +150,17 @@ class Demo:
         listen = f"--web.listen-address={self._address('exporter')}"
         return [_benchwatch(), "serve", f"--config.file={config}", listen, f"--runs.path={self.folder / 'runs'}"]
 
+    def _alertmanager(self) -> list[str]:
+        program = shutil.which("prometheus-alertmanager") or "alertmanager"
+        config = _CHECKOUT / "prometheus" / "alertmanager.yml"
+        listen = [f"--web.listen-address={self._address('Alertmanager')}", "--cluster.listen-address="]
+        return [program, f"--config.file={config}", f"--storage.path={self.folder / 'alertmanager'}", *listen]
+
     def _prometheus(self) -> list[str]:
         text = (_CHECKOUT / "prometheus" / "prometheus.yml").read_text()
-        for name in ("exporter", "node_exporter"):
+        for name in ("exporter", "node_exporter", "Alertmanager"):
             text = text.replace(f"127.0.0.1:{_DEFAULT_PORTS[name]}", self._address(name))
+        text = text.replace('"rules/', f'"{_CHECKOUT}/prometheus/rules/')
         config, data = self.folder / "prometheus.yml", self.folder / "prometheus"
         config.write_text(text)
         shutil.rmtree(data, ignore_errors=True)  # what is shown and judged is of this demo alone

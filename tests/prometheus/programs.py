@@ -1,0 +1,76 @@
+"""Prometheus' and Alertmanager's own programs, as the tests use them."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+FOLDER = Path(__file__).parents[2] / "prometheus"
+GROUPS = (
+    "runs",
+    "worker_baselines",
+    "workers",
+    "disk_baselines",
+    "disks",
+    "vdisk_baselines",
+    "vdisks",
+    "exporter",
+)
+"""The groups of rules, each after those it builds on."""
+
+
+def program(*names: str) -> str:
+    """The path of a program that has one of these names; without one the test fails."""
+    for name in names:
+        if path := shutil.which(name):
+            return path
+    raise AssertionError(f"no {' or '.join(names)} on PATH; scripts/setup installs Debian's packages")
+
+
+def output(*command: str | Path) -> str:
+    """What a program prints; fails with that if its exit code is not 0."""
+    finished = subprocess.run(
+        [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=FOLDER, timeout=300
+    )
+    assert finished.returncode == 0, finished.stdout
+    return finished.stdout
+
+
+def series(name: str, values: str, **labels: str) -> dict[str, str]:
+    """A series as promtool's tests have it, a sample a second."""
+    pairs = ", ".join(f'{label}="{value}"' for label, value in labels.items())
+    return {"series": f"{name}{{{pairs}}}", "values": values}
+
+
+def evaluate(
+    folder: Path,
+    loads: list[dict[str, str]],
+    seconds: int,
+    expected: Mapping[str, Mapping[str, float]],
+    files: tuple[str, ...] = ("runs", "workers", "disks", "vdisks", "exporter"),
+) -> None:
+    """Has promtool evaluate files of rules on these series, second by second; fails if a rule cannot be evaluated.
+
+    `expected` is what each expression gives at the end: values by labels.
+    """
+    checks = [
+        {
+            "expr": expression,
+            "eval_time": f"{seconds}s",
+            "exp_samples": [{"labels": labels, "value": value} for labels, value in samples.items()],
+        }
+        for expression, samples in expected.items()
+    ]
+    content = {
+        "rule_files": [str(FOLDER / "rules" / f"{name}.yml") for name in files],
+        "evaluation_interval": "1s",
+        "group_eval_order": [
+            group for group in GROUPS if f"{group.split('_')[0].rstrip('s')}s" in (*files, f"{files}")
+        ],
+        "tests": [{"interval": "1s", "input_series": loads, "promql_expr_test": checks}],
+    }
+    path = folder / "test.yml"
+    path.write_text(yaml.safe_dump(content))
+    assert "SUCCESS" in output(program("promtool"), "test", "rules", path)

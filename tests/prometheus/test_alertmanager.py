@@ -1,0 +1,224 @@
+"""alertmanager.yml as Alertmanager's own programs understand it: who is told of what, and what is kept silent."""
+
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import yaml
+
+from tests.prometheus.programs import FOLDER, output, program
+
+CONFIG = FOLDER / "alertmanager.yml"
+PATIENCE = 30.0
+"""Seconds until an Alertmanager that does not get on is given up."""
+
+
+def routed(**labels: str) -> str:
+    pairs = [f"{name}={value}" for name, value in labels.items()]
+    said = output(program("amtool"), "config", "routes", "test", f"--config.file={CONFIG}", *pairs)
+    return said.splitlines()[-1].strip()
+
+
+def test_configuration_is_read_without_complaint() -> None:
+    assert "SUCCESS" in output(program("amtool"), "check-config", CONFIG)
+
+
+def test_examples_of_receivers_are_read_without_complaint(tmp_path: Path) -> None:
+    text = CONFIG.read_text()
+    start, end = text.index("    # webhook_configs:"), text.index("  - name: urgent")
+    edited = tmp_path / "alertmanager.yml"
+    edited.write_text(text[:start] + re.sub(r"(?m)^    # ", "    ", text[start:end]) + text[end:])
+    receiver = yaml.safe_load(edited.read_text())["receivers"][0]
+    assert set(receiver) == {"name", "webhook_configs", "email_configs", "slack_configs"}
+    assert "SUCCESS" in output(program("amtool"), "check-config", edited)
+
+
+def test_alerts_are_routed_by_severity() -> None:
+    assert routed(alertname="RunFailed", severity="critical", run="tpcb") == "urgent"
+    assert routed(alertname="LatencySpike", severity="warning", run="tpcb") == "notices"
+    assert routed(alertname="VdiskRandomnessFlipped", severity="info") == "graphs"
+    assert routed(alertname="SomebodyElses") == "notices"
+
+
+def test_nobody_is_notified_without_editing_and_a_run_is_one_notification() -> None:
+    config = yaml.safe_load(CONFIG.read_text())
+    assert [set(receiver) for receiver in config["receivers"]] == [{"name"}] * 3
+    assert config["route"]["group_by"] == ["run"]
+    assert all("group_by" not in route for route in config["route"]["routes"])
+
+
+class Alertmanager:
+    """A running Alertmanager."""
+
+    def __init__(self, address: str) -> None:
+        self._url = f"http://{address}"
+        self._session = requests.Session()
+        self._session.trust_env = False
+
+    def answers(self) -> bool:
+        try:
+            return self._session.get(f"{self._url}/-/ready", timeout=1).ok
+        except requests.RequestException:
+            return False
+
+    def silent(self, instance: str, alerts: Mapping[str, Mapping[str, str]]) -> set[str]:
+        """Tells it of alerts of one exporter, by a key each; the keys of those that are inhibited."""
+        told = [{"labels": {"instance": instance, "key": key, **labels}} for key, labels in alerts.items()]
+        posted = self._session.post(f"{self._url}/api/v2/alerts", json=told, timeout=5)
+        assert posted.ok, posted.text
+        deadline = time.monotonic() + PATIENCE
+        while len(known := self._known(instance)) < len(alerts):
+            assert time.monotonic() < deadline, known
+            time.sleep(0.05)
+        return {alert["labels"]["key"] for alert in known if alert["status"]["inhibitedBy"]}
+
+    def _known(self, instance: str) -> list[Any]:
+        alerts = self._session.get(f"{self._url}/api/v2/alerts", timeout=5).json()
+        return [alert for alert in alerts if alert["labels"]["instance"] == instance]
+
+
+@pytest.fixture(scope="module")
+def alertmanager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alertmanager]:
+    folder = tmp_path_factory.mktemp("alertmanager")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = [
+        program("prometheus-alertmanager", "alertmanager"),
+        f"--config.file={CONFIG}",
+        f"--storage.path={folder / 'data'}",
+        f"--web.listen-address={address}",
+        "--cluster.listen-address=",
+    ]
+    log = folder / "log"
+    with log.open("wb") as errors:
+        process = subprocess.Popen(command, stdout=errors, stderr=errors)
+    try:
+        running = Alertmanager(address)
+        deadline = time.monotonic() + PATIENCE
+        while not running.answers():
+            assert process.poll() is None and time.monotonic() < deadline, log.read_text()
+            time.sleep(0.1)
+        yield running
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+DB1 = {"run": "tpcb", "worker": "db1"}
+DB2 = {"run": "tpcb", "worker": "db2"}
+CVM1 = {"cvm": "cvm1", "vdisk": "45269"}
+CVM2 = {"cvm": "cvm2", "vdisk": "45269"}
+WARNING = {"severity": "warning"}
+CRITICAL = {"severity": "critical"}
+
+
+def alert(name: str, *labels: Mapping[str, str]) -> dict[str, str]:
+    merged = {"alertname": name}
+    for some in labels:
+        merged |= some
+    return merged
+
+
+@pytest.mark.parametrize(
+    ("told", "silent"),
+    [
+        pytest.param(
+            {
+                "critical": alert("LatencySpike", DB1, CRITICAL),
+                "warning": alert("LatencySpike", DB1, WARNING),
+                "objective": alert("LatencyObjectiveMissed", DB1, WARNING),
+                "collapse": alert("ThroughputCollapse", DB1, WARNING),
+                "another worker": alert("LatencySpike", DB2, WARNING),
+            },
+            {"warning", "objective"},
+            id="a critical spike, the lesser of the same worker",
+        ),
+        pytest.param(
+            {
+                "zero": alert("ThroughputZero", DB1, CRITICAL),
+                "collapse": alert("ThroughputCollapse", DB1, WARNING),
+                "spike": alert("LatencySpike", DB1, CRITICAL),
+                "another worker": alert("ThroughputCollapse", DB2, WARNING),
+            },
+            {"collapse", "spike"},
+            id="no throughput, less throughput",
+        ),
+        pytest.param(
+            {
+                "stalled": alert("RunStalled", DB1, CRITICAL),
+                "zero": alert("ThroughputZero", DB1, CRITICAL),
+                "collapse": alert("ThroughputCollapse", DB1, WARNING),
+                "log": alert("LogWriteStall", {"run": "tpcb"}, CRITICAL),
+            },
+            {"zero", "collapse"},
+            id="a stalled run, its throughput, but not the cause",
+        ),
+        pytest.param(
+            {
+                "failed": alert("RunFailed", DB1, CRITICAL),
+                "stalled": alert("RunStalled", DB1, CRITICAL),
+                "zero": alert("ThroughputZero", DB1, CRITICAL),
+                "errors": alert("StreamErrors", DB1, WARNING),
+                "another worker": alert("RunStalled", DB2, CRITICAL),
+            },
+            {"stalled", "zero", "errors"},
+            id="a failed run, what led there",
+        ),
+        pytest.param(
+            {
+                "silent": alert("CvmNotAnswering", {"cvm": "cvm1"}, WARNING),
+                "spike": alert("VdiskLatencySpike", CVM1, CRITICAL),
+                "queue": alert("CvmQueueGrowing", {"cvm": "cvm1"}, WARNING),
+                "another": alert("VdiskLatencySpike", CVM2, WARNING),
+            },
+            {"spike", "queue"},
+            id="a silent CVM, what it said last",
+        ),
+        pytest.param(
+            {
+                "critical": alert("VdiskLatencySpike", CVM1, CRITICAL),
+                "warning": alert("VdiskLatencySpike", CVM1, WARNING),
+                "objective": alert("VdiskLatencyObjectiveMissed", CVM1, WARNING),
+                "another": alert("VdiskLatencySpike", CVM2, WARNING),
+            },
+            {"warning", "objective"},
+            id="a critical spike of a vdisk, the lesser of the same vdisk",
+        ),
+        pytest.param(
+            {
+                "down": alert("ExporterDown", CRITICAL),
+                "stalled": alert("RunStalled", DB1, CRITICAL),
+                "cvm": alert("CvmNotAnswering", {"cvm": "cvm1"}, WARNING),
+                "slow": alert("ScrapeSlow", {"job": "benchwatch-live"}, WARNING),
+                "node": alert("ScrapeSlow", {"job": "node"}, WARNING),
+            },
+            {"stalled", "cvm", "slow"},
+            id="no exporter, all that it would know",
+        ),
+    ],
+)
+def test_greater_alert_silences_the_lesser(
+    alertmanager: Alertmanager, request: pytest.FixtureRequest, told: dict[str, dict[str, str]], silent: set[str]
+) -> None:
+    assert alertmanager.silent(request.node.callspec.id, told) == silent
+
+
+def test_exporter_that_is_down_silences_nothing_of_another(alertmanager: Alertmanager) -> None:
+    assert alertmanager.silent("b:1", {"down": alert("ExporterDown", CRITICAL)}) == set()
+    assert alertmanager.silent("b:2", {"stalled": alert("RunStalled", DB1, CRITICAL)}) == set()
+
+
+def test_every_alert_named_in_the_configuration_exists() -> None:
+    rules = [yaml.safe_load(path.read_text()) for path in (FOLDER / "rules").glob("*.yml")]
+    names = {rule["alert"] for file in rules for group in file["groups"] for rule in group["rules"] if "alert" in rule}
+    for inhibition in yaml.safe_load(CONFIG.read_text())["inhibit_rules"]:
+        for matcher in inhibition["source_matchers"] + inhibition["target_matchers"]:
+            found = re.fullmatch(r'alertname (?:=|=~|!~) "?([^"]+)"?', matcher)
+            for pattern in found[1].split("|") if found else []:
+                assert any(re.fullmatch(pattern, name) for name in names), matcher

@@ -1,0 +1,157 @@
+"""The rules as promtool reads and runs them, and what they promise their reader."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from benchwatch.durations import Duration
+from benchwatch.families import SECTIONS
+from tests.prometheus.programs import FOLDER, output, program
+
+RULE_FILES = sorted((FOLDER / "rules").glob("*.yml"))
+TEST_FILES = sorted((FOLDER / "tests").glob("*.yml"))
+RUNBOOK = FOLDER.parent / "docs" / "alerts.md"
+SEVERITIES = {"critical", "warning", "info"}
+FOREIGN = {
+    "ALERTS",
+    "up",
+    "scrape_duration_seconds",
+    "scrape_samples_scraped",
+    "node_disk_read_time_seconds_total",
+    "node_disk_write_time_seconds_total",
+    "node_disk_reads_completed_total",
+    "node_disk_writes_completed_total",
+    "node_disk_read_bytes_total",
+    "node_disk_written_bytes_total",
+    "prometheus_rule_group_iterations_missed_total",
+    "prometheus_rule_group_last_duration_seconds",
+    "prometheus_rule_evaluation_failures_total",
+}
+"""Metrics that are not the exporter's: Prometheus' own and node_exporter's."""
+
+
+class Rule(NamedTuple):
+    group: str
+    interval: str
+    content: dict[str, Any]
+
+
+def rules() -> Iterator[Rule]:
+    for path in RULE_FILES:
+        for group in yaml.safe_load(path.read_text())["groups"]:
+            for content in group["rules"]:
+                yield Rule(group["name"], group["interval"], content)
+
+
+ALERTS = [rule for rule in rules() if "alert" in rule.content]
+RECORDINGS = [rule for rule in rules() if "record" in rule.content]
+RECORDED = {rule.content["record"] for rule in RECORDINGS}
+NAMES = sorted({alert.content["alert"] for alert in ALERTS})
+
+
+def exported() -> set[str]:
+    found = set()
+    for _, _, families in SECTIONS:
+        for family in families:
+            found.add(family.name)
+            if family.kind in ("histogram", "summary"):
+                found |= {f"{family.name}{suffix}" for suffix in ("_sum", "_count", "_bucket")}
+    return found
+
+
+def cases() -> Iterator[dict[str, Any]]:
+    for path in TEST_FILES:
+        yield from yaml.safe_load(path.read_text())["tests"]
+
+
+def test_rules_are_read_without_complaint() -> None:
+    said = output(program("promtool"), "check", "rules", "--lint=all", "--lint-fatal", *RULE_FILES)
+    assert said.count("SUCCESS") == len(RULE_FILES)
+
+
+@pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: path.stem)
+def test_rules_do_what_their_tests_expect(path: Path) -> None:
+    assert "SUCCESS" in output(program("promtool"), "test", "rules", path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_alert_is_proved_to_fire_and_not_to_fire(name: str) -> None:
+    expectations = [
+        bool(check.get("exp_alerts"))
+        for test in cases()
+        for check in test.get("alert_rule_test", [])
+        if check["alertname"] == name
+    ]
+    assert set(expectations) == {True, False}
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert.content["alert"])
+def test_alert_tells_its_reader_what_to_do(alert: Rule) -> None:
+    content = alert.content
+    assert content["labels"]["severity"] in SEVERITIES
+    assert set(content["annotations"]) == {"summary", "description", "runbook_url"}
+    assert content["annotations"]["runbook_url"] == f"docs/alerts.md#{content['alert'].lower()}"
+    assert not content["annotations"]["summary"].endswith(".")
+    assert "{{" in content["annotations"]["description"]
+
+
+def test_runbook_has_a_section_for_every_alert_and_for_nothing_else() -> None:
+    sections = re.findall(r"^### (\w+)$", RUNBOOK.read_text(), re.MULTILINE)
+    assert sorted(sections) == NAMES
+
+
+def test_rules_use_only_metrics_that_exist() -> None:
+    known = exported() | RECORDED | FOREIGN
+    used = set()
+    for rule in rules():
+        texts = [rule.content["expr"], *rule.content.get("annotations", {}).values()]
+        used |= set(
+            re.findall(
+                r"(?<![:\w])(?:benchwatch|pgbench|fio|nutanix|node|prometheus|scrape)_\w+\b(?!:)", " ".join(texts)
+            )
+        )
+        used |= set(re.findall(r"\b\w+:\w+:\w+", " ".join(texts)))
+    assert used - known == set()
+    assert used & RECORDED, "the pattern of recorded names matches nothing"
+
+
+def scrape_intervals() -> dict[str, float]:
+    config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
+    default = config["global"]["scrape_interval"]
+    return {job["job_name"]: Duration.read(job.get("scrape_interval", default)) for job in config["scrape_configs"]}
+
+
+def test_rules_ask_for_jobs_that_are_scraped() -> None:
+    for rule in rules():
+        for pattern in re.findall(r'\bjob=~?"([^"]*)"', rule.content["expr"]):
+            assert any(re.fullmatch(pattern, job) for job in scrape_intervals()), pattern
+
+
+def test_windows_and_limits_fit_the_scrape_intervals() -> None:
+    """Windows of four intervals at least, as Prometheus 3 needs them; slow is nine tenths of the interval."""
+    intervals = scrape_intervals()
+    windows = {rule.content["record"]: re.findall(r"\[(\w+)\]", rule.content["expr"]) for rule in RECORDINGS}
+    assert Duration.read(*windows["worker:latency_seconds:max2s"]) >= 4 * intervals["benchwatch-live"]
+    assert Duration.read(*windows["role:node_disk_bytes:rate5s"]) >= 4 * intervals["node"]
+    (slow,) = (alert.content["expr"] for alert in ALERTS if alert.content["alert"] == "ScrapeSlow")
+    limits = dict(re.findall(r'job=~?"([^"]*)"\}\[\w+\]\) > ([\d.]+)', slow))
+    for job, interval in intervals.items():
+        expected = [float(limit) for pattern, limit in limits.items() if re.fullmatch(pattern, job)]
+        assert expected == ([pytest.approx(0.9 * interval)] if job.startswith(("benchwatch-", "node")) else []), job
+
+
+def test_groups_are_evaluated_every_second_where_spikes_are_looked_for() -> None:
+    intervals = {rule.group: rule.interval for rule in rules()}
+    assert {group for group, interval in intervals.items() if interval == "1s"} == {"runs", "workers", "disks"}
+    assert {interval for group, interval in intervals.items() if "baselines" in group} == {"15s"}
+
+
+def test_spike_stays_visible_for_30_seconds_and_is_not_delayed() -> None:
+    for alert in ALERTS:
+        if alert.content["alert"] in ("LatencySpike", "VdiskLatencySpike"):
+            assert alert.content["keep_firing_for"] == "30s"
+            assert "for" not in alert.content
