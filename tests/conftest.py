@@ -1,11 +1,15 @@
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 RECORDINGS = Path(__file__).parent / "recordings"
+# Ignored where the tests were started in the background, and so it would be by all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 NOW = 1_790_000_000.0
 """When the tests take place, Unix seconds."""
 

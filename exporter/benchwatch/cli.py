@@ -11,11 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import __version__
+from .backfill import add_parser as add_backfill
+from .compare.command import add_parser as add_compare
 from .config import Settings, load_settings
 from .errors import ConfigError
 from .exposition import PARTS, Exposition
 from .histogram import Buckets
+from .launch.command import add_parser as add_run
 from .nutanix.commands import add_parser
+from .report.command import add_parser as add_report
+from .watch.command import add_parser as add_watch
 
 DEFAULT_ADDRESS = "127.0.0.1:19777"
 
@@ -82,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     metrics.set_defaults(func=_metrics)
 
     add_parser(commands)
+    add_run(commands)
+    add_watch(commands)
+    add_report(commands, common)
+    add_backfill(commands, common)
+    add_compare(commands, common)
     for command in commands.choices.values():
         command.set_defaults(**{"log_level": "info"} if command.get_default("log_level") is None else {})
     return parser

@@ -90,7 +90,7 @@ class Source(Protocol):
         """All present samples; what was not measured is left out."""
 
 
-def _texts(numbers: list[float]) -> list[str]:
+def number_texts(numbers: Sequence[float]) -> list[str]:
     """The shortest texts from which Prometheus reads the same numbers."""
     # A JSON encoder writes floats some twenty times faster than repr(); what JSON has no number for, it writes as null.
     texts = _ENCODER.encode(numbers).decode()[1:-1].split(",")
@@ -161,7 +161,7 @@ class _Page:
             elif isinstance(value, SummaryValue):
                 block.numbers += value.sum, value.count
         self._version = version
-        texts = iter(_texts([number for block in blocks.values() for number in block.numbers]))
+        texts = iter(number_texts([number for block in blocks.values() for number in block.numbers]))
         for family, block in list(blocks.items()):
             starts = block.starts
             if not starts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from . import exporter, process, runs, worker
+from . import exporter, process, runs, worker_metrics
 from .exposition import Family
 from .nutanix import metrics as nutanix
 from .streams import push
@@ -11,7 +11,7 @@ from .web import app
 
 SECTIONS: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
     ("The exporter", "", (*process.FAMILIES, *app.FAMILIES, *push.FAMILIES, *runs.FAMILIES, *exporter.FAMILIES)),
-    ("Runs", "run, worker", worker.FAMILIES),
+    ("Runs", "run, worker", worker_metrics.FAMILIES),
     *((tool.name, "run, worker", tuple(tool.families)) for tool in TOOLS),
     ("Nutanix", "cvm", tuple(nutanix.FAMILIES)),
 )

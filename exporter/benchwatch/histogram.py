@@ -2,7 +2,8 @@
 
 fio (stat.h, unchanged 3.0 - 3.42) counts a latency of v nanoseconds in bin
 `v` if v < 128, else with e = floor(log2 v) - 6 in bin `min(1855, 64 (e + 1) + ((v >> e) & 63))`:
-64 bins to an octave, 1856 in all, each at most 1/64 of its value wide; the last has no upper end.
+64 bins to an octave, 1856 in all, each at most 1/64 of its value wide; the last, from 17.0 s on, has no upper end.
+Latencies that are binned here go on in the same way to 2.4 hours: 2432 bins.
 fio prints a bin by its midpoint `lo + 2^(e-1)`, which lies in the bin. The inclusive upper edges `(64 + j) 2^e - 1` ns
 are exact, and the histograms' edges 2^k {1, 1.25, 1.5, 1.75} - 1 ns are among them, so no count is ever misplaced.
 """
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 from .exposition import HistogramValue
 
-BINS = 1856
+FIO_BINS = 1856
+"""How many of them fio has."""
+BINS = 2432
 Counts = NDArray[np.int64]
 """Counts by bin, shape (BINS,)."""
 
@@ -49,7 +52,7 @@ MIDPOINT_SECONDS: NDArray[np.float64] = (LOWER_NS + UPPER_NS + (UPPER_NS > LOWER
 
 BIN_OF_KEY: dict[str, int] = {
     str(low if high == low else (low + high + 1) // 2): index
-    for index, (low, high) in enumerate(zip(LOWER_NS.tolist(), UPPER_NS.tolist(), strict=True))
+    for index, (low, high) in enumerate(zip(LOWER_NS[:FIO_BINS].tolist(), UPPER_NS[:FIO_BINS].tolist(), strict=True))
 }
 """The bin of each key that fio prints (json+ `bins`: midpoint in nanoseconds)."""
 

@@ -15,7 +15,16 @@ _CHUNK = 1024 * 1024
 
 
 def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
-    """The runs in the given files and folders, read to their end and judged as of their last change.
+    """The runs in the given files and folders (see find_runs), read to their end and judged as of their last change."""
+    runs = find_runs(paths, settings, buckets)
+    for run in runs:
+        while run.read(_CHUNK, run.modified):
+            pass
+    return runs
+
+
+def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
+    """The runs in the given files and folders, not yet read.
 
     A folder with folders in it holds runs, another folder is one run; files are runs named after them. Raises
     ConfigError for a path that cannot be read.
@@ -59,6 +68,4 @@ def _run(name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only
     if only is not None:
         found = {file: found[file] for file in only if file in found}
     run.look(found, max((status.modified for status in found.values()), default=0.0))
-    while run.read(_CHUNK, run.modified):
-        pass
     return run

@@ -1,4 +1,4 @@
-"""One run: a folder (or the files of one name beside the folders), its run.yaml, and its workers.
+"""One run: a folder (or the files of one name beside the folders), its records, and its workers.
 
 Workers follow from the files by `streams.layout`. When that changes in a way that reading on cannot follow (a file was
 written anew, removed, or turns out to belong elsewhere), the worker is read again from the start, and what was shown
@@ -7,15 +7,16 @@ of it stays until that is done.
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from .config import RunsSettings
 from .errors import ConfigError
 from .histogram import Buckets
-from .runfile import NAME, RunFile, default_runfile, load_runfile
+from .runfile import NAME, SUFFIX, RunFile, default_runfile, load_runfile
 from .streams.files import HEAD, FileStatus, Rewritten, read_head
 from .streams.layout import StreamPlan, WatchedFile, plan
+from .streams.stream import Stream
 from .tools import Tool
 from .tools.table import TOOLS
 from .worker import Worker
@@ -35,12 +36,13 @@ class Run:
         self.errors = errors
         """Files that could not be used, by reason, counted for all runs together."""
         self.listed: Mapping[str, FileStatus] = {}
-        """What there was at the last look, run.yaml included."""
+        """What there was at the last look, records included."""
         self.files: Mapping[str, FileStatus] = {}
         self._settings = settings
         self._buckets = buckets
+        self._records: dict[str, FileStatus] = {}
         self._runfile: RunFile = default_runfile(settings)
-        self._runfile_status: FileStatus | None = None
+        self._runfiles: dict[str, RunFile] = {}
         self._watched: dict[str, WatchedFile] = {}
         self._sizes: dict[str, int] = {}
         self.broken = False
@@ -54,6 +56,11 @@ class Run:
     def workers(self) -> list[Worker]:
         """Its workers, without those whose files are still being read for the first time."""
         return list(self._shown.values())
+
+    @property
+    def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
+        """The streams of each worker, by the worker's name."""
+        return {name: worker.plans for name, worker in self._workers.items()}
 
     @property
     def caught_up(self) -> bool:
@@ -83,8 +90,8 @@ class Run:
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
         """Take note of the files that there are now."""
         self.listed = files
-        self._read_runfile(files.get(NAME))
-        self.files = {name: status for name, status in files.items() if name != NAME}
+        self._read_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
+        self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
         watched = {name: self._watch(name, status) for name, status in self.files.items()}
         for name, status in self.files.items():
             if watched[name].tool is None:
@@ -132,32 +139,56 @@ class Run:
             if self._say_once(("unrecognised", name), text, self.folder / name, tools):
                 self.errors["unrecognised"] += 1
 
-    def _read_runfile(self, status: FileStatus | None) -> None:
-        if status == self._runfile_status:
+    def _read_records(self, records: dict[str, FileStatus]) -> None:
+        if records == self._records:
             return
-        self._runfile_status = status
-        try:
-            runfile = load_runfile(self.folder / NAME, self._settings) if status else default_runfile(self._settings)
-        except ConfigError as error:
-            if self._say_once(status, "%s", error):
-                self.errors["run_yaml"] += 1
-            return
-        self._runfile = runfile
+        known = self._records
+        self._records = records
+        base = default_runfile(self._settings)
+        if records.get(NAME) != known.get(NAME):
+            self._runfile = self._load(NAME, base, self._runfile) if NAME in records else base
+            known = {}
+        before, self._runfiles = self._runfiles, {}
+        for name, status in records.items():
+            if name == NAME:
+                continue
+            owner = name.removesuffix(SUFFIX)
+            if known.get(name) == status and owner in before:
+                self._runfiles[owner] = before[owner]
+            else:
+                self._runfiles[owner] = self._load(name, self._runfile, before.get(owner, self._runfile))
         for worker in {*self._workers.values(), *self._shown.values()}:
-            worker.configure(runfile)
+            worker.configure(self._runfile_of(worker.name))
+
+    def _load(self, name: str, beneath: RunFile, otherwise: RunFile) -> RunFile:
+        try:
+            return load_runfile(self.folder / name, self._settings, beneath)
+        except ConfigError as error:
+            if self._say_once(self._records[name], "%s", error):
+                self.errors["run_yaml"] += 1
+            return otherwise
+
+    def _runfile_of(self, worker: str) -> RunFile:
+        return self._runfiles.get(worker, self._runfile)
 
     def _follow(self, plans: Mapping[str, tuple[StreamPlan, ...]]) -> None:
         workers = {}
         for name, streams in plans.items():
             worker = self._workers.get(name)
             if worker is None or not worker.follow(streams):
-                worker = self._new_worker(name, streams)
+                worker = self.new_worker(name, streams)
             workers[name] = worker
         self._workers = workers
         self._shown = {name: worker for name, worker in self._shown.items() if name in workers}
 
-    def _new_worker(self, name: str, streams: tuple[StreamPlan, ...]) -> Worker:
-        return Worker(self.name, name, streams, self.folder, self._buckets, self._runfile)
+    def new_worker(
+        self,
+        name: str,
+        streams: Sequence[StreamPlan],
+        open_stream: Callable[[StreamPlan, Path], Stream] = Stream,
+    ) -> Worker:
+        """A worker that has not read anything yet."""
+        return Worker(self.name, name, streams, self.folder, self._buckets, self._runfile_of(name), open_stream)
 
     def read(self, limit: int, now: float) -> int:
         """Read up to `limit` new bytes of each file, and let time pass; how many bytes there were."""
@@ -166,7 +197,7 @@ class Run:
             try:
                 taken += worker.read(limit, self.files, now)
             except Rewritten:
-                self._workers[name] = self._new_worker(name, tuple(worker.plans))
+                self._workers[name] = self.new_worker(name, tuple(worker.plans))
                 taken += 1
                 continue
             worker.tick(now)

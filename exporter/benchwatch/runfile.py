@@ -1,4 +1,7 @@
-"""run.yaml: what a run's folder says of the run itself. Every key is optional:
+"""Records: what a run's folder says of the run itself, in YAML.
+
+`run.yaml` holds for the whole run, `<worker>.yaml` for one worker and goes before it: labels, parameters and disks
+key by key. `benchwatch run` writes the latter. Every key is optional:
 
 labels: {cluster: a, vm: pg1}       further labels of benchwatch_run_info
 parameters: {shared_buffers: 16GB}  beside what the tool prints
@@ -6,10 +9,16 @@ latency_objective: 1ms
 disks: {sdb: log, sdc: data}        roles of disks by device name
 command: pgbench -P 1 ...           or a list of arguments
 start: 1790000000.0                 Unix seconds
-exit_code: 0                        present once the benchmark has ended
+warmup: 60s                         from the start on; results should leave it out
+repeat_of: huge-pages               the experiment that this run repeats
+end: 1790000600.0                   Unix seconds; this and what follows is there once the benchmark has ended
+exit_code: 0
+signal: SIGINT                      what it was ended by
+cpu_seconds: 31.4                   CPU time that it took
 """
 
 import re
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -19,7 +28,9 @@ from .durations import Duration
 from .errors import ConfigError
 
 NAME = "run.yaml"
+SUFFIX = ".yaml"
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+_PLAIN = ("latency_objective", "start", "warmup", "repeat_of", "end", "exit_code", "signal", "cpu_seconds")
 _RESERVED = frozenset({"run", "worker", "tool", "tool_version", "job", "instance", "le", "quantile"})
 
 _Text = str | int | float | bool
@@ -32,7 +43,12 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     disks: dict[str, str] = {}
     command: str | list[str] = ""
     start: float | None = None
+    warmup: Duration | None = None
+    repeat_of: str | None = None
+    end: float | None = None
     exit_code: int | None = None
+    signal: str | None = None
+    cpu_seconds: float | None = None
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,9 +61,26 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     disks: dict[str, str] = {}
     start: float | None = None
     """Unix seconds."""
+    warmup: float = 0.0
+    """Seconds from the start on that results should leave out."""
+    repeat_of: str = ""
+    """Name of the experiment that the run repeats."""
+    end: float | None = None
+    """Unix seconds."""
     exit_code: int | None = None
+    signal: str = ""
+    """Name of the signal that ended the benchmark, or that it was sent and ended after."""
+    cpu_seconds: float | None = None
+    """CPU time that the benchmark's processes took on this machine."""
     abandoned_after: float = 300.0
     """Seconds of silence."""
+
+    @property
+    def cpus_used(self) -> float | None:
+        """CPUs that the benchmark used from start to end; None if that is not recorded."""
+        if self.cpu_seconds is None or self.start is None or self.end is None or self.end <= self.start:
+            return None
+        return self.cpu_seconds / (self.end - self.start)
 
 
 def default_runfile(settings: RunsSettings) -> RunFile:
@@ -55,27 +88,29 @@ def default_runfile(settings: RunsSettings) -> RunFile:
     return RunFile(latency_objective=settings.latency_objective, abandoned_after=settings.abandoned_after)
 
 
-def load_runfile(path: Path, settings: RunsSettings) -> RunFile:
-    """The content of a run.yaml over the defaults. Raises ConfigError."""
+def load_runfile(path: Path, settings: RunsSettings, beneath: RunFile | None = None) -> RunFile:
+    """The content of a record over what holds without it (by default, the configuration). Raises ConfigError."""
     content = read_yaml(path, _Content)
+    base = beneath or default_runfile(settings)
     for name in content.labels:
-        if not _LABEL.fullmatch(name) or name.startswith("__") or name in _RESERVED:
-            taken = f"other than {', '.join(sorted(_RESERVED))}"
-            raise ConfigError(f"{path}: labels: expected a name of letters, digits and _ {taken}, got {name!r}")
-    parameters = {name: _text(value) for name, value in content.parameters.items()}
-    if content.command:
-        command = content.command
-        parameters.setdefault("command", command if isinstance(command, str) else " ".join(command))
-    objective = content.latency_objective
-    return RunFile(
-        labels={name: _text(value) for name, value in content.labels.items()},
-        parameters=parameters,
-        latency_objective=settings.latency_objective if objective is None else objective,
-        disks=content.disks,
-        start=content.start,
-        exit_code=content.exit_code,
-        abandoned_after=settings.abandoned_after,
+        check_label(name, f"{path}: labels")
+    command = content.command if isinstance(content.command, str) else shlex.join(content.command)
+    given = {name: _text(value) for name, value in content.parameters.items()}
+    return msgspec.structs.replace(
+        base,
+        labels=base.labels | {name: _text(value) for name, value in content.labels.items()},
+        parameters=base.parameters | ({"command": command} if command else {}) | given,
+        disks=base.disks | content.disks,
+        **{name: value for name in _PLAIN if (value := getattr(content, name)) is not None},
     )
+
+
+def check_label(name: str, where: str) -> str:
+    """The name, if it can be that of a label of a run. Raises ConfigError."""
+    if not _LABEL.fullmatch(name) or name.startswith("__") or name in _RESERVED:
+        taken = f"other than {', '.join(sorted(_RESERVED))}"
+        raise ConfigError(f"{where}: expected a name of letters, digits and _ {taken}, got {name!r}")
+    return name
 
 
 def _text(value: _Text) -> str:

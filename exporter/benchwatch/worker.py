@@ -7,17 +7,32 @@ after a restart.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .exposition import Family, Sample
+from .exposition import Sample
 from .histogram import Buckets
 from .runfile import RunFile
 from .streams.files import FileStatus, Rewritten
 from .streams.layout import StreamPlan
 from .streams.stream import Stream
 from .tools import Begin, Misread, State
+from .worker_metrics import (
+    RUN_DISK,
+    RUN_END,
+    RUN_INFO,
+    RUN_INTERVAL,
+    RUN_LAST_REPORT,
+    RUN_OBJECTIVE,
+    RUN_PARAMETER,
+    RUN_REASON,
+    RUN_START,
+    RUN_STATE,
+    STREAM_BYTES,
+    STREAM_ERRORS,
+    STREAM_RECORDS,
+)
 
 STATES = ("running", "stalled", "finished", "failed", "abandoned")
 ENDED = frozenset({"finished", "failed", "abandoned"})
@@ -29,95 +44,7 @@ _TO_LOOK = 0.3
 """What polling and reading take, seconds, allowed for so that a stall is known within its three intervals."""
 _DEFAULT_INTERVAL = 10.0
 _IDLE = "nothing completes"
-
-RUN_INFO = Family(
-    "benchwatch_run_info",
-    "gauge",
-    "The benchmark tool of a worker and its version, with the labels of the run's run.yaml; always 1.",
-    ("tool", "tool_version"),
-    "runs",
-    more_labels=True,
-)
-RUN_PARAMETER = Family(
-    "benchwatch_run_parameter",
-    "gauge",
-    "One parameter of the run, as the tool or the run's run.yaml names it; always 1.",
-    ("name", "value"),
-    "runs",
-)
-RUN_STATE = Family(
-    "benchwatch_run_state",
-    "gauge",
-    "1 for the worker's present state, 0 for the others; a while after the end only the present one is left.",
-    ("state",),
-)
-RUN_START = Family(
-    "benchwatch_run_start_timestamp_seconds",
-    "gauge",
-    "When the benchmark began, Unix time in seconds, from the tool's own times.",
-    part="runs",
-)
-RUN_END = Family(
-    "benchwatch_run_end_timestamp_seconds",
-    "gauge",
-    "When the benchmark ended, Unix time in seconds; absent while it runs.",
-    part="runs",
-)
-RUN_LAST_REPORT = Family(
-    "benchwatch_run_last_report_timestamp_seconds",
-    "gauge",
-    "When the tool last reported, Unix time in seconds: the age of the data is now minus this.",
-)
-RUN_INTERVAL = Family(
-    "benchwatch_run_report_interval_seconds",
-    "gauge",
-    "The tool's own reporting interval, seconds, as seen in its reports.",
-    part="runs",
-)
-RUN_OBJECTIVE = Family(
-    "benchwatch_run_latency_objective_seconds",
-    "gauge",
-    "Latency that the run should stay below, seconds, from its run.yaml or the configuration.",
-    part="runs",
-)
-RUN_DISK = Family(
-    "benchwatch_run_disk_info",
-    "gauge",
-    "Role of a disk in this run (data, log ...), by device name, from its run.yaml; always 1.",
-    ("device", "role"),
-    "runs",
-)
-STREAM_BYTES = Family(
-    "benchwatch_stream_bytes_total", "counter", "Bytes read of the worker's output.", ("tool",), "runs"
-)
-STREAM_RECORDS = Family(
-    "benchwatch_stream_records_total",
-    "counter",
-    "Records understood in the worker's output: report lines, documents, transactions of a log.",
-    ("tool",),
-    "runs",
-)
-STREAM_ERRORS = Family(
-    "benchwatch_stream_errors_total",
-    "counter",
-    "Lines or documents of the worker's output that were not understood, by reason.",
-    ("tool", "reason"),
-    "runs",
-)
-FAMILIES = (
-    RUN_STATE,
-    RUN_LAST_REPORT,
-    RUN_INFO,
-    RUN_PARAMETER,
-    RUN_START,
-    RUN_END,
-    RUN_INTERVAL,
-    RUN_OBJECTIVE,
-    RUN_DISK,
-    STREAM_BYTES,
-    STREAM_RECORDS,
-    STREAM_ERRORS,
-)
+_REASON_LENGTH = 200
 
 
 class Fault(NamedTuple):
@@ -131,7 +58,14 @@ class Worker:
     """One worker of a run, as a source of samples (see exposition.Source)."""
 
     def __init__(
-        self, run: str, name: str, plans: Sequence[StreamPlan], folder: Path, buckets: Buckets, runfile: RunFile
+        self,
+        run: str,
+        name: str,
+        plans: Sequence[StreamPlan],
+        folder: Path,
+        buckets: Buckets,
+        runfile: RunFile,
+        open_stream: Callable[[StreamPlan, Path], Stream] = Stream,
     ) -> None:
         self.run = run
         self.name = name
@@ -144,7 +78,7 @@ class Worker:
         self.faults: dict[str, Fault] = {}
         """The first fault of each reason."""
         self._folder = folder
-        self._streams = [Stream(plan, folder) for plan in plans]
+        self._streams = [open_stream(plan, folder) for plan in plans]
         self._runfile = runfile
         self._buckets = buckets
         self._states: dict[int, State] = {0: self.tool.state(buckets)}
@@ -176,14 +110,20 @@ class Worker:
         return self.phase in ENDED
 
     @property
+    def runfile(self) -> RunFile:
+        """What the run's records say of it."""
+        return self._runfile
+
+    @property
     def objective(self) -> float | None:
         """Latency it should stay below, seconds."""
         return self._runfile.latency_objective
 
     def configure(self, runfile: RunFile) -> None:
-        """Take over what a changed run.yaml says."""
-        self._runfile = runfile
-        self._changes += 1
+        """Take over what changed records say."""
+        if runfile != self._runfile:
+            self._runfile = runfile
+            self._changes += 1
 
     def follow(self, plans: Sequence[StreamPlan]) -> bool:
         """Go on under a new plan; false if that cannot be done and everything must be read again."""
@@ -289,7 +229,7 @@ class Worker:
     @property
     def end(self) -> float:
         """When it ended or, failing that, last reported or was written to; Unix seconds."""
-        return self.state.end or self.state.last_report or self._written
+        return self.state.end or self._runfile.end or self.state.last_report or self._written
 
     def _judge(self, now: float) -> tuple[str, str]:
         state = self.state
@@ -297,7 +237,7 @@ class Worker:
             return "failed", state.reason
         code = self._runfile.exit_code
         if code:
-            return "failed", f"exit code {code}"
+            return "failed", f"ended by {self._runfile.signal}" if self._runfile.signal else f"exit code {code}"
         if state.outcome or code == 0:
             return "finished", state.reason
         heard = self._written if self._heard is None else self._heard
@@ -326,6 +266,8 @@ class Worker:
         for name in STATES:
             if self._kept_live or name == self.phase:
                 yield Sample(RUN_STATE, (name,), int(name == self.phase))
+        if self.reason:
+            yield Sample(RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
         info = (tool, state.tool_version)
         yield Sample(RUN_INFO, info, 1, tuple(sorted(self._runfile.labels.items())))
         for name, value in {**state.parameters(), **self._runfile.parameters}.items():

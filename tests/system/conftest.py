@@ -33,9 +33,9 @@ def eventually(condition: Callable[[], object], seconds: float, what: str) -> No
 class Exporter:
     """A real `benchwatch serve` on a folder of runs."""
 
-    def __init__(self, processes: Processes, runs: Path) -> None:
+    def __init__(self, processes: Processes, runs: Path, host: str = "127.0.0.1") -> None:
         self.runs = runs
-        self.url = f"http://127.0.0.1:{free_port()}"
+        self.url = f"http://{host}:{free_port()}"
         self._processes = processes
         self.start()
 

@@ -1,5 +1,6 @@
 """The demo as its user starts it, with real programs: what it shows, how it ends, and that it leaves nothing behind."""
 
+import json
 import os
 import re
 import select
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,12 +22,13 @@ PATIENCE = 120
 class RunningDemo:
     """A started demo, and what it has printed so far."""
 
-    def __init__(self, folder: Path, *options: str, path: str | None = None) -> None:
+    def __init__(self, folder: Path, *options: str, **environment: str) -> None:
         self.folder = folder
-        environment = os.environ | ({"PATH": path} if path else {})
         command = [sys.executable, "-u", str(DEMO), "--folder", str(folder), *options]
         pipe = subprocess.PIPE
-        self.popen = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=environment)
+        self.popen = subprocess.Popen(
+            command, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=os.environ | environment
+        )
         self.output = ""
         self._timer = threading.Timer(PATIENCE, self.popen.kill)
         self._timer.start()
@@ -65,14 +68,58 @@ def demo(folder: Path) -> Iterator[Callable[..., RunningDemo]]:
     """Starts demos, by default in one folder, and ends those that a test leaves."""
     started: list[RunningDemo] = []
 
-    def start(*options: str, folder: Path = folder, path: str | None = None) -> RunningDemo:
-        started.append(RunningDemo(folder, *options, path=path))
+    def start(*options: str, folder: Path = folder, **environment: str) -> RunningDemo:
+        started.append(RunningDemo(folder, *options, **environment))
         return started[-1]
 
     yield start
     for running in started:
         if running.popen.poll() is None:
             running.end(signal.SIGTERM)
+
+
+def _program(path: Path, text: str) -> None:
+    """Makes a program in Python, a stand-in for a real one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{sys.executable}\n{text}")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def grafana_home(tmp_path: Path) -> Path:
+    """A Grafana that tells how it was started."""
+    home = tmp_path / "grafana"
+    (home / "public").mkdir(parents=True)
+    _program(
+        home / "bin" / "grafana",
+        "import http.server, json, os, sys\n"
+        "class Told(http.server.BaseHTTPRequestHandler):\n"
+        "    def do_GET(self):\n"
+        "        self.send_response(200)\n"
+        "        self.end_headers()\n"
+        "        self.wfile.write(json.dumps([sys.argv[1:], dict(os.environ)]).encode())\n"
+        "address = os.environ['GF_SERVER_HTTP_ADDR'], int(os.environ['GF_SERVER_HTTP_PORT'])\n"
+        "http.server.HTTPServer(address, Told).serve_forever()\n",
+    )
+    return home
+
+
+def _prometheus(folder: Path, failures: int) -> str:
+    """A PATH with a Prometheus that has nothing, and does not answer so many queries at first."""
+    _program(
+        folder / "prometheus",
+        "import http.server, itertools, sys\n"
+        "queries = itertools.count(1)\n"
+        "class Nothing(http.server.BaseHTTPRequestHandler):\n"
+        "    def do_GET(self):\n"
+        f"        fails = self.path.startswith('/api/') and next(queries) <= {failures}\n"
+        "        self.send_response(503 if fails else 200)\n"
+        "        self.end_headers()\n"
+        '        self.wfile.write(b\'{"data": {"result": []}}\')\n'
+        "port = int(sys.argv[-1].rpartition(':')[2])\n"
+        "http.server.HTTPServer(('127.0.0.1', port), Nothing).serve_forever()\n",
+    )
+    return f"{folder}:{os.environ['PATH']}"
 
 
 def _processes() -> list[int]:
@@ -140,7 +187,7 @@ def test_killed_demo_takes_its_processes_with_it(demo: Callable[..., RunningDemo
     running.read_until("benchmarks' output")
     processes = [os.pidfd_open(process) for process in running.processes()]
     running.end(signal.SIGKILL)
-    assert all(select.select([process], [], [], 30)[0] for process in processes)
+    assert all(select.select([process], [], [], PATIENCE)[0] for process in processes)
     assert running.processes() == []
 
 
@@ -155,9 +202,8 @@ def test_demo_ends_with_the_log_of_a_part_that_died(demo: Callable[..., RunningD
 
 
 def test_demo_names_a_source_that_prometheus_did_not_see(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
-    silent = tmp_path / "prometheus-node-exporter"
-    silent.write_text(
-        f"#!{sys.executable}\n"
+    _program(
+        tmp_path / "prometheus-node-exporter",
         "import http.server, sys\n"
         "class Nothing(http.server.BaseHTTPRequestHandler):\n"
         "    def do_GET(self):\n"
@@ -165,12 +211,53 @@ def test_demo_names_a_source_that_prometheus_did_not_see(demo: Callable[..., Run
         "        self.send_header('Content-Type', 'text/plain; version=0.0.4')\n"
         "        self.end_headers()\n"
         "port = int(sys.argv[1].rpartition(':')[2])\n"
-        "http.server.HTTPServer(('127.0.0.1', port), Nothing).serve_forever()\n"
+        "http.server.HTTPServer(('127.0.0.1', port), Nothing).serve_forever()\n",
     )
-    silent.chmod(0o755)
-    running = demo("--duration", "25", path=f"{tmp_path}:{os.environ['PATH']}")
+    running = demo("--duration", "25", PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert running.end() == 1
     assert re.search(r"missing: .*node_exporter", running.output)
+
+
+def test_demo_goes_on_after_a_query_that_failed(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
+    running = demo("--duration", "5", PATH=_prometheus(tmp_path, failures=2))
+    running.read_until("Prometheus +does not answer: these are older figures")
+    assert running.end() == 1
+    assert "Prometheus saw 0 of 7 sources" in running.output
+
+
+def test_demo_ends_with_the_log_of_a_prometheus_that_does_not_answer(
+    demo: Callable[..., RunningDemo], tmp_path: Path, grafana_home: Path
+) -> None:
+    running = demo(PATH=_prometheus(tmp_path, failures=100), GRAFANA_HOME=str(grafana_home))
+    assert running.end() == 1
+    complaint = r"demo: Prometheus did not answer 3 queries in a row \(503 .*\). The end of \S+/logs/Prometheus.log:"
+    assert re.search(complaint, running.output)
+    assert running.processes() == []
+
+
+def test_demo_starts_a_grafana_with_the_dashboards_for_everybody_to_see(
+    demo: Callable[..., RunningDemo], grafana_home: Path
+) -> None:
+    running = demo(GRAFANA_HOME=str(grafana_home))
+    grafana_url = running.read_until(r"Grafana +(http://127\.0\.0\.1:\d+/)")[1]
+    prometheus_url = running.read_until(r"Prometheus +(http://127\.0\.0\.1:\d+)/")[1]
+    with urllib.request.urlopen(grafana_url) as answer:
+        arguments, settings = json.load(answer)
+    assert arguments == ["server", "--homepath", str(grafana_home)]
+    assert settings["PROMETHEUS_URL"] == prometheus_url
+    assert (settings["GF_AUTH_ANONYMOUS_ENABLED"], settings["GF_AUTH_ANONYMOUS_ORG_ROLE"]) == ("true", "Viewer")
+    assert Path(settings["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]).name == "live.json"
+    named = ("DASHBOARDS_PATH", "GF_PATHS_PROVISIONING", "GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH")
+    assert all(Path(settings[name]).exists() for name in named)
+    assert _is_under(settings["GF_PATHS_DATA"], running.folder)
+    assert running.end(signal.SIGINT) == 0, running.output
+    assert running.processes() == []
+
+
+def test_demo_says_what_a_grafana_home_should_be(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
+    running = demo(GRAFANA_HOME=str(tmp_path))
+    assert running.end() == 1
+    assert f"demo: GRAFANA_HOME={tmp_path}: expected a folder with bin/grafana" in running.output
 
 
 def test_two_demos_do_not_share_a_folder(demo: Callable[..., RunningDemo]) -> None:

@@ -75,6 +75,7 @@ def served(
     config: WebConfig = OPEN,
     pushes: Pushes | None = None,
     clock: Callable[[], float] = lambda: NOW,
+    port: int = 0,
 ) -> Iterator[Served]:
     board = board or FakeBoard()
     pushes = pushes or Pushes()
@@ -85,7 +86,7 @@ def served(
         stop = asyncio.Event()
         try:
             app = make_app(board, pushes, scrapes, clock=clock, config=config)
-            runner = await serve(app, ["127.0.0.1:0"], config)
+            runner = await serve(app, [f"127.0.0.1:{port}"], config)
         except Exception as error:
             started.set_exception(error)
             return
@@ -95,7 +96,7 @@ def served(
 
     thread = threading.Thread(target=asyncio.run, args=(run(),))
     thread.start()
-    port, loop, stop = started.result(10)
+    bound, loop, stop = started.result(10)
 
     async def call(function: Callable[[], object]) -> object:
         return function()
@@ -104,7 +105,7 @@ def served(
         return asyncio.run_coroutine_threadsafe(call(function), loop).result(10)
 
     try:
-        yield Served(board, pushes, scrapes, port, on_loop)
+        yield Served(board, pushes, scrapes, bound, on_loop)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(10)

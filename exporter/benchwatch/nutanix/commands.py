@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import count, duration
 from ..durations import Duration
 from ..errors import ConfigError
 from .settings import DEFAULT_PORT
@@ -22,7 +23,7 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
 
     page = argparse.ArgumentParser(add_help=False)
     page.add_argument("url", metavar="URL", help=f"http://host[:port] of a CVM (port {DEFAULT_PORT})")
-    page.add_argument("--deadline", type=_duration, default=Duration(60), help="for each page (60s)")
+    page.add_argument("--deadline", type=duration, default=Duration(60), help="for each page (60s)")
     page.add_argument(
         "--vdisk", metavar="ID", action="append", help="look at this vdisk's page, may be repeated (the first one's)"
     )
@@ -39,24 +40,11 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     simulate.add_argument("--listen", type=_address, default=("127.0.0.1", DEFAULT_PORT), metavar="HOST:PORT")
     simulate.add_argument("--scene", default="checkpoint", help="what the vdisks do (checkpoint)")
     simulate.add_argument("--variation", action="append", default=[], metavar="NAME", help="may be repeated")
-    simulate.add_argument("--vdisks", type=_count, default=8, metavar="N", help="how many there are in all (8)")
-    simulate.add_argument("--cvms", type=_count, default=1, metavar="N", help="on ports from --listen upwards (1)")
+    simulate.add_argument("--vdisks", type=count, default=8, metavar="N", help="how many there are in all (8)")
+    simulate.add_argument("--cvms", type=count, default=1, metavar="N", help="on ports from --listen upwards (1)")
     simulate.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers (1)")
     simulate.add_argument("--list", action="store_true", help="list scenes and variations")
     simulate.set_defaults(func=_simulate)
-
-
-def _duration(text: str) -> Duration:
-    try:
-        return Duration.read(float(text) if text.replace(".", "", 1).isdecimal() else text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
-    return int(text)
 
 
 def _address(text: str) -> tuple[str, int]:

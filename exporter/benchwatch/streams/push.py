@@ -5,6 +5,14 @@ lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<wor
 There is no limit to how long a client may be silent, as a stalled benchmark prints nothing; one that is gone is noticed
 by TCP keepalive. A later push to the same name goes on in the same file, on a line of its own if the one before broke
 off within a line.
+
+`benchwatch run --push` sends pieces instead, each with its place: `?stream=<suffix>&offset=<bytes>` puts the body into
+`<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. What is
+there already has to be the same and is passed over, so a piece whose answer was lost can be sent again. A gap, or other
+content, is refused with 409.
+
+`/ingest/<run>/<worker>.yaml` takes the worker's record (see runfile), and `/ingest/<run>/run.yaml` the run's, in place
+of the one there is; with `If-None-Match: *` only if there is nothing of that worker yet, or just that record.
 """
 
 import asyncio
@@ -14,20 +22,28 @@ import os
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from types import TracebackType
 
 from aiohttp import StreamReader, web
 
+from ..config import RunsSettings
+from ..errors import ConfigError
 from ..exposition import Family, Sample
+from ..runfile import SUFFIX, load_runfile
+from . import names
 
 _log = logging.getLogger("benchwatch.web")
 
 CLIENT_GONE = 499
 """Counted as the code of a push whose connection broke: there is nobody to answer."""
-_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
-_EXPECTED = "expected 1 to 128 letters, digits, '.', '_' or '-', and no '.' at the start"
+STREAM = re.compile(r"out|err|json|[0-9]{1,10}(\.[0-9]{1,5})?")
+"""What may stand behind a worker's name, in the name of a file that is sent in pieces."""
+_OFFSET = re.compile(r"[0-9]{1,18}")
+LARGEST_PIECE = 1024 * 1024
+"""Bytes that are taken in one piece of a stream."""
+_LARGEST_RECORD = 256 * 1024
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
 
@@ -52,9 +68,10 @@ class Refused(Exception):
 
 def check_name(what: str, name: str) -> str:
     """The name of a run or worker, if it can be one. Raises Refused."""
-    if not _NAME.fullmatch(name):
-        raise Refused(400, f"{what} {name[:200]!r} cannot be used as a name: {_EXPECTED}")
-    return name
+    try:
+        return names.check_name(what, name)
+    except ValueError as error:
+        raise Refused(400, str(error)) from None
 
 
 class PushFile:
@@ -89,6 +106,19 @@ class PushFile:
         if within_a_line:
             self.append(b"\n")
 
+    def place(self, data: bytes, offset: int) -> None:
+        """Have these bytes at that place, which is behind or within what is there, and then the same."""
+        try:
+            size = os.fstat(self._descriptor).st_size
+            there = os.pread(self._descriptor, len(data), offset)
+        except OSError as error:
+            raise self._refused(error) from error
+        if offset > size:
+            raise Refused(409, f"{self._name} has {size} bytes, so that none can be put at {offset}")
+        if there != data[: len(there)]:
+            raise Refused(409, f"{self._name} is there already, with other content: push under another name")
+        self.append(data[len(there) :])
+
     def append(self, data: bytes) -> None:
         """Write all of it, at once."""
         rest = memoryview(data)
@@ -101,9 +131,37 @@ class PushFile:
             raise self._refused(error) from error
 
     def _refused(self, error: OSError) -> Refused:
-        _log.error("a push cannot be written to %s: %s", self._path, error.strerror)
-        where = f"{self._path.parent.name}/{self._path.name}"
-        return Refused(507 if error.errno in _FULL else 500, f"{where} cannot be written: {error.strerror}")
+        return cannot_write(self._path, error)
+
+    @property
+    def _name(self) -> str:
+        return f"{self._path.parent.name}/{self._path.name}"
+
+
+def cannot_write(path: Path, error: OSError) -> Refused:
+    """The refusal of a push that the file system does not take."""
+    _log.error("a push cannot be written to %s: %s", path, error.strerror)
+    where = f"{path.parent.name}/{path.name}"
+    return Refused(507 if error.errno in _FULL else 500, f"{where} cannot be written: {error.strerror}")
+
+
+def put_record(path: Path, data: bytes, *, only_new: bool = False) -> None:
+    """Put a record in place of the one there is. Raises Refused when it is none that can be used."""
+    beside = path.with_name(f".{path.name}.pushed")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        there = path.exists() or any(path.parent.glob(f"{path.stem}.*"))
+        if only_new and there and not (path.exists() and path.read_bytes() == data):
+            run, worker = path.parent.name, path.stem
+            raise Refused(412, f"worker {worker} of run {run} is there already: push under another name")
+        beside.write_bytes(data)
+        load_runfile(beside, RunsSettings())
+        beside.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    except ConfigError as error:
+        beside.unlink(missing_ok=True)
+        raise Refused(400, str(error).replace(str(beside), f"{path.parent.name}/{path.name}")[:500]) from error
 
 
 class Pushes:
@@ -157,10 +215,14 @@ class Pushes:
             raise Refused(403, "this exporter takes no pushes")
         if "Origin" in request.headers:
             raise Refused(403, "pushes from web pages are not taken")
-        names = request.match_info
-        if "worker" not in names:
+        given = request.match_info
+        if "worker" not in given:
             raise Refused(400, "expected /ingest/<run>/<worker>")
-        run, worker = check_name("run", names["run"]), check_name("worker", names["worker"])
+        run, worker = check_name("run", given["run"]), check_name("worker", given["worker"])
+        if worker.endswith(SUFFIX):
+            return await self._take_record(request, folder / run / worker)
+        if "stream" in request.query or "offset" in request.query:
+            return await self._take_piece(request, folder / run, worker)
         if (run, worker) in self._tasks:
             raise Refused(409, f"worker {worker} of run {run} is being pushed already: push under another name")
         if len(self._tasks) >= self._limit:
@@ -181,23 +243,46 @@ class Pushes:
             self.version += 1
         return f"{taken} bytes taken for worker {worker} of run {run}"
 
+    async def _take_record(self, request: web.Request, path: Path) -> str:
+        check_name("worker", path.stem)
+        only_new = request.headers.get("If-None-Match") == "*"
+        put_record(path, await self._body(request, _LARGEST_RECORD), only_new=only_new)
+        return f"{path.parent.name}/{path.name} is taken"
+
+    async def _take_piece(self, request: web.Request, folder: Path, worker: str) -> str:
+        suffix, offset = (request.query.get(name, "") for name in ("stream", "offset"))
+        if not STREAM.fullmatch(suffix):
+            raise Refused(400, f"stream={suffix[:100]}: expected out, err, json, or the number of a log")
+        if not _OFFSET.fullmatch(offset):
+            raise Refused(400, f"offset={offset[:100]}: expected a number of bytes")
+        data = await self._body(request, LARGEST_PIECE)
+        with PushFile(folder / f"{worker}.{suffix}") as file:
+            try:
+                file.place(data, int(offset))
+            finally:
+                self._bytes += file.written
+        return f"{int(offset) + len(data)} bytes are there"
+
+    async def _body(self, request: web.Request, largest: int) -> bytes:
+        """The whole of a short body."""
+        largest = largest if self._largest is None else min(largest, self._largest)
+        if (request.content_length or 0) > largest:
+            raise Refused(413, f"more than {largest} bytes are not taken here")
+        await _say_continue(request)
+        data = bytearray()
+        async for chunk in _chunks(request.content, request.path):
+            data += chunk
+            if len(data) > largest:
+                raise Refused(413, f"more than {largest} bytes are not taken here")
+        return bytes(data)
+
     def _check_length(self, length: int) -> None:
         if self._largest is not None and length > self._largest:
             raise Refused(413, f"more than {self._largest} bytes are not taken in one push")
 
     async def _copy(self, body: StreamReader, file: PushFile, whose: str) -> int:
         taken = 0
-        while True:
-            try:
-                data = await body.readany()
-            except ConnectionError:
-                _log.warning("the push for %s broke off after %d bytes", whose, taken)
-                raise
-            except web.RequestPayloadError as error:
-                reason = " ".join(str(error).split()).removeprefix("400, message: ")
-                raise Refused(400, f"the body cannot be read: {reason}") from error
-            if not data:
-                return taken
+        async for data in _chunks(body, whose):
             allowed = data if self._largest is None else data[: self._largest - taken]
             before = file.written
             try:
@@ -207,6 +292,25 @@ class Pushes:
                 self.version += 1
             taken += len(allowed)
             self._check_length(taken + len(data) - len(allowed))
+        return taken
+
+
+async def _chunks(body: StreamReader, whose: str) -> AsyncIterator[bytes]:
+    """The bytes of a body as they come. Raises Refused when they do not keep to HTTP."""
+    taken = 0
+    while True:
+        try:
+            data = await body.readany()
+        except ConnectionError:
+            _log.warning("the push for %s broke off after %d bytes", whose, taken)
+            raise
+        except web.RequestPayloadError as error:
+            reason = " ".join(str(error).split()).removeprefix("400, message: ")
+            raise Refused(400, f"the body cannot be read: {reason}") from error
+        if not data:
+            return
+        taken += len(data)
+        yield data
 
 
 async def _say_continue(request: web.Request) -> None:

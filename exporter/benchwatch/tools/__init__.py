@@ -8,6 +8,7 @@ chunk borders, and the same records give the same samples whether read while the
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from mmap import mmap
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..exposition import Family, Sample
@@ -29,6 +30,16 @@ class Misread(NamedTuple):
     reason: str
     where: str
     text: str
+
+
+class Moment(NamedTuple):
+    """How far a stream had been written at some time, as its own content tells."""
+
+    offset: int
+    """Bytes."""
+    time: float
+    """Unix seconds; if `elapsed`, seconds since the start of the run."""
+    elapsed: bool = False
 
 
 class Report(NamedTuple):
@@ -122,6 +133,9 @@ class State(Protocol):
     def tick(self, now: float) -> None:
         """Let time pass: close windows that waited long enough."""
 
+    def reached(self, time: float) -> None:
+        """Close the windows that end by then: all streams have been read that far. Only a replay can tell."""
+
     def parameters(self) -> Mapping[str, str]:
         """What the tool says of its own settings: clients=10, bs=8k ..."""
 
@@ -151,6 +165,12 @@ class Tool(Protocol):
 
     def parser(self, kind: str) -> Parser:
         """A new parser for a stream of that kind."""
+
+    def moments(self, kind: str, data: bytes | mmap) -> Iterator[Moment]:
+        """When the parts of a whole stream of that kind were written: one moment a report, at the end of what it is of.
+
+        Offsets grow; what follows the last one has no time of its own.
+        """
 
     def state(self, buckets: Buckets) -> State:
         """A new, empty state; `buckets` is the scheme for its histograms."""

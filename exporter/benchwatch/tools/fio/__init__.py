@@ -1,12 +1,15 @@
 """fio: its JSON documents (`--output-format=json+ --status-interval=1` serves best) in whatever else it prints."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from mmap import mmap
 
 from ...exposition import Family
 from ...histogram import Buckets
+from .. import Moment
 from .framing import START
 from .metrics import FAMILIES
+from .moments import moments
 from .parser import FioParser
 from .state import FioState
 from .text import is_fio
@@ -30,6 +33,10 @@ class _Fio:
     def parser(self, kind: str) -> FioParser:
         """See tools.Tool."""
         return FioParser()
+
+    def moments(self, kind: str, data: bytes | mmap) -> Iterator[Moment]:
+        """See tools.Tool."""
+        return moments(data)
 
     def state(self, buckets: Buckets) -> FioState:
         """See tools.Tool."""

@@ -56,7 +56,8 @@ LATENCY_MAX = Family(
 LATENCY_WINDOW = Family(
     "fio_latency_window_seconds",
     "gauge",
-    f"Quantiles of the completion latency {_WINDOW}, seconds, from json+ bins (within 0.8 %).",
+    f"Quantiles of the completion latency {_WINDOW}, seconds, from json+ bins (within 0.8 %; fio counts"
+    " 17.0 s and above in one bin, which is 17.1 s here).",
     ("job", "op", "quantile"),
 )
 IOS = Family(

@@ -153,8 +153,8 @@ def is_set(options: Options, name: str) -> bool:
 def warnings(options: Options, depth_note: bool) -> Iterator[str]:
     """Combinations that certainly make the job's numbers mean something else than they seem to.
 
-    rwmixread_with_rate_iops: each works against the other, so neither is kept. sync_engine_iodepth: a synchronous
-    engine has one I/O in flight whatever iodepth says (an unnamed engine counts if fio itself noted that,
+    rwmixread_with_rate_iops: reads and writes have a rate each, so the mix has no effect. sync_engine_iodepth: a
+    synchronous engine has one I/O in flight whatever iodepth says (an unnamed engine counts if fio itself noted that,
     `depth_note`). libaio_without_direct: buffered I/O is synchronous in libaio. gtod_reduce_no_latency: fio does not
     measure latencies.
     """

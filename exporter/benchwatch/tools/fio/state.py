@@ -85,6 +85,9 @@ class FioState:
             self._over(self._snapshot)
             self.version += 1
 
+    def reached(self, time: float) -> None:
+        """See tools.State: a window of fio ends with a document."""
+
     def parameters(self) -> Mapping[str, str]:
         """See tools.State."""
         if self._snapshot is None or self._document is None:

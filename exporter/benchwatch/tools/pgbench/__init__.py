@@ -1,13 +1,15 @@
 """pgbench 9.3 - 18: its text (progress, final report, initialisation, errors), transaction log and aggregated log."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from mmap import mmap
 
 from ...exposition import Family
 from ...histogram import Buckets
-from .. import Parser, State
+from .. import Moment, Parser, State
 from .aggregate import AggregateParser, interval
 from .metrics import FAMILIES
+from .moments import of_aggregate, of_log, of_text
 from .state import PgbenchState
 from .text import TextParser
 from .transactions import TransactionParser, transaction
@@ -46,6 +48,10 @@ class Pgbench:
             "log aggregate": AggregateParser,
         }
         return parsers[kind]()
+
+    def moments(self, kind: str, data: bytes | mmap) -> Iterator[Moment]:
+        """See tools.Tool."""
+        return {"text": of_text, "log": of_log, "log aggregate": of_aggregate}[kind](data)
 
     def state(self, buckets: Buckets) -> State:
         """A new, empty state."""

@@ -32,7 +32,10 @@ def words(padded: bytes) -> Words:
 
 def decimals(text: Words, ends: Integers, lengths: Integers) -> Integers:
     """The numbers that end before `ends` and have `lengths` digits, 1 to 16; every byte of them must be a digit."""
-    if not len(ends) or int(lengths.max()) <= 8:
+    longest = int(lengths.max()) if len(ends) else 0
+    if longest == 1:
+        return ((text[ends] >> np.uint64(56)) - np.uint64(48)).view(np.int64)
+    if longest <= 8:
         return _eight(text[ends], lengths)
     low = _eight(text[ends], np.minimum(lengths, 8))
     long = np.flatnonzero(lengths > 8)

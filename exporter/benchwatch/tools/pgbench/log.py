@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...exposition import Sample
 from ...histogram import BINS, Buckets, Counts, bins, quantiles
 from . import metrics
+from .decimals import Integers
 from .transactions import Transactions
 from .windows import Windows
 
@@ -96,29 +98,20 @@ class TransactionLog:
         self.end = record.end if self.end is None else max(self.end, record.end)
 
     def _count(self, record: Transactions, stream: str) -> None:
-        filled = bins(record.latency * 1000)
-        first, last = int(record.script.min()), int(record.script.max())
-        if first == last:
-            self._script(first, filled, record)
-        else:
-            for script in np.unique(record.script).tolist():
-                chosen = record.script == script
-                self._script(script, filled[chosen], record._replace(latency=record.latency[chosen]))
-        second, latency = record.second, record.latency
-        if (second[1:] < second[:-1]).any():  # the clock was set back
-            order = np.argsort(second, kind="stable")
-            second, latency, filled = second[order], latency[order], filled[order]
-        changes = (np.flatnonzero(second[1:] != second[:-1]) + 1).tolist()
-        for start, stop in zip([0, *changes], [*changes, len(second)], strict=True):
-            self.windows.add(
-                stream, int(second[start]), latency[start:stop], np.bincount(filled[start:stop], minlength=BINS)
-            )
+        latency = record.latency
+        filled = bins(latency * 1000)
+        for script, chosen in _groups(record.script):
+            self._bins.setdefault(script, np.zeros(BINS, np.int64))
+            self._bins[script] += np.bincount(filled[chosen], minlength=BINS)
+            self._sums[script] = self._sums.get(script, 0) + int(latency[chosen].sum())
+        for second, chosen in _groups(record.second):
+            self.windows.add(stream, second, latency[chosen], np.bincount(filled[chosen], minlength=BINS))
 
-    def _script(self, script: int, filled: Counts, record: Transactions) -> None:
-        counts = np.bincount(filled, minlength=BINS)
-        if script in self._bins:
-            self._bins[script] += counts
-            self._sums[script] += int(record.latency.sum())
-        else:
-            self._bins[script] = counts
-            self._sums[script] = int(record.latency.sum())
+
+def _groups(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
+    """Each of the values, and where it stands."""
+    if (values == values[0]).all():
+        yield int(values[0]), slice(None)
+    else:
+        for value in np.unique(values).tolist():
+            yield value, values == value

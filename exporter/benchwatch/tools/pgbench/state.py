@@ -40,7 +40,7 @@ from .summary import Complete, Figure, Parameter, Statement
 from .text import Banner, Version
 from .totals import COUNTERS, Totals
 from .transactions import Transactions
-from .windows import QUANTILES, Window
+from .windows import QUANTILES, WAIT, Window
 
 Record = (
     Progress
@@ -133,6 +133,10 @@ class PgbenchState:
         windows.tick(now)
         if windows.closed != before:
             self.version += 1
+
+    def reached(self, time: float) -> None:
+        """Closes the seconds of the transaction log up to `time`: all of its files have been read that far."""
+        self.tick(time + WAIT)
 
     @property
     def start(self) -> float | None:

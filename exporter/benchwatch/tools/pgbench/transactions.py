@@ -21,7 +21,6 @@ Lines of digits alone are read all at once; the others (words, torn lines, forei
 """
 
 import re
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +43,9 @@ _LINE = re.compile(
 _NUMBERED = re.compile(rb"(\d{1,18}) (\d{1,18}) ")
 _WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock"])
 _PIECE = 1 << 13
+_SHORTEST = np.array([1, 1, 10, 1, 1, 1])
+_LONGEST = np.array([12, 4, 10, 6, 12, 12])
+"""How many digits the numbers from the third field on have."""
 
 
 class Transactions(NamedTuple):
@@ -161,17 +163,10 @@ class TransactionParser:
         ):
             return False
         table = ends.reshape(-1, fields)
-        stops = [table[:, column] for column in range(fields)]
-        lengths = [stop - start - 1 for start, stop in pairwise(stops[1:])]
-        time, script, second, microsecond, *extra = lengths
-        if (
-            int(time.max()) > 12
-            or int(script.max()) > 4
-            or (second != 10).any()
-            or int(microsecond.max()) > 6
-            or any(int(length.max()) > 12 for length in extra)
-        ):
+        lengths = np.diff(table[:, 1:], axis=1) - 1
+        if (lengths < _SHORTEST[: fields - 2]).any() or (lengths > _LONGEST[: fields - 2]).any():
             return False
+        stops, (time, script, _, _, *extra) = table.T, lengths.T
         numbers = words(padded)
         piece = Transactions(
             latency=decimals(numbers, stops[2], time),
@@ -246,6 +241,12 @@ def transaction(line: bytes) -> bool:
     return _LINE.fullmatch(line) is not None
 
 
+def completed(line: bytes) -> float | None:
+    """When the transaction of a line, without its end, completed, Unix seconds; None if it is no line of a log."""
+    match = _LINE.fullmatch(line)
+    return None if match is None else _epoch(match)
+
+
 def _fields(block: bytes) -> int:
     """The number of fields of the first line of a log in a block; 0 if there is none."""
     for line in block[:-1].split(b"\n"):
@@ -267,6 +268,8 @@ def _seconds(numbers: Words, text: NDArray[np.uint8], ends: Integers) -> Integer
     low = numbers[ends]
     high = text[ends - 10].astype(np.int64) * 10 + text[ends - 9]
     changes = np.flatnonzero((low[1:] != low[:-1]) | (high[1:] != high[:-1])) + 1
+    if not len(changes):
+        return np.full(len(ends), int(bytes(text[ends[0] - 10 : ends[0]])))
     starts = np.concatenate((np.zeros(1, np.int64), changes))
     eight = np.full(len(starts), 8)
     values = (high[starts] - 48 * 11) * 100_000_000 + decimals(numbers, ends[starts], eight)

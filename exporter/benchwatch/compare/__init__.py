@@ -1,0 +1,1 @@
+"""`benchwatch compare`: runs side by side, what changed, and how sure that is."""

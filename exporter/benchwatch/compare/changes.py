@@ -1,0 +1,167 @@
+"""What changed from one experiment to another, how sure that is, and the verdict.
+
+The verdict is about the main measure only: throughput or, where the rate was given (pgbench -R, fio rate= and
+rate_iops=), the mean latency; of fio for each job. All other rows have an interval and no verdict, since of a dozen
+measures one will leave its interval by chance. With several verdicts in one comparison every interval is made wider, so
+that the confidence holds for all of them together (C. E. Bonferroni).
+
+With repeats the interval comes from the differences between runs. It is a verdict if it does not hold 0.
+
+One run each shows how sure each run's mean is, not how much two runs differ that should not: caches, placement, other
+guests. No statistics of one run tells that. So a verdict needs more than an interval without 0:
+- the interval lies beyond an allowance for differences between runs (5 % by default);
+- the change is larger than what single batches of these runs differ by, as if a run were one more batch: noise that is
+  slower than a run (1/f noise) does not average out within it;
+- both runs are steady.
+With repeats on one side only, their differences are taken for both.
+
+Figures of a run that failed or has no end are shown if they are asked for, and not judged.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .experiment import Experiment
+from .figures import Figure
+from .latencies import Group
+from .measured import Run
+from .measures import MEASURES, THROUGHPUT, Measure
+from .statistics import FEWEST_BATCHES, Estimate, Shift, against_one, between_runs, change, one_batch, shift
+
+STEADY = 0.05
+"""Change of the mean from which on a shift within a run makes it unsteady."""
+
+Word = Literal["better", "worse", "no difference shown", "not judged"]
+
+
+class Row(NamedTuple):
+    """One measure of one group, of both sides."""
+
+    group: Group
+    measure: Measure
+    base: float
+    other: float
+    ratio: float | None
+    """Other over base less 1: 0.075 is 7.5 %; None if the base is 0."""
+    interval: tuple[float, float] | None
+    """Of the ratio; None where it cannot be told."""
+    spread: tuple[float, float] | None
+    """The same if a whole run were no surer than one of its batches; None with repeats."""
+
+
+class Verdict(NamedTuple):
+    """What is said of a main measure, and why."""
+
+    group: Group
+    measure: Measure
+    word: Word
+    reason: str
+
+
+def rows(base: Experiment, other: Experiment, confidence: float) -> Iterator[Row]:
+    """What both have, in the order of groups and measures."""
+    left, right = _figures(base), _figures(other)
+    groups = list(dict.fromkeys(group for group, _ in left))
+    both = left.keys() & right.keys()
+    for key in sorted(both, key=lambda key: (groups.index(key[0]), MEASURES.index(key[1]))):
+        yield _row(*key, left[key], right[key], confidence)
+
+
+def _figures(experiment: Experiment) -> dict[tuple[Group, Measure], list[Figure]]:
+    """The figures of all runs; without those that some run lacks."""
+    found: dict[tuple[Group, Measure], list[Figure]] = {}
+    for run in experiment.runs:
+        for key, figure in run.figures.items():
+            found.setdefault(key, []).append(figure)
+    return {key: figures for key, figures in found.items() if len(figures) == len(experiment.runs)}
+
+
+def _row(group: Group, measure: Measure, left: Sequence[Figure], right: Sequence[Figure], confidence: float) -> Row:
+    base, other = (math.fsum(figure.value for figure in figures) / len(figures) for figures in (left, right))
+    ratio = other / base - 1 if base else None
+    estimates = _estimates(left, right)
+    if estimates is None:
+        return Row(group, measure, base, other, ratio, None, None)
+    single = len(left) == len(right) == 1
+    spread = change(one_batch(estimates[0]), one_batch(estimates[1]), confidence) if single else None
+    return Row(group, measure, base, other, ratio, change(*estimates, confidence), spread)
+
+
+def _estimates(left: Sequence[Figure], right: Sequence[Figure]) -> tuple[Estimate, Estimate] | None:
+    """How sure both means are; None if that cannot be told of both."""
+    one, two = (between_runs([figure.value for figure in figures]) for figures in (left, right))
+    if len(left) == len(right) == 1:
+        one, two = left[0].estimate, right[0].estimate
+    elif two and len(left) == 1 and left[0].value > 0:
+        two, one = against_one(two, left[0].value)
+    elif one and len(right) == 1 and right[0].value > 0:
+        one, two = against_one(one, right[0].value)
+    if one is None or two is None:
+        return None
+    base, other = (max(figure.step for figure in figures) for figures in (left, right))
+    return one._replace(step=base), two._replace(step=other)
+
+
+def verdicts(base: Experiment, other: Experiment, found: Sequence[Row], allowance: float) -> Iterator[Verdict]:
+    """One for each main measure that both have."""
+    mains = [{key for run in each.runs for key in run.main()} for each in (base, other)]
+    for row in found:
+        if (row.group, row.measure) in mains[0] & mains[1]:
+            yield Verdict(row.group, row.measure, *_judge(row, base, other, allowance))
+
+
+def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> tuple[Word, str]:
+    runs = [*base.runs, *other.runs]
+    repeats = len(runs) > 2
+    if base.forced or other.forced:
+        return "not judged", "; ".join([*base.forced, *other.forced])
+    basis = f"{len(base.runs)} and {len(other.runs)} runs" if repeats else "one run each"
+    if row.interval is None:
+        return "not judged", f"{basis} and {_why_not(row, runs)}"
+    beyond = [_beyond(row.interval, 0.0 if repeats else allowance)]
+    if repeats:
+        reason = f"{basis}, by the differences between them"
+    else:
+        beyond.append(_beyond(row.spread, 0.0))
+        reason = f"one run each, by its batches and an allowance of {100 * allowance:g} % between runs"
+    if 0 in beyond:
+        return "no difference shown", reason
+    if not repeats:
+        unsteady = [run.name for run in runs if is_unsteady(shift_of(run, row.group, row.measure))]
+        if unsteady:
+            return "not judged", f"one run each and not steady: {', '.join(unsteady)}"
+    return "better" if (beyond[0] > 0) == (row.measure.better == "higher") else "worse", reason
+
+
+def _beyond(interval: tuple[float, float] | None, margin: float) -> int:
+    """1 if an interval lies above a margin, -1 if below its negative, else 0."""
+    low, high = interval or (0.0, 0.0)
+    return int(low > margin) - int(high < -margin)
+
+
+def _why_not(row: Row, runs: Sequence[Run]) -> str:
+    if not (row.base and row.other):
+        return "nothing was done in one of them"
+    if any(row.group not in run.courses for run in runs):
+        return "no reports"
+    return f"too short to tell: fewer than {FEWEST_BATCHES} batches of reports that do not depend on each other"
+
+
+def shift_of(run: Run, group: Group, measure: Measure) -> Shift | None:
+    """Where the run's throughput or mean latency went up or down for good."""
+    course = run.courses.get(group)
+    total, weight = ("operations", "") if measure is THROUGHPUT else ("latency", "timed")
+    found = shift(course.values(total, weight)) if course is not None and course.ratio(total, weight) else None
+    if course is None or found is None:
+        return None
+    early = np.arange(len(course.ends)) < found.place
+    before, after = (course.chosen(part).ratio(total, weight) for part in (early, ~early))
+    return None if before is None or after is None else Shift(found.place, before, after)
+
+
+def is_unsteady(found: Shift | None) -> bool:
+    """Whether a shift is more than a trifle."""
+    return found is not None and abs(found.after - found.before) > STEADY * abs(found.before)

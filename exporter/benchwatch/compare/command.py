@@ -1,0 +1,94 @@
+"""The command `benchwatch compare`.
+
+Exit codes: 0 compared, whatever the verdict; 1 cannot be compared, or with --vary another parameter differs too; 2
+wrong use.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..arguments import duration
+from ..config import load_settings
+from ..errors import ConfigError
+
+
+def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command to the others."""
+    parser = commands.add_parser(
+        "compare",
+        parents=[common],
+        help="compare runs: what changed, and how sure that is",
+        description="Compares runs of pgbench or fio: figures side by side, changes with their intervals, a verdict, "
+        "parameters that differ, and what speaks against the figures.",
+    )
+    what = "file, folder of a run, or name of an experiment that was repeated"
+    parser.add_argument("base", type=Path, metavar="BASE", help=what)
+    parser.add_argument("others", nargs="+", type=Path, metavar="OTHER", help="what to compare with it")
+    parser.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal", help="(terminal)")
+    parser.add_argument(
+        "--warmup", type=duration, metavar="60s", help="left out of every run (what its record says, else nothing)"
+    )
+    parser.add_argument(
+        "--vary",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="parameter that was meant to differ, may be repeated; exit code 1 if another one differs",
+    )
+    parser.add_argument(
+        "--confidence", type=_part, default=0.95, metavar="0.95", help="that all verdicts together are right (0.95)"
+    )
+    parser.add_argument(
+        "--allowance",
+        type=_part,
+        default=0.05,
+        metavar="0.05",
+        help="change that two single runs may show without a cause (0.05); of no use where runs were repeated",
+    )
+    parser.add_argument("--force", action="store_true", help="compare runs that failed or have no end too")
+    parser.set_defaults(func=_compare)
+
+
+def _part(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"expected a ratio from 0 to 1, such as 0.95, got {text!r}")
+    return value
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from .comparison import compare
+    from .document import document
+    from .experiment import CannotCompare, load, told_apart
+    from .markdown import markdown
+    from .terminal import show
+
+    settings = load_settings(options.config_file)
+    paths = [options.base, *options.others]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise ConfigError("compare: the same run was given twice; expected different ones")
+    try:
+        loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
+        base, *others = told_apart(loaded, paths)
+        found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
+    except CannotCompare as error:
+        print(f"benchwatch: {error}", file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("scipy"):
+            raise
+        raise ConfigError("compare needs scipy: pip install 'benchwatch[analysis]'") from error
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
+    if options.format == "json":
+        sys.stdout.write(document(found))
+    elif options.format == "markdown":
+        sys.stdout.write(markdown(found))
+    else:
+        show(found, sys.stdout)
+    other_than_intended = any(not one.intended for comparison in found.others for one in comparison.parameters)
+    return int(other_than_intended)

@@ -1,0 +1,69 @@
+"""A whole comparison: one base and what it is compared with."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from .changes import Row, Verdict, rows, verdicts
+from .experiment import CannotCompare, Experiment, same_jobs
+from .findings import Finding, findings
+from .parameters import Difference, differences
+
+
+class Comparison(NamedTuple):
+    """The base and one other."""
+
+    other: Experiment
+    rows: Sequence[Row]
+    verdicts: Sequence[Verdict]
+    parameters: Sequence[Difference]
+    findings: Sequence[Finding]
+
+    def verdict(self, row: Row) -> Verdict | None:
+        """The verdict about a row; None if it is not a main measure."""
+        found = (one for one in self.verdicts if (one.group, one.measure) == (row.group, row.measure))
+        return next(found, None)
+
+
+class Comparisons(NamedTuple):
+    """What `benchwatch compare` shows."""
+
+    tool: str
+    base: Experiment
+    others: Sequence[Comparison]
+    confidence: float
+    """That all verdicts together are right."""
+    each: float
+    """Confidence of every single interval."""
+    allowance: float
+    """Change that single runs may show without a cause, as a ratio."""
+    vary: Collection[str]
+
+
+def compare(
+    base: Experiment, others: Sequence[Experiment], *, confidence: float, allowance: float, vary: Collection[str]
+) -> Comparisons:
+    """Compare each of the others with the base. Raises CannotCompare."""
+    tool = base.runs[0].tool
+    for other in others:
+        if other.runs[0].tool != tool:
+            text = f"{base.name} is a run of {tool}, {other.name} of {other.runs[0].tool}"
+            raise CannotCompare(f"{text}; expected runs of the same tool")
+    base, *others = same_jobs([base, *others])
+    number = sum(len({key for run in base.runs for key in run.main()}) for _ in others)
+    each = 1 - (1 - confidence) / max(number, 1)
+    found = []
+    for other in others:
+        table = list(rows(base, other, each))
+        if not table:
+            raise CannotCompare(f"{base.name} and {other.name} have no measure in common; expected the same jobs")
+        differing = list(differences(base.runs, other.runs, vary))
+        found.append(
+            Comparison(
+                other,
+                table,
+                list(verdicts(base, other, table, allowance)),
+                differing,
+                findings(base, other, differing),
+            )
+        )
+    return Comparisons(tool, base, found, confidence, each, allowance, vary)

@@ -1,0 +1,104 @@
+"""The course of a run: what was done in each report interval, by all workers together."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .statistics import Floats, linearised
+
+_SLACK = 0.1
+"""Part of a report that may lie before the end of the warm-up: pgbench prints tenths of seconds."""
+
+
+class Course(NamedTuple):
+    """Report intervals in order. Arrays of the same length."""
+
+    ends: Floats
+    """Unix seconds."""
+    seconds: Floats
+    """Length of each."""
+    totals: Mapping[str, Floats]
+    """What each adds: `operations`, `timed` (those with a latency), `latency` (their sum, seconds), `bytes`."""
+
+    @property
+    def begin(self) -> float:
+        """When the first report's interval began, Unix seconds."""
+        return float(self.ends[0] - self.seconds[0])
+
+    def ratio(self, total: str, weight: str = "") -> float | None:
+        """A total over another, or over the seconds; None if it was not measured."""
+        if total not in self.totals or not len(self.ends):
+            return None
+        below = float((self.totals[weight] if weight else self.seconds).sum())
+        return float(self.totals[total].sum()) / below if below else None
+
+    def values(self, total: str, weight: str = "") -> Floats:
+        """That ratio for each report, as values whose mean is that of the whole."""
+        return linearised(self.totals[total], self.totals[weight] if weight else self.seconds)
+
+    def after(self, moment: float) -> "Course":
+        """The reports that begin at that time or later."""
+        return self.chosen(self.ends - self.seconds >= moment - _SLACK * self.seconds)
+
+    def chosen(self, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "Course":
+        """Some of the reports."""
+        totals = {name: values[which] for name, values in self.totals.items()}
+        return Course(self.ends[which], self.seconds[which], totals)
+
+
+def course(
+    moments: Floats,
+    times: Floats,
+    rates: Floats,
+    latencies: tuple[Floats, Floats] | None = None,
+    bandwidths: tuple[Floats, Floats] | None = None,
+) -> Course:
+    """A course from gauges of intervals: times of their ends and operations a second; mean latencies, bytes a second.
+
+    An interval begins at the last of `moments` (Unix seconds, ascending) before its end. Pairs are times and values,
+    which may be missing for some of the reports.
+    """
+    seconds = times - moments[np.maximum(np.searchsorted(moments, times) - 1, 0)]
+    totals = {"operations": rates * seconds}
+    if latencies is not None and len(latencies[0]):
+        known, values = _at(times, *latencies)
+        totals["timed"] = np.where(known, totals["operations"], 0.0)
+        totals["latency"] = values * totals["timed"]
+    if bandwidths is not None and len(bandwidths[0]):
+        totals["bytes"] = _at(times, *bandwidths)[1] * seconds
+    return Course(times, seconds, totals).chosen(seconds > 0)
+
+
+def _at(times: Floats, found: Floats, values: Floats) -> tuple["np.ndarray[tuple[int], np.dtype[np.bool_]]", Floats]:
+    place = np.minimum(np.searchsorted(found, times), len(found) - 1)
+    known = found[place] == times
+    return known, np.where(known, values[place], 0.0)
+
+
+def together(courses: Sequence[Course]) -> Course:
+    """Several workers as one, over the time in which all of them ran.
+
+    Of several, the totals of each are spread evenly over its reports and cut at common times.
+    """
+    if len(courses) == 1:
+        return courses[0]
+    kept = [each for each in courses if len(each.ends)]
+    if len(kept) < len(courses) or not kept:
+        return Course(np.zeros(0), np.zeros(0), {})
+    first = max(float(each.ends[0] - each.seconds[0]) for each in kept)
+    last = min(float(each.ends[-1]) for each in kept)
+    step = max(float(np.median(each.seconds)) for each in kept)
+    edges = np.arange(first, last + step / 100, step)
+    if len(edges) < 2:
+        return Course(np.zeros(0), np.zeros(0), {})
+    names = set.intersection(*(set(each.totals) for each in kept))
+    totals = {name: sum((_spread(each, name, edges) for each in kept), np.zeros(len(edges) - 1)) for name in names}
+    return Course(edges[1:], np.diff(edges), totals)
+
+
+def _spread(each: Course, name: str, edges: Floats) -> Floats:
+    places = np.column_stack((each.ends - each.seconds, each.ends)).ravel()
+    reached = each.totals[name].cumsum()
+    before = np.concatenate(([0.0], reached[:-1]))
+    return np.diff(np.interp(edges, places, np.column_stack((before, reached)).ravel()))

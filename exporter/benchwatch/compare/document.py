@@ -1,0 +1,79 @@
+"""A comparison as JSON. Keys are stable: some may be added, none changes its meaning.
+
+    tool            pgbench, fio
+    confidence      that all verdicts together are right, ratio
+    interval_level  confidence of each interval (higher, if there are several verdicts), ratio
+    allowance       change that single runs may show without a cause, ratio
+    vary            parameters that were meant to differ
+    base            name, runs (see below)
+    others[]        name, runs
+      measures[]    job, op (fio; job is empty if there is one), name, unit, better (higher, lower), base, other (in
+                    that unit), change (ratio: 0.075 is +7.5 %), interval ([low, high], ratios); null: cannot be told
+      verdicts[]    job, op, name (of a measure), verdict (better, worse, no difference shown, not judged), reason
+      parameters[]  name, base, other (texts; null: that side has none), intended
+      findings[]    kind, text
+    runs[]          name, seconds (null: not known), warmup_seconds, workers
+
+Units: per second, bytes per second, seconds, ratio. What is not ASCII is escaped, so that no encoding changes it.
+"""
+
+import json
+from typing import Any
+
+from .comparison import Comparison, Comparisons
+from .experiment import Experiment
+from .latencies import Group
+
+
+def document(found: Comparisons) -> str:
+    """The JSON text."""
+    content = {
+        "tool": found.tool,
+        "confidence": found.confidence,
+        "interval_level": found.each,
+        "allowance": found.allowance,
+        "vary": list(found.vary),
+        "base": _experiment(found.base),
+        "others": [_comparison(comparison) for comparison in found.others],
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _experiment(experiment: Experiment) -> dict[str, Any]:
+    runs = [
+        {"name": run.name, "seconds": run.seconds, "warmup_seconds": run.warmup, "workers": len(run.timelines)}
+        for run in experiment.runs
+    ]
+    return {"name": experiment.name, "runs": runs}
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    return {
+        **_experiment(comparison.other),
+        "measures": [
+            {
+                **_group(row.group),
+                "name": row.measure.name,
+                "unit": row.measure.unit,
+                "better": row.measure.better,
+                "base": row.base,
+                "other": row.other,
+                "change": row.ratio,
+                "interval": row.interval,
+            }
+            for row in comparison.rows
+        ],
+        "verdicts": [
+            {**_group(one.group), "name": one.measure.name, "verdict": one.word, "reason": one.reason}
+            for one in comparison.verdicts
+        ],
+        "parameters": [
+            {"name": one.name, "base": one.base or None, "other": one.other or None, "intended": one.intended}
+            for one in comparison.parameters
+        ],
+        "findings": [{"kind": one.kind, "text": one.text} for one in comparison.findings],
+    }
+
+
+def _group(group: Group) -> dict[str, str]:
+    return dict(zip(("job", "op"), group, strict=False))

@@ -1,0 +1,141 @@
+"""What is compared: a run, or an experiment that was repeated, which is several runs.
+
+An experiment NAME in a folder of runs is the runs in it whose record says `repeat_of: NAME`. A run that failed, has
+not ended or is none cannot be compared; neither can runs of different tools.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..config import RunsSettings
+from ..errors import ConfigError
+from ..histogram import Buckets
+from ..offline import find_runs
+from ..runfile import NAME, SUFFIX, load_runfile
+from ..timeline import Timeline, read_timelines
+from .latencies import read_latencies
+from .measured import Run, measure
+from .measures import CPU, THROUGHPUT, TOOLS
+
+_BUCKETS = Buckets(1)
+"""Histograms of the page are of no use here: percentiles come from all bins."""
+
+
+class CannotCompare(Exception):
+    """These runs cannot be compared; one sentence says which and why."""
+
+
+class Experiment(NamedTuple):
+    """One side of a comparison."""
+
+    name: str
+    runs: Sequence[Run]
+    forced: Sequence[str]
+    """What is wrong with runs that were taken all the same."""
+
+
+def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) -> Experiment:
+    """The run in a file or folder, or the runs of an experiment.
+
+    `warmup`, seconds, goes before what the records say; of what those of one run say the longest counts. With `force`
+    runs that failed or have not ended are taken too. Raises CannotCompare; ConfigError for a path that there is not.
+    """
+    forced: list[str] = []
+    runs = [_run(one, settings, warmup, forced) for one in _paths(path, settings)]
+    if forced and not force:
+        raise CannotCompare(f"{forced[0]}; expected a run that is over and well (--force compares it all the same)")
+    tools = sorted({run.tool for run in runs})
+    if len(tools) > 1:
+        raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")
+    return Experiment(path.name if len(runs) > 1 else runs[0].name, runs, forced)
+
+
+def _paths(path: Path, settings: RunsSettings) -> list[Path]:
+    if path.exists():
+        return [path]
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    named = sorted((one for one in beside if one.name.startswith(f"{path.name}-")), key=_number)
+    repeats = [one for one in named if _repeats(one, path.name, settings)]
+    if not repeats:
+        raise ConfigError(
+            f"{path}: no such run; expected a file, a folder, or the name of an experiment: "
+            f"runs in {path.parent} whose {NAME} says repeat_of: {path.name}"
+        )
+    return repeats
+
+
+def _number(path: Path) -> tuple[int, str]:
+    """Repeats in the order of their numbers: the tenth does not come before the second."""
+    digits = path.name.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0, path.name
+
+
+def _repeats(folder: Path, name: str, settings: RunsSettings) -> bool:
+    records = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
+    return any(load_runfile(record, settings).repeat_of == name for record in records)
+
+
+def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> Run:
+    found = [run for run in find_runs([path], settings, _BUCKETS) if run.plans]
+    if not found:
+        raise CannotCompare(f"{path}: nothing recognised; expected output of {' or '.join(TOOLS)}")
+    if len(found) > 1:
+        some = ", ".join(run.name for run in found[:3])
+        raise CannotCompare(f"{path}: {len(found)} runs ({some} ...); expected one, or the name of an experiment")
+    names = {name for tool in TOOLS.values() for name in (tool.rate, tool.latency, tool.bandwidth, CPU) if name}
+    timelines = read_timelines([path], settings, _BUCKETS, names=names)
+    tools = sorted({timeline.tool for timeline in timelines})
+    if len(tools) > 1:
+        raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
+    forced += [text for timeline in timelines if (text := fault(timeline))]
+    try:
+        latencies = [read_latencies(found[0].plans[timeline.worker], found[0].folder) for timeline in timelines]
+    except OSError as error:
+        raise ConfigError(f"{error.filename}: cannot be read: {error.strerror}") from error
+    left_out = float(max(timeline.runfile.warmup for timeline in timelines) if warmup is None else warmup)
+    run = measure(timelines, latencies, left_out)
+    if not any(one is THROUGHPUT for _, one in run.figures):
+        text = "nothing was measured" if not left_out else f"nothing was measured after the warm-up of {left_out:g} s"
+        raise CannotCompare(f"{path}: {text}; expected reports or a final report")
+    return run
+
+
+def fault(timeline: Timeline) -> str:
+    """Why a worker's figures are not those of a whole run; empty if they are."""
+    who = timeline.run if timeline.worker == timeline.run else f"{timeline.run}, worker {timeline.worker}"
+    reason = f": {timeline.reason}" if timeline.reason else ""
+    if timeline.phase == "finished":
+        return ""
+    if timeline.phase == "failed":
+        return f"{who}: the run failed{reason}"
+    if timeline.phase == "abandoned":
+        return f"{who}: the run has no end{reason}"
+    return f"{who}: the run is still going on"
+
+
+def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
+    """The experiments; where each run of fio has a single job, whatever its name, with no job in their groups."""
+    runs = [run for each in experiments for run in each.runs]
+    if any(len({group[0] for group, _ in run.figures if group}) != 1 for run in runs):
+        return list(experiments)
+    return [each._replace(runs=[_without_job(run) for run in each.runs]) for each in experiments]
+
+
+def told_apart(experiments: Sequence[Experiment], paths: Sequence[Path]) -> list[Experiment]:
+    """The experiments; where two have the same name, under their paths."""
+    if len({each.name for each in experiments}) == len(experiments):
+        return list(experiments)
+    found = []
+    for each, path in zip(experiments, paths, strict=True):
+        runs = [run._replace(name=str(path.parent / run.name)) for run in each.runs]
+        found.append(each._replace(name=str(path), runs=runs))
+    return found
+
+
+def _without_job(run: Run) -> Run:
+    return run._replace(
+        figures={(("", group[1]), one): figure for (group, one), figure in run.figures.items()},
+        courses={("", group[1]): course for group, course in run.courses.items()},
+        fixed_rate=frozenset(("", group[1]) for group in run.fixed_rate),
+    )

@@ -1,0 +1,147 @@
+"""The figures of one group of a run from all its workers: sums, weighted means, percentiles of summed bins."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..histogram import LOWER_NS, UPPER_NS, bins, quantiles
+from .course import Course
+from .latencies import Group, Latencies
+from .measures import (
+    BANDWIDTH,
+    CONNECTION,
+    FAILED,
+    LATENCY_MAX,
+    LATENCY_MEAN,
+    LATENCY_QUANTILES,
+    QUANTILES,
+    THROUGHPUT,
+    Measure,
+    Names,
+)
+from .statistics import Estimate, batches, of_sections, within_run
+from .workers import Finals, Worker
+
+_SLACK = 0.05
+"""Seconds by which two sources may date the same moment differently."""
+
+Members = Sequence[tuple[Worker, Group]]
+"""Workers, and which of their groups counts."""
+
+
+class Figure(NamedTuple):
+    """A number of the whole run, and how sure it is from the run alone; None if that cannot be told."""
+
+    value: float
+    estimate: Estimate | None = None
+    step: float = 0.0
+    """In which the number is told, such as the width of a histogram's bin; 0 if exactly."""
+
+
+def rates(members: Members, whole: Course | None, names: Names, by_result: bool) -> Iterator[tuple[Measure, Figure]]:
+    """Throughput, bandwidth and mean latency."""
+    courses = [worker.course(group) for worker, group in members]
+    for one, result, total in (
+        (THROUGHPUT, names.result_rate, "operations"),
+        (BANDWIDTH, names.result_bandwidth, "bytes"),
+    ):
+        values = [worker.result(result, group) for worker, group in members] if by_result else []
+        if not values or None in values:
+            values = [each.ratio(total) if each is not None else None for each in courses]
+        known = [value for value in values if value is not None]
+        if known and len(known) == len(members):
+            yield one, _figure(math.fsum(known), whole, total)
+    mean = _mean_result(members, names) if by_result else None
+    if mean is None:
+        mean = _mean_of_courses([each for each in courses if each is not None and len(each.ends)], len(members))
+    if mean is not None:
+        yield LATENCY_MEAN, _figure(mean, whole, "latency", "timed")._replace(step=names.latency_step)
+
+
+def _figure(value: float, whole: Course | None, total: str, weight: str = "") -> Figure:
+    """A figure, and how sure the reports alone make it."""
+    if whole is None or whole.ratio(total, weight) is None:
+        return Figure(value)
+    estimate = within_run(whole.values(total, weight))
+    return Figure(value, estimate._replace(value=value) if estimate and value > 0 else None)
+
+
+def _mean_result(members: Members, names: Names) -> float | None:
+    """The mean latency of the final reports, weighted by operations; None unless all that did something have one."""
+    found = [
+        (worker.result(names.result_latency, group), worker.result(names.result_operations, group))
+        for worker, group in members
+    ]
+    known = [(mean, weight) for mean, weight in found if mean is not None and weight]
+    if not known or len(known) < sum(1 for _, weight in found if weight != 0):
+        return None
+    return math.fsum(mean * weight for mean, weight in known) / math.fsum(weight for _, weight in known)
+
+
+def _mean_of_courses(courses: Sequence[Course], expected: int) -> float | None:
+    if len(courses) < expected or any("timed" not in each.totals for each in courses):
+        return None
+    timed = math.fsum(each.totals["timed"].sum() for each in courses)
+    return math.fsum(each.totals["latency"].sum() for each in courses) / timed if timed else None
+
+
+def distribution(members: Members, whole: Course | None, names: Names) -> Iterator[tuple[Measure, Figure]]:
+    """Percentiles and the highest latency; nothing unless every worker has bins, or the only one printed them."""
+    merged = Latencies()
+    for worker, group in members:
+        if group not in worker.latencies:
+            yield from _printed(members)
+            return
+        merged.extend(worker.latencies[group].since(worker.begin - _SLACK))
+    values = quantiles(merged.between(), QUANTILES)
+    if not values:
+        return
+    cut = _sections(whole)
+    parts = [quantiles(merged.between(begin - _SLACK, end - _SLACK), QUANTILES) for begin, end in cut]
+    for place, (one, value) in enumerate(zip(LATENCY_QUANTILES, values, strict=True)):
+        estimate = of_sections(value, [part[place] for part in parts if part])
+        yield one, Figure(min(value, merged.highest), estimate, max(_bin_width(value), names.latency_step))
+    yield LATENCY_MAX, Figure(merged.highest, step=names.latency_step)
+
+
+def _printed(members: Members) -> Iterator[tuple[Measure, Figure]]:
+    """The tool's own percentiles of the whole run: where there is one worker, and no warm-up to leave out."""
+    (worker, group), *others = members
+    if others or worker.begin != -math.inf:
+        return
+    for one, quantile in zip((*LATENCY_QUANTILES, LATENCY_MAX), (*QUANTILES, 1), strict=True):
+        value = worker.result_quantile(group, f"{quantile:g}")
+        if value is not None:
+            yield one, Figure(value, step=_bin_width(value) if quantile < 1 else 0.0)
+
+
+def _bin_width(value: float) -> float:
+    """Of the bin that holds a latency, seconds."""
+    (place,) = bins(np.array([1e9 * value]))
+    return float(UPPER_NS[place] + 1 - LOWER_NS[place]) / 1e9
+
+
+def _sections(whole: Course | None) -> list[tuple[float, float]]:
+    """Begin and end of each batch of the run's latencies."""
+    if whole is None or whole.ratio("latency", "timed") is None:
+        return []
+    cut = batches(whole.values("latency", "timed"))
+    return [(float(whole.ends[one.start] - whole.seconds[one.start]), float(whole.ends[one.stop - 1])) for one in cut]
+
+
+def of_summary(finals: Sequence[Finals]) -> Iterator[tuple[Measure, Figure]]:
+    """What only pgbench's summary says."""
+    failed = _of_all(finals, "pgbench_failed_transactions_total")
+    done = _of_all(finals, "pgbench_result_transactions")
+    if failed and done and sum(failed) + sum(done):
+        yield FAILED, Figure(sum(failed) / (sum(failed) + sum(done)))
+    if connections := _of_all(finals, "pgbench_result_connection_seconds"):
+        yield CONNECTION, Figure(max(connections))
+
+
+def _of_all(finals: Sequence[Finals], name: str) -> list[float]:
+    """A number of every worker; nothing if one has none."""
+    found = [final[name][()] for final in finals if name in final]
+    return found if len(found) == len(finals) else []

@@ -1,0 +1,204 @@
+"""What a reader should know before believing the figures: one sentence each, with the numbers it rests on.
+
+Only what the tools or the record of a run measured is used. In particular pgbench does not say how busy its own machine
+is; of it there is what `benchwatch run` recorded, the CPU time that it took and the load before the start.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Literal, NamedTuple
+
+from .changes import is_unsteady, shift_of
+from .experiment import Experiment
+from .latencies import Group
+from .measured import Run
+from .measures import CPU, FAILED, THROUGHPUT
+from .parameters import Difference
+from .text import heading, percent, quantity, span, title
+
+Kind = Literal[
+    "unfinished",
+    "no_verdict",
+    "unsteady",
+    "cache",
+    "length",
+    "warmup",
+    "client_cpu",
+    "load",
+    "option",
+    "stall",
+    "failed",
+    "version",
+    "scale",
+    "parameter",
+]
+
+_COLD = 0.15
+"""Rise of the throughput within a run from which on its caches seem to have been cold."""
+_LENGTHS = 0.1
+"""Part by which lengths may differ."""
+_BUSY = 0.95
+"""CPUs that each process of a job of fio or thread of pgbench uses, from which on it can hardly do more."""
+_MACHINES = ("client.host", "host")
+"""Before the names of facts that `benchwatch run` records: of the client's machine if it is not the server's."""
+_VERSION = re.compile(r".*version")
+_SCALE = re.compile(r"scale_factor|scale")
+_OPTIONS = {
+    "rwmixread_with_rate_iops": "rwmixread was used with rate_iops: each has a rate of its own, the mix no effect",
+    "sync_engine_iodepth": "iodepth is above 1 with a synchronous engine, which has one I/O in flight whatever it says",
+    "libaio_without_direct": "libaio was used without direct=1: buffered I/O is synchronous there",
+    "gtod_reduce_no_latency": "fio was told not to measure latencies",
+}
+
+
+class Finding(NamedTuple):
+    """One sentence."""
+
+    kind: Kind
+    text: str
+
+
+def findings(base: Experiment, other: Experiment, differing: Sequence[Difference]) -> list[Finding]:
+    """What is to be known of both sides."""
+    found = [Finding("unfinished", text) for each in (base, other) for text in each.forced]
+    found += chain.from_iterable(_of_run(run) for each in (base, other) for run in each.runs)
+    found += [
+        *_mains(base, other),
+        *_load(base),
+        *_load(other),
+        *_cache(base, other),
+        *_lengths(base, other),
+        *_failures(base, other),
+        *_differing(differing),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _of_run(run: Run) -> Iterator[Finding]:
+    for group, measure in run.main():
+        found = shift_of(run, group, measure)
+        if found is not None and is_unsteady(found):
+            course = run.courses[group]
+            start = min((one.start for one in run.timelines if one.start is not None), default=course.begin)
+            since = course.ends[found.place - 1] - start
+            before, after = (quantity(value, measure.unit) for value in (found.before, found.after))
+            change = percent(found.after / found.before - 1)
+            text = f"{title(measure, run.tool)} {before} up to {since:.0f} s, then {after} ({change})"
+            yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
+        yield from _stall(run, group)
+    yield from _client(run)
+    for final in run.finals:
+        for job, warning in final.get("fio_job_warning", {}):
+            yield Finding("option", f"{run.name}, job {job}: {_OPTIONS.get(warning, warning.replace('_', ' '))}")
+    if run.warmup and not run.courses:
+        text = f"{run.name}: the warm-up of {run.warmup:g} s is in its figures, since it has no reports"
+        yield Finding("warmup", text)
+
+
+def _stall(run: Run, group: Group) -> Iterator[Finding]:
+    course = run.courses.get(group)
+    if course is not None:
+        stopped = course.seconds[course.totals["operations"] <= 0]
+        if len(stopped):
+            of = float(course.seconds.sum())
+            yield Finding("stall", f"{_who(run, group)} stood still for {stopped.sum():.0f} s of {of:.0f} s")
+
+
+def _client(run: Run) -> Iterator[Finding]:
+    """fio says how much CPU its processes used; of pgbench, whose threads use one each at most, the record does."""
+    for timeline, final in zip(run.timelines, run.finals, strict=True):
+        used = timeline.runfile.cpus_used
+        if used is not None and (threads := final.get("pgbench_threads")):
+            cpus = (_number(timeline.runfile.parameters.get(f"{machine}.cpus", "")) for machine in _MACHINES)
+            most = min([*threads.values(), *filter(None, cpus)])
+            if used >= _BUSY * most:
+                text = f"used {used:.2f} of the {most:.0f} CPUs that its threads or its machine allow"
+                yield Finding("client_cpu", f"{run.name}: pgbench {text}, so the client was the bottleneck")
+        for job, *_, numjobs in (labels[:6] for labels in final.get("fio_job_info", {})):
+            begin = (timeline.start or 0.0) + run.warmup
+            modes = [series.values[series.times >= begin] for series in timeline.get(CPU, job=job)]
+            used = sum(float(values.mean()) for values in modes if len(values)) / int(numjobs or 1)
+            if used >= _BUSY:
+                text = f"used {used:.2f} CPUs a process (usr and sys of fio), so the client was the bottleneck"
+                yield Finding("client_cpu", f"{run.name}, job {job} {text}")
+
+
+def _load(experiment: Experiment) -> Iterator[Finding]:
+    """The load average before the start, which still holds what an earlier run did."""
+    for machine in _MACHINES:
+        known = [
+            [_number(run.parameters.get(f"{machine}.{name}", "")) for name in ("load_average", "cpus")]
+            for run in experiment.runs
+        ]
+        busy = [(load, cpus) for load, cpus in known if load >= cpus > 0]
+        if busy:
+            load, cpus = max(busy)
+            who = experiment.name if len(known) == 1 else f"{len(busy)} of {len(known)} runs of {experiment.name}"
+            text = f"load average {'up to ' if len(busy) > 1 else ''}{load:g} on {cpus:g} CPUs"
+            yield Finding("load", f"the client's machine was busy already before the start of {who}: {text}")
+
+
+def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
+    """Throughput that rises in the runs of one side and of the other does not."""
+    for cold, warm in ((base, other), (other, base)):
+        rose, stayed = min(map(_rise, cold.runs)), max(map(_rise, warm.runs))
+        if rose >= _COLD and stayed < _COLD / 3:
+            figures = f"rose by {percent(rose)} within {cold.name}, by {percent(stayed)} within {warm.name}"
+            text = f"the cache seems to have been cold in {cold.name} and warm in {warm.name}: the throughput {figures}"
+            yield Finding("cache", text)
+
+
+def _rise(run: Run) -> float:
+    """By how much the throughput is higher at the end than at the beginning; 0 if that is not shown."""
+    shifts = [shift_of(run, group, measure) for group, measure in run.main() if measure is THROUGHPUT]
+    return max((found.after / found.before - 1 for found in shifts if found and found.before > 0), default=0.0)
+
+
+def _lengths(base: Experiment, other: Experiment) -> Iterator[Finding]:
+    one, two = ([run.seconds for run in each.runs if run.seconds] for each in (base, other))
+    if one and two and max(*one, *two) > (1 + _LENGTHS) * min(*one, *two):
+        texts = (f"{name} {span(values)}" for name, values in ((base.name, one), (other.name, two)))
+        yield Finding("length", f"different lengths: {', '.join(texts)}")
+
+
+def _failures(base: Experiment, other: Experiment) -> Iterator[Finding]:
+    one, two = (
+        max((run.figures[(), FAILED].value for run in each.runs if ((), FAILED) in run.figures), default=0.0)
+        for each in (base, other)
+    )
+    if one or two:
+        text = f"{quantity(one, 'ratio')} in {base.name}, {quantity(two, 'ratio')} in {other.name}"
+        yield Finding("failed", f"transactions failed: {text}; throughput and latency count those that did not")
+
+
+def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
+    """Why there is no verdict: one reads and the other reads and writes, or only one has a given rate."""
+    mains = [dict.fromkeys(key for run in each.runs for key in run.main()) for each in (base, other)]
+    if not mains[0].keys() & mains[1].keys():
+        texts = []
+        for each, keys in zip((base, other), mains, strict=True):
+            tool = each.runs[0].tool
+            names = [f"{heading(group)} {title(measure, tool)}".strip() for group, measure in keys]
+            texts.append(f"that of {each.name} is {' and '.join(names) or 'not known'}")
+        yield Finding("no_verdict", f"no verdict, since the main measures differ: {', '.join(texts)}")
+
+
+def _differing(differing: Sequence[Difference]) -> Iterator[Finding]:
+    for one in differing:
+        values = f"{one.base or 'not known'} and {one.other or 'not known'}"
+        if not one.intended:
+            yield Finding("parameter", f"{one.name} differs too and was not to: {values}")
+        elif not one.named and one.base and one.other and _VERSION.fullmatch(one.name):
+            yield Finding("version", f"different {one.name.replace('_', ' ')}s: {values}")
+        elif not one.named and one.base and one.other and _SCALE.fullmatch(one.name):
+            yield Finding("scale", f"different scale factors: {values}")
+
+
+def _who(run: Run, group: Group) -> str:
+    return f"{run.name}, {heading(group)}," if heading(group) else run.name
+
+
+def _number(text: str) -> float:
+    """The highest number in a text, which holds those of all workers; 0 if there is none."""
+    return max(map(float, re.findall(r"\d+(?:\.\d+)?", text)), default=0.0)

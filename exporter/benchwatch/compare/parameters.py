@@ -1,0 +1,80 @@
+"""Parameters that differ between two sides, and which of them were meant to.
+
+What differs from run to run anyway is left out: times, process ids, load averages, what is free, how large the database
+has grown, and in a command where its output goes. What `--vary` names (a name, or a pattern such as *huge*) is meant to
+differ; so are labels, and the words of the command that hold a value that was meant to: 20, -c20, --client=20.
+"""
+
+import re
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+from typing import NamedTuple
+
+from .measured import LABEL, Run
+
+COMMAND = "command"
+_PASSING = re.compile(
+    r"(?:.*\.)?(?:start|end|date|time|pid|uptime|load.*|.*free|.*available|database_size)", re.IGNORECASE
+)
+_OUTPUT = re.compile(r"--(log-prefix|output|progress-timestamp|eta|output-format|status-interval)(=.*)?")
+_OUTPUT_WITH_VALUE = frozenset({"--log-prefix", "--output", "--output-format", "--status-interval", "--eta"})
+_FLAG = re.compile(r"^(?:[^=]*=|-\w)")
+"""Before a value in the same word: -c, --client=, -Dnaccounts=."""
+
+
+class Difference(NamedTuple):
+    """A parameter whose values differ; empty where a side has none."""
+
+    name: str
+    base: str
+    other: str
+    named: bool
+    """Whether --vary names it."""
+    intended: bool
+    """The same, and true of all without --vary."""
+
+
+def differences(base: Sequence[Run], other: Sequence[Run], vary: Collection[str]) -> Iterator[Difference]:
+    """The parameters that differ between two sides, by name."""
+    left, right = _values(base), _values(other)
+    names = sorted(left.keys() | right.keys())
+    named = {name for name in names if any(fnmatchcase(name, pattern) for pattern in vary)}
+    varied = {side.get(name, "") for name in named for side in (left, right)} - {""}
+    for name in names:
+        before, after = left.get(name, ""), right.get(name, "")
+        if before == after or _PASSING.fullmatch(name):
+            continue
+        intended = not vary or name in named or name.startswith(LABEL)
+        if name == COMMAND:
+            words = [_words(text) for text in (before, after)]
+            if words[0] == words[1]:
+                continue
+            intended = intended or _without(words[0], varied) == _without(words[1], varied)
+        yield Difference(name, before, after, name in named, intended)
+
+
+def _values(runs: Sequence[Run]) -> Mapping[str, str]:
+    """The parameters of one side; where its runs differ, their values side by side."""
+    names = dict.fromkeys(name for run in runs for name in run.parameters)
+    return {name: ", ".join(dict.fromkeys(run.parameters.get(name, "") for run in runs)) for name in names}
+
+
+def _words(command: str) -> list[str]:
+    """A command without the path of its program and without where its output goes."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    found = [PurePath(word).name for word in words[:1]]
+    skip = False
+    for word in words[1:]:
+        if not skip and not _OUTPUT.fullmatch(word):
+            found.append(word)
+        skip = word in _OUTPUT_WITH_VALUE
+    return found
+
+
+def _without(words: Sequence[str], values: Set[str]) -> list[str]:
+    return [word for word in words if not {word, _FLAG.sub("", word)} & values]

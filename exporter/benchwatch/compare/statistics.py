@@ -1,0 +1,221 @@
+"""How sure a change is: the arithmetic, on plain arrays.
+
+Between runs (repeats): the mean over the runs, its standard error from their spread, degrees of freedom n - 1. A single
+run against n repeats is taken for one more draw of the same spread s: the variance is s^2 (1 + 1/n), with n - 1 degrees
+of freedom (a prediction interval: G. J. Hahn, W. Q. Meeker, "Statistical Intervals", 1991, chapter 4).
+
+Within a run: non-overlapping batch means. The reports of a run follow each other too closely to be independent, so
+their number says little. They are cut into at most 20 batches (B. Schmeiser, "Batch size effects in the analysis of
+simulation output", Operations Research 30, 1982: more than 30 gain nothing, below 10 the interval becomes wild). Where
+neighbouring reports are correlated, a batch is at least 2 integrated autocorrelation times long. That time comes from
+the initial monotone positive sequence of autocovariances (C. J. Geyer, "Practical Markov chain Monte Carlo",
+Statistical Science 7, 1992). What correlation r is left between neighbouring batches widens the interval: its square
+by (1 + r) / (1 - r), as in A. Tafazzoli, J. R. Wilson, "Skart: a skewness- and autoregression-adjusted batch-means
+procedure for simulation analysis", IIE Transactions 43, 2011. With fewer than 10 batches a run is too short to tell.
+
+Ratios of sums, such as a mean latency weighted by operations, become means of linearised values (W. G. Cochran,
+"Sampling Techniques", 3rd ed. 1977, chapter 6). A quantile's standard error comes from the quantiles of the batches
+around the quantile of the whole (sectioning: S. Asmussen, P. W. Glynn, "Stochastic Simulation", 2007, chapter III).
+
+The change is the ratio of two means; the interval is one of Student's t for its logarithm, variances by the delta
+method, degrees of freedom by B. L. Welch, "The generalization of Student's problem when several different population
+variances are involved", Biometrika 34, 1947. A value that is told in steps (the width of a histogram's bin, the last
+digit printed) is wrong by up to half a step, of which the spread of such values may show nothing: the variance of a
+uniform error, step^2 / 12, is added.
+
+Whether a run is steady: its reports are cut into 20 pieces (fewer than 20 are a piece each), and the ranks of those
+before any split are compared with the ranks of those after it (H. B. Mann, D. R. Whitney, Annals of Mathematical
+Statistics 18, 1947). The largest difference, in standard deviations, is compared with the largest ones in random orders
+of the same pieces (a permutation test: E. J. G. Pitman, "Significance tests which may be applied to samples from any
+populations", Supplement to the Journal of the Royal Statistical Society 4, 1937), so that the number of splits needs no
+further allowance. It finds steps as well as trends (the idea of A. N. Pettitt, "A non-parametric approach to the
+change-point problem", Applied Statistics 28, 1979).
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+MOST_BATCHES = 20
+FEWEST_BATCHES = 10
+_BATCH_TIMES = 2
+"""Integrated autocorrelation times that a batch is long, at least."""
+_CORRELATION_LIMIT = 0.8
+_ROUNDING = 1e-9
+"""Part of a value below which a spread is nothing but rounding."""
+_WIDEST = 100.0
+"""Logarithm of a ratio beyond which an interval says nothing at all."""
+_FEWEST_ASIDE = 2
+_ORDERS = 9999
+SHIFT_PROBABILITY = 0.01
+
+
+class Estimate(NamedTuple):
+    """A mean: its standard error is `relative_error` times `value`."""
+
+    value: float
+    relative_error: float
+    degrees: float
+    """Degrees of freedom of the error."""
+    step: float = 0.0
+    """In which the value is told; 0 if exactly."""
+
+
+class Shift(NamedTuple):
+    """A place from which on a run's reports are higher or lower than before."""
+
+    place: int
+    """Number of reports before it."""
+    before: float
+    """Mean before."""
+    after: float
+
+
+def between_runs(values: Sequence[float]) -> Estimate | None:
+    """The mean of repeated runs; None for fewer than two, or if it is not above 0."""
+    array = np.asarray(values, dtype=np.float64)
+    mean = float(array.mean()) if len(array) else 0.0
+    if len(array) < 2 or mean <= 0:
+        return None
+    return Estimate(mean, float(array.std(ddof=1)) / math.sqrt(len(array)) / mean, len(array) - 1)
+
+
+def against_one(repeated: Estimate, value: float) -> tuple[Estimate, Estimate]:
+    """The mean of repeated runs and the value of a single one, which differs from others as much as they do.
+
+    Of the one spread that both share, the whole error of the change is the repeated runs', and none the single one's.
+    """
+    spread = repeated.relative_error * math.sqrt(repeated.degrees + 2)
+    return repeated._replace(relative_error=spread), Estimate(value, 0.0, repeated.degrees)
+
+
+def linearised(totals: Floats, weights: Floats) -> Floats:
+    """Values whose mean is sum(totals) / sum(weights), and whose spread is that of this ratio."""
+    ratio = totals.sum() / weights.sum()
+    return np.asarray(ratio + (totals - ratio * weights) / weights.mean())
+
+
+def autocorrelation_time(values: Floats) -> float:
+    """The integrated autocorrelation time, in values: by that factor fewer independent ones would tell as much."""
+    centred = values - values.mean()
+    size = len(values)
+    variance = float(centred @ centred) / size
+    if size < 4 or variance == 0:
+        return 1.0
+    total, previous = 0.0, math.inf
+    for lag in range(0, size - 1, 2):
+        pair = sum(float(centred[: size - k] @ centred[k:]) / size for k in (lag, lag + 1))
+        if pair <= 0:
+            break
+        previous = min(previous, pair)
+        total += previous
+    return max(1.0, 2 * total / variance - 1)
+
+
+def batches(values: Floats) -> list[slice]:
+    """The batches of a series of reports, the first few left out where they do not divide; empty if it is too short."""
+    size = len(values)
+    if size < FEWEST_BATCHES:
+        return []
+    length = math.ceil(size / MOST_BATCHES)
+    if _neighbours(values) > 1 / math.sqrt(size):
+        length = max(length, math.ceil(_BATCH_TIMES * autocorrelation_time(values)))
+    number = size // length
+    if number < FEWEST_BATCHES:
+        return []
+    return [slice(start, start + length) for start in range(size - number * length, size, length)]
+
+
+def within_run(values: Floats) -> Estimate | None:
+    """The mean of a run's reports by batch means; None if they are too few, or it is not above 0."""
+    cut = batches(values)
+    if not cut or values.mean() <= 0:
+        return None
+    return _estimate(float(values.mean()), np.array([values[batch].mean() for batch in cut]))
+
+
+def of_sections(value: float, found: Sequence[float]) -> Estimate | None:
+    """The error of a figure of the whole run, such as a quantile, from the same figure of each of its batches."""
+    if len(found) < FEWEST_BATCHES or value <= 0:
+        return None
+    return _estimate(value, np.array(found))
+
+
+def _estimate(value: float, means: Floats) -> Estimate:
+    number = len(means)
+    spread = float(((means - value) ** 2).sum()) / (number - 1)
+    found = _neighbours(means)
+    left = min(max(found + (1 + 3 * found) / number, 0.0), _CORRELATION_LIMIT)  # less its bias in a short series
+    error = math.sqrt(spread / number * (1 + left) / (1 - left))
+    return Estimate(value, error / value, number - 1)
+
+
+def _neighbours(values: Floats) -> float:
+    """The correlation of values with their next ones."""
+    centred = values - values.mean()
+    squares = float(centred @ centred)
+    if squares <= _ROUNDING**2 * float(values @ values):
+        return 0.0
+    return float(centred[1:] @ centred[:-1]) / squares
+
+
+def one_batch(estimate: Estimate) -> Estimate:
+    """The same value, no surer than one of the batches that it is the mean of."""
+    return estimate._replace(relative_error=estimate.relative_error * math.sqrt(estimate.degrees + 1))
+
+
+def change(base: Estimate, other: Estimate, confidence: float) -> tuple[float, float]:
+    """The interval of the change from base to other, as ratios: 0.075 is 7.5 % more."""
+    from scipy.stats import t as student  # type: ignore[import-untyped]
+
+    ratio = other.value / base.value
+    variances = [each.relative_error**2 + (each.step / each.value) ** 2 / 12 for each in (base, other)]
+    variance = sum(variances)
+    if not variance:
+        return ratio - 1, ratio - 1
+    parts = sum(part**2 / each.degrees for part, each in zip(variances, (base, other), strict=True))
+    width = min(float(student.ppf((1 + confidence) / 2, variance**2 / parts)) * math.sqrt(variance), _WIDEST)
+    return ratio * math.exp(-width) - 1, ratio * math.exp(width) - 1
+
+
+def shift(values: Floats) -> Shift | None:
+    """Where a run's reports went up or down most clearly; None if nowhere, or if they are too few to tell."""
+    from scipy.stats import rankdata
+
+    size = len(values)
+    if size < FEWEST_BATCHES:
+        return None
+    number = min(size, MOST_BATCHES)
+    edges = np.arange(number + 1) * size // number
+    ranks = rankdata(np.add.reduceat(values, edges[:-1]) / np.diff(edges))
+    found = _differences(ranks)
+    as_large = int((_largest_by_chance(tuple(sorted(ranks))) >= found.max()).sum())
+    if (1 + as_large) / (1 + _ORDERS) >= SHIFT_PROBABILITY:
+        return None
+    place = int(edges[_FEWEST_ASIDE + found.argmax()])
+    return Shift(place, float(values[:place].mean()), float(values[place:].mean()))
+
+
+def _differences(ranks: Floats) -> Floats:
+    """For each split how far the ranks before it are from those after it.
+
+    In standard deviations, but for a factor that is the same for all orders of the ranks. Ranks and splits are in the
+    last dimension.
+    """
+    number = ranks.shape[-1]
+    before = np.arange(_FEWEST_ASIDE, number - _FEWEST_ASIDE + 1)
+    sums = np.cumsum(ranks - ranks.mean(axis=-1, keepdims=True), axis=-1)[..., before - 1]
+    return np.asarray(np.abs(sums) / np.sqrt(before * (number - before)))
+
+
+@lru_cache(maxsize=32)
+def _largest_by_chance(ranks: tuple[float, ...]) -> Floats:
+    """The largest of the differences in each of many random orders of these ranks, the same at each call."""
+    orders = np.random.default_rng(0).permuted(np.tile(ranks, (_ORDERS, 1)), axis=1)
+    return np.asarray(_differences(orders).max(axis=-1))

@@ -1,0 +1,68 @@
+"""A comparison on a terminal: tables by rich, with colour where the terminal has it, plain where it is piped."""
+
+from itertools import groupby
+from typing import IO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .comparison import Comparison, Comparisons
+from .description import describe
+from .text import cells, heading, level, sentence
+
+_COLOURS = {"better": "bold green", "worse": "bold red", "no difference shown": "bold", "not judged": "bold yellow"}
+
+
+def show(found: Comparisons, into: IO[str]) -> None:
+    """Print a comparison."""
+    console = Console(file=into, highlight=False, markup=False, emoji=False)
+    console.print(Text("base   ", "dim") + Text(describe(found.base), "bold"))
+    for comparison in found.others:
+        console.print(Text("other  ", "dim") + Text(describe(comparison.other), "bold"))
+        console.print()
+        for verdict in comparison.verdicts:
+            row = next(row for row in comparison.rows if comparison.verdict(row) is verdict)
+            console.print(Text(sentence(verdict, row, found.tool, found.each), _COLOURS[verdict.word]))
+        console.print()
+        console.print(_table(found, comparison))
+        console.print()
+        if comparison.parameters:
+            console.print(_parameters(comparison))
+            console.print()
+        for finding in comparison.findings:
+            console.print(Text(f"! {finding.text}", "yellow"))
+        if comparison.findings:
+            console.print()
+
+
+def _table(found: Comparisons, comparison: Comparison) -> Table:
+    table = _new_table()
+    table.add_column("", no_wrap=True)
+    for name in ("base", "other", "change", f"{level(found.each)} interval"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("better")
+    for group, rows in groupby(comparison.rows, lambda row: row.group):
+        if heading(group):
+            table.add_section()
+            table.add_row(Text(heading(group), "bold"))
+        for row in rows:
+            verdict = comparison.verdict(row)
+            table.add_row(*cells(row, found.tool), style=_COLOURS[verdict.word] if verdict else "")
+    return table
+
+
+def _parameters(comparison: Comparison) -> Table:
+    table = _new_table()
+    table.add_column("differs", overflow="fold", no_wrap=True)
+    for name in ("base", "other"):
+        table.add_column(name, overflow="fold")
+    for one in comparison.parameters:
+        mark = "" if one.intended else "! "
+        table.add_row(f"{mark}{one.name}", one.base or "-", one.other or "-", style="" if one.intended else "bold red")
+    return table
+
+
+def _new_table() -> Table:
+    return Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)

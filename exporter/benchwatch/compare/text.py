@@ -1,0 +1,78 @@
+"""Numbers and words as people read them: 62,190 TPS, 1.24 ms, 310 MiB/s, +7.5 %."""
+
+from collections.abc import Sequence
+
+from .changes import Row, Verdict
+from .latencies import Group
+from .measures import THROUGHPUT, TOOLS, Measure, Unit
+
+_SCALES: dict[Unit, tuple[tuple[float, str], ...]] = {
+    "seconds": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "bytes per second": ((2.0**30, "GiB/s"), (2.0**20, "MiB/s"), (2.0**10, "KiB/s"), (1.0, "B/s")),
+}
+
+
+def quantity(value: float, unit: Unit) -> str:
+    """A number with its unit; that of a throughput is said elsewhere."""
+    if unit == "ratio":
+        return f"{100 * value:.3g} %"
+    if unit == "per second":
+        return f"{value:,.0f}" if abs(value) >= 1000 else _digits(value)
+    scale = _SCALES[unit]
+    factor, name = next((step for step in scale if abs(value) >= step[0]), scale[0])
+    return f"{_digits(value / factor)} {name}"
+
+
+def _digits(value: float) -> str:
+    """Three digits that count, or all before the point."""
+    places = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:.{places}f}"
+
+
+def span(seconds: Sequence[float]) -> str:
+    """How long some runs took: 60 s, 58 to 61 s."""
+    low, high = (f"{value:,.0f}" if value >= 10 else f"{value:.2g}" for value in (min(seconds), max(seconds)))
+    return f"{low} s" if low == high else f"{low} to {high} s"
+
+
+def percent(ratio: float) -> str:
+    """A change: 0.0752 is +7.5 %."""
+    size = abs(ratio)
+    text = f"{100 * ratio:+.1f}" if size < 10 else f"{100 * ratio:+.0f}" if size < 1000 else f"{100 * ratio:+.0e}"
+    return f"{'0.0' if text in ('-0.0', '+0.0') else text} %"
+
+
+def interval(found: tuple[float, float] | None) -> str:
+    """+6.9 to +8.1 %; empty where there is none."""
+    return "" if found is None else f"{percent(found[0]).removesuffix(' %')} to {percent(found[1])}"
+
+
+def title(measure: Measure, tool: str) -> str:
+    """What a row is called: the throughput by the tool's own word."""
+    return TOOLS[tool].unit if measure is THROUGHPUT else measure.title
+
+
+def heading(group: Group) -> str:
+    """What a group is called: its job, if there are several, and its operation."""
+    return " ".join(part for part in group if part)
+
+
+def cells(row: Row, tool: str) -> Sequence[str]:
+    """A row of the table: measure, base, other, change, interval, which direction is better."""
+    unit = row.measure.unit
+    change = "" if row.ratio is None else percent(row.ratio)
+    both = quantity(row.base, unit), quantity(row.other, unit)
+    return title(row.measure, tool), *both, change, interval(row.interval), row.measure.better
+
+
+def sentence(verdict: Verdict, row: Row, tool: str, confidence: float) -> str:
+    """A verdict: what, by how much, how sure, and on what it rests."""
+    what = f"{heading(row.group)} {title(row.measure, tool)}".strip()
+    change = "" if row.ratio is None else f" {percent(row.ratio)}"
+    sure = "" if row.interval is None else f" ({level(confidence)} interval {interval(row.interval)})"
+    return f"{what}{change}{sure}, {verdict.word}: {verdict.reason}"
+
+
+def level(confidence: float) -> str:
+    """A confidence: 0.95 is 95 %."""
+    return f"{100 * confidence:.4g} %"

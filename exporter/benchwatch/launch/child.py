@@ -1,0 +1,102 @@
+"""The benchmark's process: how it is started, which signals reach it, how it ended.
+
+It is in the launcher's own process group: what the terminal sends (Ctrl-C) reaches it directly, and a wrapper in front
+of it can ask for a password. Signals sent to the launcher alone are passed on, and all of them where a wrapper
+(`timeout`, `setsid`) has left that group. A terminal that goes away (a lost ssh connection) ends neither: the benchmark
+starts with SIGHUP ignored, as under nohup; a SIGHUP from elsewhere is passed on as SIGTERM.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from ..errors import ConfigError
+
+_PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2})
+_ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
+_AWAITED = _PASSED_ON | {signal.SIGCHLD}
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+_TICK = 0.5
+
+
+class Ending(NamedTuple):
+    """How a benchmark ended."""
+
+    exit_code: int
+    """Its own, or 128 and the signal's number."""
+    signal: str
+    """Name of the signal that ended it, or that it was sent and ended after; empty if it ended by itself."""
+    told: bool
+    """Whether somebody wanted it to end."""
+    cpu_seconds: float
+    """CPU time that it took, with that of its children."""
+
+
+def leave_signals() -> None:
+    """Have the calling thread leave signals to the one that waits for them."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Keeps signals for `wait`; every thread that is started meanwhile leaves them to it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def start(command: Sequence[str], stdout: int, stderr: int) -> int:
+    """Start it, while signals are held; its process id. Raises ConfigError if it cannot be started."""
+    hangup = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        return os.posix_spawnp(
+            command[0],
+            list(command),
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, stdout, 1), (os.POSIX_SPAWN_DUP2, stderr, 2)],
+            setsigmask=(),
+            setsigdef=_IGNORED_BY_PYTHON,
+        )
+    except OSError as error:
+        raise ConfigError(f"{command[0]} cannot be started: {error.strerror}") from error
+    finally:
+        signal.signal(signal.SIGHUP, hangup)
+
+
+def wait(process: int, tick: Callable[[], None]) -> Ending:
+    """Wait for its end, and pass signals on meanwhile; `tick` is called twice a second."""
+    terminal = _has_terminal()
+    sent: signal.Signals | None = None
+    while True:
+        received = signal.sigtimedwait(_AWAITED, _TICK)
+        if received and received.si_signo != signal.SIGCHLD:
+            number = signal.Signals(received.si_signo)
+            hung_up = number == signal.SIGHUP and terminal and not _has_terminal()
+            if number in _ENDING and not hung_up:
+                sent = number
+            from_kernel = received.si_code > 0  # which sent it to the whole group
+            if not hung_up and not (from_kernel and os.getpgid(process) == os.getpgrp()):
+                with suppress(OSError):  # it has ended, or is another user's
+                    os.kill(process, signal.SIGTERM if number == signal.SIGHUP else number)
+        tick()
+        done, status, used = os.wait4(process, os.WNOHANG)
+        if done:
+            break
+    cpu_seconds = used.ru_utime + used.ru_stime
+    if os.WIFSIGNALED(status):
+        number = signal.Signals(os.WTERMSIG(status))
+        return Ending(128 + number, (sent or number).name, sent is not None, cpu_seconds)
+    code = os.waitstatus_to_exitcode(status)
+    return Ending(code, sent.name if sent and code else "", sent is not None, cpu_seconds)
+
+
+def _has_terminal() -> bool:
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True

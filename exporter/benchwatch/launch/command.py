@@ -1,0 +1,114 @@
+"""`benchwatch run [options] -- pgbench|fio ...`: its options, and the series of runs that they ask for."""
+
+import argparse
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from ..arguments import count, duration
+from ..durations import Duration
+from ..errors import ConfigError
+from ..runfile import NAME, SUFFIX, check_label
+from ..streams.names import check_name
+from .benchmark import Benchmark, find_benchmark
+from .record import Record
+
+
+def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command `run`."""
+    run = commands.add_parser(
+        "run",
+        help="start a benchmark, show its output untouched, and record it with its parameters",
+        usage="benchwatch run [options] -- pgbench|fio ...",
+        description="Starts pgbench or fio, adds the reporting flags that are missing, and records what it prints.",
+        epilog="Its exit code is the benchmark's (128 and the signal's number if one killed it). See docs/run.md.",
+    )
+    run.add_argument("--name", help="of the run (the tool, date and time)")
+    run.add_argument("--worker", help="name of this process among several in the run (the tool)")
+    pair = {"action": "append", "default": [], "type": _pair, "metavar": "NAME=VALUE"}
+    run.add_argument("--label", help="further label of the run, may be repeated", **pair)
+    run.add_argument("--parameter", help="what else was set, may be repeated", **pair)
+    run.add_argument("--disk", help="role of a disk, such as sdb=log, may be repeated", **pair)
+    run.add_argument("--objective", type=_objective, metavar="TIME", help="latency to stay below, such as 1ms")
+    run.add_argument("--warmup", type=duration, metavar="TIME", help="from the start on, to be left out of results")
+    run.add_argument("--runs.path", dest="runs_path", type=Path, default=Path("runs"), metavar="DIR", help="(runs)")
+    run.add_argument("--push", default="", metavar="URL", help="exporter elsewhere, http(s)://host:19777")
+    run.add_argument(
+        "--percentiles",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="have the latency of each transaction or I/O counted (yes)",
+    )
+    run.add_argument("--repeat", type=count, default=1, metavar="N", help="runs, named NAME-1 to NAME-N (1)")
+    run.add_argument("--pause", type=duration, default=Duration(0), metavar="TIME", help="between them (0)")
+    run.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    run.set_defaults(func=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from .launch import Plan, check, launch
+    from .terminal import Terminal
+
+    words = options.command[1:] if options.command[:1] == ["--"] else options.command
+    benchmark = find_benchmark(words)
+    if shutil.which(benchmark.command[0]) is None:
+        raise ConfigError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
+    check(benchmark)
+    name, worker = _names(options, benchmark)
+    series = [name] if options.repeat == 1 else [f"{name}-{number + 1}" for number in range(options.repeat)]
+    records = [Record(options.runs_path, run, worker) for run in series]
+    for record in records:
+        record.check_is_new()
+    for label, _ in options.label:
+        check_label(label, "--label")
+    plan = Plan(
+        benchmark,
+        options.percentiles,
+        options.push,
+        {
+            "labels": dict(options.label),
+            "latency_objective": None if options.objective is None else float(options.objective),
+            "disks": dict(options.disk),
+            "warmup": None if options.warmup is None else float(options.warmup),
+            "repeat_of": name if options.repeat > 1 else "",
+            "parameters": dict(options.parameter),
+        },
+    )
+    code = 0
+    with Terminal() as terminal:
+        for record in records:
+            if record is not records[0]:
+                time.sleep(options.pause)
+            ending = launch(plan, record, terminal)
+            code = ending.exit_code or code
+            if ending.told:
+                break
+    return code
+
+
+def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]:
+    name = options.name or f"{benchmark.tool}-{time.strftime('%Y%m%d-%H%M%S')}"
+    worker = options.worker or benchmark.tool
+    try:
+        check_name("run", f"{name}-{options.repeat}" if options.repeat > 1 else name)
+        check_name("worker", worker)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    if worker + SUFFIX == NAME:
+        raise ConfigError(f"worker {worker!r} cannot be recorded: {NAME} is what is known of the whole run")
+    return name, worker
+
+
+def _objective(text: str) -> Duration:
+    objective = duration(text)
+    if not objective:
+        raise argparse.ArgumentTypeError(f"expected a latency above 0, such as 1ms, got {text!r}")
+    return objective
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+    return name, value

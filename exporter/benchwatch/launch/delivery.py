@@ -1,0 +1,168 @@
+"""Sends what a benchmark prints to an exporter elsewhere, from the run's folder, while it is written.
+
+A thread sends each file in pieces with their places (see streams.push), so that it goes on where it was after whatever
+happened in between; the record goes along whenever it has changed. The benchmark never waits for any of it.
+"""
+
+import threading
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import requests
+
+from ..errors import ConfigError
+from ..runfile import SUFFIX
+from ..streams.push import LARGEST_PIECE, STREAM
+from .child import leave_signals
+from .record import Record
+
+_EVERY = 0.5
+_RETRY = 2.0
+_PATIENCE = (3.05, 30.0)
+"""Seconds that a connection and an answer may take."""
+_LAST_PATIENCE = 10.0
+_OK = 200
+
+
+class _Refused(Exception):
+    """The exporter answered, but not that all is well."""
+
+
+class Delivery:
+    """The delivery of one worker's files to the exporter at `url`, `http(s)://[user:password@]host:port`."""
+
+    def __init__(self, url: str, record: Record) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            shown = "" if "@" in url else f", got {url!r}"
+            raise ConfigError(f"--push: expected http(s)://host:port of an exporter{shown}")
+        self._place = f"{url.rstrip('/')}/ingest/{record.run}/{record.worker}"
+        self._shown = parts.netloc.rpartition("@")[2]
+        self._record = record
+        self._session = requests.Session()
+        self._sent: dict[str, int] = {}
+        self._first_record = b""
+        self._record_sent = b""
+        self._refusal = ""
+        self._trouble = ""
+        self._deadline = float("inf")
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> str:
+        """Send the record and go on in the background; a sentence if the exporter cannot be reached now.
+
+        Raises ConfigError when it can be, and does not take it.
+        """
+        try:
+            self._send_record()
+        except requests.exceptions.SSLError as error:
+            raise ConfigError(f"--push: {self._shown}: {_why(error)}; nothing was started") from None
+        except requests.RequestException as error:
+            self._trouble = _why(error)
+        except _Refused as refusal:
+            raise ConfigError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
+        self._thread.start()
+        return f"{self._shown} cannot be reached now ({self._trouble}): it is tried again" if self._trouble else ""
+
+    def finish(self) -> str:
+        """Send the rest, within some seconds; a sentence if something was not delivered."""
+        self._deadline = time.monotonic() + _LAST_PATIENCE
+        self._ending.set()
+        self._thread.join(_LAST_PATIENCE + 1)
+        missing = sum(max(0, _size(file) - self._sent.get(suffix, 0)) for suffix, file in self._files().items())
+        if not missing and not self._refusal and _content(self._record.path) == self._record_sent:
+            return ""
+        reason = self._refusal or self._trouble or "not in time"
+        return f"{missing} bytes were not delivered to {self._shown}: {reason}; they are in {self._record.folder}"
+
+    def _run(self) -> None:
+        leave_signals()
+        while not self._refusal:
+            ending = self._ending.is_set()
+            try:
+                self._round()
+                self._trouble = ""
+            except requests.RequestException as error:
+                self._trouble = _why(error)
+            except OSError as error:
+                self._trouble = str(error)
+            except _Refused as refusal:
+                self._refusal = str(refusal)
+            if (ending and not self._trouble) or time.monotonic() >= self._deadline:
+                return
+            if ending:
+                time.sleep(_EVERY)
+            else:
+                self._ending.wait(_RETRY if self._trouble else _EVERY)
+
+    def _round(self) -> None:
+        self._send_record()
+        for suffix, file in self._files().items():
+            while time.monotonic() < self._deadline and self._send_piece(suffix, file):
+                pass
+
+    def _files(self) -> dict[str, Path]:
+        """The worker's files by their suffixes, a log's `<pid>[.<thread>]`; not those of `db.1` if it is `db`."""
+        start = len(self._record.worker) + 1
+        found = self._record.folder.glob(f"{self._record.worker}.*")
+        streams = (file for file in sorted(found) if STREAM.fullmatch(file.name, start))
+        return {file.name[start:]: file for file in streams if file.exists()}
+
+    def _send_record(self) -> None:
+        """Send what the record has become. First, until that is answered, what it was at first: it may be there."""
+        if not self._record_sent:
+            self._first_record = self._first_record or _content(self._record.path)
+            self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
+            self._record_sent = self._first_record
+        content = _content(self._record.path)
+        if content != self._record_sent:
+            self._put(self._place + SUFFIX, content)
+            self._record_sent = content
+
+    def _send_piece(self, suffix: str, path: Path) -> bool:
+        """Send what is new in a file, up to a piece; whether there was a whole one."""
+        offset = self._sent.get(suffix, 0)
+        with path.open("rb", buffering=0) as file:
+            file.seek(offset)
+            data = file.read(LARGEST_PIECE) or b""
+        if data:
+            self._put(self._place, data, params={"stream": suffix, "offset": str(offset)})
+            self._sent[suffix] = offset + len(data)
+        return len(data) == LARGEST_PIECE
+
+    def _put(
+        self, url: str, data: bytes, params: dict[str, str] | None = None, headers: dict[str, str] | None = None
+    ) -> None:
+        answer = self._session.put(
+            url, data=data, params=params, headers=headers, timeout=_PATIENCE, allow_redirects=False
+        )
+        if answer.status_code >= 500:
+            raise requests.HTTPError(answer.text.strip()[:300] or answer.reason)
+        if answer.status_code != _OK:
+            raise _Refused(answer.text.strip()[:300] or f"{answer.status_code} {answer.reason}")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _why(error: requests.RequestException) -> str:
+    """One clause: the innermost reason."""
+    inner: BaseException = error
+    while following := getattr(inner, "reason", None) or inner.__cause__ or inner.__context__:
+        if not isinstance(following, BaseException):
+            break
+        inner = following
+    return str(getattr(inner, "strerror", None) or inner)[:200]

@@ -1,0 +1,118 @@
+"""Files that the benchmark itself writes: made part of the run's folder while they grow, and kept there afterwards.
+
+pgbench's transaction log goes to memory (/dev/shm) where there is room, and fio's --output to where its user wants it:
+the run's folder then has links to them. At the end the links to what would not stay are replaced by the files, which
+are on disk before another run begins.
+"""
+
+import glob
+import os
+import re
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from .host import Host
+from .record import Record
+
+_MEMORY = Path("/dev/shm")
+_SHARE_OF_MEMORY = 4
+_SHARE_OF_DISK = 2
+_NUMBER = re.compile(r"\.(\d+)(?:\.\d+)?")
+
+
+class LogPlace(NamedTuple):
+    """Where the transaction log goes."""
+
+    folder: Path
+    room: float
+    """Bytes that it may take there."""
+    in_memory: bool
+
+    def give_back(self) -> None:
+        """It is not needed."""
+        if self.in_memory:
+            self.folder.rmdir()
+
+
+def place_log(record: Record, size: float, host: Host) -> LogPlace:
+    """The place for a log that may become that large, bytes: memory if it takes a quarter of what is free at most."""
+    try:
+        free = min(shutil.disk_usage(_MEMORY).free, host.available_memory()) / _SHARE_OF_MEMORY
+        if size <= free:
+            folder = Path(tempfile.mkdtemp(prefix=f"benchwatch-{record.run}-", dir=_MEMORY))
+            folder.chmod(0o755)  # the exporter may be another user
+            return LogPlace(folder, free, True)
+    except OSError:  # there is none
+        pass
+    return LogPlace(record.folder.absolute(), shutil.disk_usage(record.folder).free / _SHARE_OF_DISK, False)
+
+
+class OwnFiles:
+    """The files that one benchmark writes, and their links."""
+
+    def __init__(self, record: Record, host: Host) -> None:
+        self._record = record
+        self._host = host
+        self._made = time.time()
+        self._log: Path | None = None
+        self._memory: Path | None = None
+        self._output: Path | None = None
+        self._found: dict[Path, Path] = {}
+
+    def expect_log(self, prefix: Path, memory: Path | None = None) -> None:
+        """A transaction log, and the folder in memory that holds it alone, if one does."""
+        self._log, self._memory = prefix.absolute(), memory
+
+    def expect_output(self, path: Path) -> None:
+        """The file of fio's --output."""
+        self._output = path.absolute()
+
+    def link(self, process: int) -> None:
+        """Link what has come into being, written by a process or one that it started. Raises OSError."""
+        if self._log:
+            for file in self._log.parent.glob(f"{glob.escape(self._log.name)}.*"):
+                number = _NUMBER.fullmatch(file.name, len(self._log.name))
+                if number and (self._memory or self._host.descends(int(number[1]), process)):
+                    self._link(file, number[0][1:])
+        if self._output and self._output.is_file() and self._output.stat().st_mtime >= self._made:
+            self._link(self._output, "json")
+
+    def _link(self, file: Path, suffix: str) -> None:
+        link = self._record.file(suffix)
+        if file not in self._found and not link.exists():
+            self._found[file] = link
+            link.symlink_to(file)
+
+    def missing(self) -> str:
+        """A sentence if there should be a transaction log, and none was found."""
+        if not self._log or self._found:
+            return ""
+        return f"the transaction log {self._log}.* was not found: no percentiles"
+
+    def keep(self) -> str:
+        """Have the files themselves where links to memory, or to a file that is written anew, were; what went wrong."""
+        wrong = ""
+        for file, link in self._found.items():
+            if not self._memory and file != self._output:
+                continue
+            beside = link.with_name(f".{link.name}")
+            try:
+                shutil.copyfile(file, beside)
+                shutil.copystat(file, beside)
+                with beside.open("rb") as copy:
+                    os.fsync(copy.fileno())
+                beside.replace(link)
+                if self._memory:
+                    file.unlink()
+            except OSError as error:
+                with suppress(OSError):
+                    beside.unlink(missing_ok=True)
+                wrong = f"{file} cannot be copied to {self._record.folder} and stays where it is: {error.strerror}"
+        if self._memory:
+            with suppress(OSError):  # not empty
+                self._memory.rmdir()
+        return wrong

@@ -1,0 +1,141 @@
+"""Facts of this machine that change what a benchmark measures, from /proc and /sys.
+
+Names are those of the source where it has one (vm.swappiness, a sysctl), else `host.` and a word. What a machine does
+not tell (a governor in a virtual machine) is left out.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from .mounts import Storage
+
+_SYSCTLS = (
+    "vm.nr_hugepages",
+    "vm.overcommit_memory",
+    "vm.swappiness",
+    "vm.dirty_ratio",
+    "vm.dirty_bytes",
+    "vm.dirty_background_ratio",
+    "vm.dirty_background_bytes",
+    "kernel.numa_balancing",
+)
+_EARLY = -2.0
+"""By how many seconds a server may seem to have started before its process did: both are rounded."""
+_ROOT = re.compile(r"^\d+ \d+ (\S+ \S+) / ", re.MULTILINE)
+
+
+class Host:
+    """The machine whose /proc and /sys these are."""
+
+    def __init__(self, proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> None:
+        self._proc = proc
+        self._sys = sys
+
+    def facts(self) -> dict[str, str]:
+        """All facts, by name."""
+        return {name: value for name, value in self._facts() if value}
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        cpus = _read(self._proc / "cpuinfo")
+        memory = _read(self._proc / "meminfo")
+        yield "host.name", _read(self._proc / "sys/kernel/hostname")
+        yield "host.cpu_model", _field(cpus, "model name")
+        yield "host.cpus", str(len(re.findall(r"^processor\s*:", cpus, re.MULTILINE)) or "")
+        yield "host.numa_nodes", str(len(list(self._sys.glob("devices/system/node/node[0-9]*"))) or "")
+        yield "host.cpu_governor", _read(self._sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
+        yield "host.memory", _field(memory, "MemTotal")
+        yield "host.huge_pages_total", _field(memory, "HugePages_Total")
+        yield "host.huge_pages_free", _field(memory, "HugePages_Free")
+        yield "host.huge_page_size", _field(memory, "Hugepagesize")
+        yield "host.transparent_huge_pages", _chosen(_read(self._sys / "kernel/mm/transparent_hugepage/enabled"))
+        yield "host.kernel", _read(self._proc / "sys/kernel/osrelease")
+        yield "host.clocksource", _read(self._sys / "devices/system/clocksource/clocksource0/current_clocksource")
+        product = [_read(self._sys / f"class/dmi/id/{name}") for name in ("sys_vendor", "product_name")]
+        yield "host.product", " ".join(filter(None, product))
+        if flags := _field(cpus, "flags").split():  # of x86 only
+            yield "host.virtual_machine", "on" if "hypervisor" in flags else "off"
+        yield "host.load_average", _read(self._proc / "loadavg").split(" ")[0]
+        for name in _SYSCTLS:
+            yield name, _read(self._proc / "sys" / name.replace(".", "/"))
+
+    def process_started_at(self, name: str, moment: float, before: float) -> int | None:
+        """The process of that name, and of no such parent, that started nearest to then (Unix seconds).
+
+        It may have started `before` seconds earlier. One whose folder was removed is another's that is about to end.
+        """
+        boot = re.search(r"^btime (\d+)$", _read(self._proc / "stat"), re.MULTILINE)
+        if not boot:
+            return None
+        found: dict[int, tuple[int, float]] = {}
+        for folder in self._proc.glob("[0-9]*"):
+            own_name, fields = self._status(folder.name)
+            if own_name == name:
+                started = int(boot[1]) + int(fields[19]) / os.sysconf("SC_CLK_TCK")
+                found[int(folder.name)] = int(fields[1]), moment - started
+        late = {
+            process: after
+            for process, (parent, after) in found.items()
+            if parent not in found
+            and _EARLY <= after <= before
+            and not str(self.working_folder(process)).endswith(" (deleted)")
+        }
+        return min(late, key=lambda process: abs(late[process]), default=None)
+
+    def working_folder(self, process: int) -> Path | None:
+        """The folder that a process works in; None if this user may not know."""
+        try:
+            return (self._proc / str(process) / "cwd").readlink()
+        except OSError:
+            return None
+
+    def has_our_root(self, process: int) -> bool:
+        """Whether a path means the same to a process as to this one: not so in a container, or after chroot.
+
+        Unlike other things that tell this, the mounts of a process may be read by every user.
+        """
+        return self._root(str(process)) == self._root("self") != ""
+
+    def _root(self, process: str) -> str:
+        """Device and folder that a process has at /, as in mountinfo (proc(5)); empty if there is none."""
+        return next(reversed(_ROOT.findall(_read(self._proc / process / "mountinfo"))), "")
+
+    def descends(self, process: int, ancestor: int) -> bool:
+        """Whether a process is that one or, as long as it runs, was started by it or one of those that it started."""
+        while process not in (0, ancestor):
+            _, fields = self._status(str(process))
+            process = int(fields[1]) if fields else 0
+        return process == ancestor
+
+    def _status(self, process: str) -> tuple[str, list[str]]:
+        """Name of a process, and what its status has after that: state, parent ... (proc(5)); empty if it has ended."""
+        head, _, rest = _read(self._proc / process / "stat").rpartition(")")
+        return head.partition("(")[2], rest.split()
+
+    @property
+    def storage(self) -> Storage:
+        """Its mounts and block devices."""
+        return Storage(self._proc, self._sys)
+
+    def available_memory(self) -> int:
+        """Bytes that programs could still take."""
+        return int(_field(_read(self._proc / "meminfo"), "MemAvailable").partition(" ")[0] or 0) * 1024
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _field(text: str, name: str) -> str:
+    match = re.search(rf"^{name}\s*:\s*(.*)$", text, re.MULTILINE)
+    return match[1].strip() if match else ""
+
+
+def _chosen(text: str) -> str:
+    """The choice in brackets, as the kernel marks it: `always [madvise] never`."""
+    match = re.search(r"\[(.*?)\]", text)
+    return match[1] if match else ""

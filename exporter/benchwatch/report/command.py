@@ -1,0 +1,96 @@
+"""The command `benchwatch report`.
+
+Exit codes: 0 written, 1 nothing to report, or written without a part that was asked for, 2 wrong use.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import duration
+from ..errors import ConfigError
+
+if TYPE_CHECKING:
+    from .page import Section
+
+
+def add_parser(commands: "argparse._SubParsersAction[Any]", common: argparse.ArgumentParser) -> None:
+    """Register the command `report`."""
+    parser = commands.add_parser(
+        "report",
+        parents=[common],
+        help="write runs as one HTML file with plots and tables",
+        description="Writes one self-contained HTML file: throughput, latency, percentiles and heatmaps over time, "
+        "what disks and vdisks did, results and parameters; several runs are compared with the first.",
+    )
+    parser.add_argument("paths", nargs="+", type=Path, metavar="RUN", help="file, folder of a run, or folder of runs")
+    parser.add_argument("--output", type=Path, default=Path("report.html"), metavar="FILE", help="(report.html)")
+    parser.add_argument(
+        "--prometheus", type=_url, metavar="URL", help="Prometheus that watched the run: disks and vdisks from there"
+    )
+    parser.add_argument(
+        "--warmup",
+        type=duration,
+        metavar="TIME",
+        help="mark the first part, and leave it out of distributions, such as 60s (what run.yaml says)",
+    )
+    parser.set_defaults(func=_report)
+
+
+def _url(text: str) -> str:
+    if not re.fullmatch(r"https?://[^/\s]+(/\S*)?", text):
+        raise argparse.ArgumentTypeError(f"expected http://HOST:PORT, got {text!r}")
+    return text.rstrip("/")
+
+
+def _report(options: argparse.Namespace) -> int:
+    try:
+        return _write(options)
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in ("matplotlib", "scipy"):
+            raise
+        raise ConfigError(f"report needs {library}: pip install 'benchwatch[analysis]'") from error
+
+
+def _write(options: argparse.Namespace) -> int:
+    from ..compare.latencies import read_latencies
+    from ..config import load_settings
+    from ..histogram import Buckets
+    from ..offline import find_runs
+    from ..timeline import timelines
+    from . import style
+    from .contents import document
+    from .measures import NAMES
+    from .views import views
+
+    style.begin()
+    settings = load_settings(options.config_file)
+    buckets = Buckets(settings.histogram.buckets_per_octave)
+    found = [run for run in find_runs(options.paths, settings.runs, buckets) if run.plans]
+    if not found:
+        paths = ", ".join(map(str, options.paths))
+        print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)
+        return 1
+    if len({(run.folder.resolve(), *sorted(run.files)) for run in found}) < len(found):
+        raise ConfigError("report: the same run was given twice; expected different ones")
+    runs = views(timelines(found, buckets, names=NAMES), options.warmup)
+    files = {(run.name, worker): (plans, run.folder) for run in found for worker, plans in run.plans.items()}
+    machine: Iterable[Section] = ()
+    if options.prometheus:
+        from .machine import sections
+
+        machine = sections(options.prometheus, runs)
+    html, missing = document(runs, lambda worker: read_latencies(*files[worker.run, worker.worker]), machine)
+    content = html.encode(errors="replace")
+    try:
+        options.output.write_bytes(content)
+    except OSError as error:
+        raise ConfigError(f"--output: {options.output} cannot be written: {error.strerror}") from error
+    for sentence in missing:
+        print(f"benchwatch: {sentence}", file=sys.stderr)
+    print(f"{options.output}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB")
+    return int(bool(missing))

@@ -1,0 +1,131 @@
+"""What changed from the first run to each of the others: the rows and verdicts of `benchwatch compare`, as a figure
+and a table."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from ..compare.changes import Row
+from ..compare.comparison import Comparisons, compare
+from ..compare.experiment import CannotCompare, Experiment
+from ..compare.experiment import fault as fault
+from ..compare.measured import ALL, Run
+from ..compare.measures import MEASURES
+from ..compare.text import heading, interval, level, percent, quantity, sentence, title
+from . import plots, style
+from .figures import Figure, Key
+from .page import Section
+from .views import View
+
+_CONFIDENCE = 0.95
+_ALLOWANCE = 0.05
+"""The same as those of `benchwatch compare`."""
+_DRAWN = frozenset({"throughput", "latency_mean", "latency_p50", "latency_p99", "latency_p99_9"})
+_MOST_BARS = 16
+
+
+def changes(runs: Sequence[View], measured: Sequence[Run]) -> Section:
+    """The section on what changed, of runs of one tool."""
+    base, *others = (Experiment(run.name, [run], _faults(run)) for run in measured)
+    confidence = 1 - (1 - _CONFIDENCE) / len(others)  # of each comparison, so that all together have theirs
+    each: list[Comparisons] = []
+    compared, notes = [runs[0]], []
+    for run, other in zip(runs[1:], others, strict=True):
+        try:
+            each.append(compare(base, [other], confidence=confidence, allowance=_ALLOWANCE, vary=()))
+            compared.append(run)
+        except CannotCompare as error:
+            notes.append(f"{error}.")
+    if not each:
+        return Section("What changed", notes=notes)
+    found = each[0]._replace(others=[one for comparisons in each for one in comparisons.others])
+    verdicts = "".join(f"<p>{escape(text)}</p>" for text in _verdicts(found))
+    findings = dict.fromkeys(f"{finding.text}." for one in found.others for finding in one.findings)
+    return Section(
+        "What changed", list(_bars(compared, found)), verdicts + _table(compared, found), [*notes, *findings]
+    )
+
+
+def _faults(run: Run) -> list[str]:
+    return [text for worker in run.timelines if (text := fault(worker))]
+
+
+def _verdicts(found: Comparisons) -> Iterator[str]:
+    for one in found.others:
+        for verdict in one.verdicts:
+            row = next(row for row in one.rows if one.verdict(row) is verdict)
+            yield f"{one.other.name}: {sentence(verdict, row, found.tool, found.each)}."
+
+
+def _keys(found: Comparisons) -> list[tuple[tuple[str, ...], str]]:
+    """Group and name of the measures, in order."""
+    order = dict.fromkeys((row.group, row.measure) for one in found.others for row in one.rows)
+    groups = list(dict.fromkeys(group for group, _ in order))
+    return sorted(
+        ((group, measure.name) for group, measure in order),
+        key=lambda key: (groups.index(key[0]), [measure.name for measure in MEASURES].index(key[1])),
+    )
+
+
+def _rows(found: Comparisons, key: tuple[tuple[str, ...], str]) -> list[Row | None]:
+    return [next((row for row in one.rows if (row.group, row.measure.name) == key), None) for one in found.others]
+
+
+def _name(row: Row, tool: str) -> str:
+    return f"{heading(row.group)} {title(row.measure, tool)}".strip()
+
+
+def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
+    bars = []
+    for key in _keys(found):
+        rows = _rows(found, key)
+        known = [row for row in rows if row is not None and row.ratio is not None]
+        if key[1] in _DRAWN and known and ALL not in key[0]:
+            better = f"{known[0].measure.better} is better"
+            changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
+            # Names of jobs are anybody's; a drawing holds only words of ours.
+            bars.append((_plain(_name(known[0], found.tool)), better, changes))
+    if not bars:
+        return
+    colours = [run.colour for run in runs[1:]]
+    bars = bars[:_MOST_BARS]
+    least, most = plots.bar_limits([change for _, _, changes in bars for change in changes])
+    intervals = [change[1] for _, _, changes in bars for change in changes if change and change[1]]
+    beyond = any(low < least or high > most for low, high in intervals)
+    described = "; ".join(f"{name} {', '.join(percent(c[0]) if c else '-' for c in each)}" for name, _, each in bars)
+    yield Figure(
+        f"Change against {runs[0].name}",
+        plots.bars(bars, colours, f"Changes: {described}"),
+        f"Bars: change in percent; thin lines: {level(found.each)} intervals, as far as the reports of the runs tell"
+        f"{', with an arrow where they go on beyond the plot' if beyond else ''}.",
+        [Key(run.name, run.colour) for run in runs[1:]],
+    )
+
+
+def _plain(text: str) -> str:
+    return "".join(char for char in text if (char.isascii() and char.isalnum()) or char in " .%-_/")[:28]
+
+
+def _table(runs: Sequence[View], found: Comparisons) -> str:
+    heads = "".join(
+        f'<th scope="col"><i class="chip" style="border-top:3px solid {style.variable(run.colour)}"></i>'
+        f"{escape(run.name)}</th>" + ('<th scope="col">change</th>' if number else "")
+        for number, run in enumerate(runs)
+    )
+    body = ""
+    for key in _keys(found):
+        rows = _rows(found, key)
+        first = next(row for row in rows if row is not None)
+        cells = f"<td>{escape(quantity(first.base, first.measure.unit))}</td>"
+        for row in rows:
+            if row is None:
+                cells += '<td class="none">–</td><td></td>'
+                continue
+            change = "" if row.ratio is None else percent(row.ratio)
+            sure = f"<small>{escape(interval(row.interval))}</small>" if row.interval else ""
+            cells += f"<td>{escape(quantity(row.other, row.measure.unit))}</td><td>{change}{sure}</td>"
+        name = escape(_name(first, found.tool))
+        body += f'<tr><th scope="row">{name} <small>{first.measure.better} is better</small></th>{cells}</tr>'
+    return (
+        f'<div class="scroll"><table class="numbers"><thead><tr><td></td>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )

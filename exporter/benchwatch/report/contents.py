@@ -1,0 +1,147 @@
+"""What stands on the page, in which order."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ..compare.latencies import Group, Latencies
+from ..compare.measured import ALL, Run, measure
+from ..compare.measures import (
+    BANDWIDTH,
+    FAILED,
+    LATENCY_MAX,
+    LATENCY_MEAN,
+    LATENCY_QUANTILES,
+    QUANTILES,
+    THROUGHPUT,
+)
+from ..compare.text import heading, quantity, title
+from ..timeline import Timeline
+from . import tables
+from .comparison import changes
+from .figures import Key, Scene, benchmark_figures
+from .measures import MEASURES
+from .page import Section, page
+from .views import View
+
+_PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
+_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX, FAILED)
+_MOST_TILES = 12
+_NAMED = 3
+"""How many runs the title names beside the first."""
+
+Read = Callable[[Timeline], Mapping[Group, Latencies]]
+"""Gives all latencies of a worker. It takes its time: the worker's output is read once more."""
+
+
+class Document(NamedTuple):
+    """The page, and a sentence on each part that was asked for and could not be made."""
+
+    html: str
+    missing: Sequence[str]
+
+
+def document(runs: Sequence[View], read: Read, machine: Iterable[Section]) -> Document:
+    """The whole page. `machine` is what a Prometheus knows of the runs' time."""
+    scenes = list(_scenes(runs))
+    sections: list[Section] = []
+    for scene in scenes:
+        tool = scene.runs[0].timelines[0].tool
+        if len(scene.runs) > 1:
+            change = changes(scene.runs, [_measure(run, read) for run in scene.runs])
+            sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
+        figures = list(benchmark_figures(scene))
+        sections.append(Section(tool, figures, notes=list(_notes(scene, bool(figures)))))
+    names = [run.name for run in runs[1 : 1 + _NAMED]] + ["others"] * (len(runs) > 1 + _NAMED)
+    head = f"{runs[0].name} compared with {', '.join(names)}" if names else runs[0].name
+    keys = [Key(run.name, run.colour) for run in runs] if len(runs) > 1 else []
+    tiles = _tiles([scene.runs[0] for scene in scenes], read) if len(runs) == 1 else []
+    sections += machine
+    html = page(head, _summary(runs), tiles, keys, [*sections, *_tables(runs)])
+    return Document(html, [note for section in sections if not section.figures for note in section.notes])
+
+
+def _scenes(runs: Sequence[View]) -> Iterator[Scene]:
+    for tool, measures in MEASURES.items():
+        mine = [run.of_tool(tool) for run in runs]
+        mine = [run for run in mine if run.timelines]
+        if mine:
+            yield Scene(mine, measures)
+
+
+def _measure(run: View, read: Read) -> Run:
+    return measure(run.timelines, [read(worker) for worker in run.timelines], run.warmup)
+
+
+def _summary(runs: Sequence[View]) -> str:
+    warmups = " and ".join(f"{warmup:g} s" for warmup in sorted({run.warmup for run in runs} - {0.0}))
+    without = f" The figures leave out the warm-up of {warmups}." if warmups else ""
+    if len(runs) > 1:
+        return f"{len(runs)} runs on one axis of elapsed time.{without}"
+    found = dict(tables.facts(runs[0]))
+    when = f"{found['Length']} from {found['Began']}, " if runs[0].length else ""
+    return f"{found['Tool']}, {when}{found['State']}.{without}"
+
+
+def _tiles(parts: Sequence[View], read: Read) -> list[tuple[str, str]]:
+    """The main figures of one run, a part a tool, if they are few; percentiles as the tool says them, else as read."""
+    measured = [_measure(part, lambda worker: {}) for part in parts]
+    if len(_main(measured)) <= _MOST_TILES and not all(map(_has_percentiles, measured)):
+        measured = [_measure(part, read) for part in parts]
+    found = _main(measured)
+    return found if len(found) <= _MOST_TILES else []
+
+
+def _has_percentiles(run: Run) -> bool:
+    return all(
+        (group, _PERCENTILE) in run.figures for group, one in run.figures if one is LATENCY_MEAN and ALL not in group
+    )
+
+
+def _main(measured: Sequence[Run]) -> list[tuple[str, str]]:
+    jobs = {group[0] for run in measured for group, _ in run.figures if group}
+    return [
+        (
+            f"{heading(group[-1:] if len(jobs) == 1 else group)} {title(one, run.tool)}".strip(),
+            quantity(run.figures[group, one].value, one.unit),
+        )
+        for run in measured
+        for group in dict.fromkeys(group for group, _ in run.figures)
+        for one in _TILES
+        if (group, one) in run.figures and ALL not in group
+    ]
+
+
+def _notes(scene: Scene, drawn: bool) -> Iterator[str]:
+    tool = scene.runs[0].timelines[0].tool
+    for run in scene.runs:
+        for worker in run.timelines:
+            name = run.name if worker.worker == run.name else f"{run.name}, {worker.worker}"
+            if worker.phase != "finished":
+                yield f"{name}: {worker.phase}{f': {worker.reason}' if worker.reason else ''}."
+            if worker.by_file_time and run.length:
+                yield f"{name}: dated by when its files were last modified, nothing else tells."
+            for sample in worker.final:
+                if sample.family.name == "fio_job_warning":
+                    yield f"{name}: job {sample.labels[0]}: {sample.labels[1].replace('_', ' ')}."
+    if not drawn:
+        advice = "-P 1 and -l give" if tool == "pgbench" else "--output-format=json+ --status-interval=1 gives"
+        yield f"There is nothing to draw: {tool} wrote no report while it ran; {advice} some."
+
+
+def _tables(runs: Sequence[View]) -> Iterator[Section]:
+    heads = tables.heads(runs)
+    results = tables.results(runs)
+    if results:
+        yield Section("Results, as the tools report them", html=results)
+    differing, shared, machine = tables.settings(runs)
+    html = ""
+    if differing:
+        html += f"<h3>Different</h3>{tables.table(heads, differing)}"
+    if shared and len(runs) > 1:
+        one = [row._replace(values=row.values[:1]) for row in shared]
+        html += f"<h3>The same in all runs</h3>{tables.table(heads[:1], one)}"
+    elif shared:
+        html += tables.table(heads, shared)
+    if html:
+        yield Section("Parameters", html=html)
+    yield Section("Environment", html=tables.table(heads, [*tables.environment(runs), *machine]))

@@ -1,0 +1,241 @@
+"""The figures of the benchmark itself: throughput, latency, percentiles, heatmaps, distributions."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from . import latencies, plots, style
+from .latencies import Latencies
+from .lines import Drawn, Line, column_width, drawn, interval
+from .measures import Measures, Rate
+from .units import LATENCY, Unit, count, time
+from .views import Trace, View, label, stalled, traces
+
+_LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
+_MOST_PERCENTILES = 3
+_HEATMAP_COLUMNS = 720
+_MOST_HEATMAPS = 8
+
+
+class Key(NamedTuple):
+    """A line of the legend."""
+
+    name: str
+    colour: str
+    dashed: bool = False
+
+
+class Figure(NamedTuple):
+    """A plot for the page. `svg` is safe HTML; all other text is not."""
+
+    title: str
+    svg: str
+    caption: str
+    keys: Sequence[Key] = ()
+
+
+class Scene(NamedTuple):
+    """Runs of one tool on one time axis."""
+
+    runs: Sequence[View]
+    measures: Measures
+
+    @property
+    def length(self) -> float:
+        """Of the longest run, seconds."""
+        return max(run.length for run in self.runs)
+
+    def marks(self, *, latency: bool = False, only: View | None = None) -> plots.Marks:
+        """Warm-up, stalls and, for latencies, the objective that all runs share."""
+        several = len(self.runs) > 1 and only is None
+        spans = [
+            (span, run.colour if several else style.STALL)
+            for run in self.runs
+            if only in (None, run)
+            for span in stalled(run, self.measures.rates[0].family)
+        ]
+        objectives = {worker.runfile.latency_objective for run in self.runs for worker in run.timelines}
+        warmup = max(run.warmup for run in self.runs if only in (None, run))
+        return plots.Marks(warmup, spans, several, objectives.pop() if latency and len(objectives) == 1 else None)
+
+
+def benchmark_figures(scene: Scene) -> Iterator[Figure]:
+    """All figures for which something was measured."""
+    for rate in scene.measures.rates:
+        yield from _rate(scene, rate)
+    if len(scene.runs) == 1:
+        yield from _percentiles(scene)
+    yield from _mean(scene)
+    yield from _tails(scene)
+    yield from _histograms(scene)
+
+
+def _rate(scene: Scene, rate: Rate) -> Iterator[Figure]:
+    found = traces(scene.runs, rate.family, rate=True)
+    if found:
+        yield _lines(scene, rate.title, found, rate.unit, rate.source, scene.marks(), rate=True)
+
+
+def _mean(scene: Scene) -> Iterator[Figure]:
+    found = traces(scene.runs, scene.measures.mean, rate=False)
+    if found:
+        marks = scene.marks(latency=True)
+        yield _lines(scene, "Mean latency", found, LATENCY, scene.measures.mean_source, marks, rate=False)
+
+
+def _tails(scene: Scene) -> Iterator[Figure]:
+    """The 99th percentile of everything on one plot, where there is too much for all percentiles."""
+    found = traces(scene.runs, scene.measures.window, rate=False, quantile="0.99")
+    if found and (len(scene.runs) > 1 or len(found) > _MOST_PERCENTILES):
+        marks = scene.marks(latency=True)
+        yield _lines(scene, "99th percentile", found, LATENCY, scene.measures.window_source, marks, rate=False)
+
+
+def _percentiles(scene: Scene) -> Iterator[Figure]:
+    """All percentiles of each operation of a single run."""
+    levels = [(traces(scene.runs, scene.measures.window, rate=False, quantile=q), tag) for q, tag in _LEVELS]
+    names = [(trace.name, trace.operation) for trace in levels[0][0]]
+    for name, operation in names if len(names) <= _MOST_PERCENTILES else ():
+        of_level = [(trace, tag) for found, tag in levels for trace in found if trace.name == name]
+        several = f" of {name}" if len(names) > 1 else f", {operation}" if operation else ""
+        strokes = dict(zip((tag for _, tag in _LEVELS), style.LEVELS, strict=True))
+        width = column_width(scene.length, [trace.line for trace, _ in of_level])
+        lines = [
+            (drawn(trace.line, width, rate=False), plots.Stroke(strokes[tag], False, tag)) for trace, tag in of_level
+        ]
+        marks = scene.marks(latency=True)
+        caption = _caption(scene, scene.measures.window_source, [trace for trace, _ in of_level], width, rate=False)
+        yield Figure(
+            f"Latency percentiles{several}",
+            plots.over_time(
+                lines,
+                scene.length,
+                LATENCY,
+                marks,
+                "; ".join(f"{tag} {spread(trace.line, LATENCY)}" for trace, tag in of_level),
+                log=True,
+            ),
+            caption + _objective(lines, marks),
+        )
+
+
+def _lines(
+    scene: Scene, title: str, found: Sequence[Trace], unit: Unit, source: str, marks: plots.Marks, *, rate: bool
+) -> Figure:
+    width = column_width(scene.length, [trace.line for trace in found])
+    lines = [(drawn(trace.line, width, rate=rate), plots.Stroke(trace.colour, trace.dashed)) for trace in found]
+    svg = plots.over_time(
+        lines,
+        scene.length,
+        unit,
+        marks,
+        f"{title}: " + "; ".join(f"{trace.name} {spread(trace.line, unit)}" for trace in found),
+        log=not rate,
+    )
+    caption = _caption(scene, source, found, width, rate=rate) + _objective(lines, marks)
+    keys = [Key(trace.name, trace.colour, trace.dashed) for trace in found] if len(found) > 1 else []
+    return Figure(title, svg, caption, keys)
+
+
+def spread(line: Line, unit: Unit) -> str:
+    """A line in words."""
+    if not len(line.values):
+        return "not measured"
+    middle = float(np.median(line.values))
+    return f"from {unit.text(line.values.min())} to {unit.text(line.values.max())}, median {unit.text(middle)}"
+
+
+def _caption(scene: Scene, source: str, found: Sequence[Trace], width: float, *, rate: bool) -> str:
+    """Where the lines come from, how they are drawn, and what is marked."""
+    notes = [source]
+    if any(trace.of > 1 for trace in found):
+        notes.append("Of several workers or jobs the " + ("sum." if rate else "highest at each moment."))
+    if width:
+        middle = "mean" if rate else "median report"
+        notes.append(f"Line: the {middle} of each {width:.4g} s; band: from the lowest to the highest report in it.")
+    for run in scene.runs:
+        spans = stalled(run, scene.measures.rates[0].family)
+        if spans:
+            whose = f" of {run.name}" if len(scene.runs) > 1 else ""
+            times = f"{len(spans)} stall{'s' if len(spans) > 1 else ''}{whose}"
+            notes.append(f"Marked: {times}, {sum(end - begin for begin, end in spans):.3g} s in all.")
+    return " ".join(notes)
+
+
+def _objective(lines: Sequence[tuple[Drawn, plots.Stroke]], marks: plots.Marks) -> str:
+    """What a caption says of the objective in its plot; empty without one."""
+    if marks.objective is None:
+        return ""
+    low, high = plots.latency_limits([line for line, _ in lines], marks.objective)
+    side = "above" if marks.objective > high else "below" if marks.objective < low else ""
+    text = LATENCY.text(marks.objective)
+    return f" The objective, {text}, lies {side} the plot." if side else f" Dotted: the objective, {text}."
+
+
+def _histograms(scene: Scene) -> Iterator[Figure]:
+    name = f"{scene.measures.histogram}_bucket"
+    operations = dict.fromkeys(label(series, "op") for run in scene.runs for _, series in run.series(name))
+    for operation in operations:
+        found = []
+        for run in scene.runs:
+            series = [one for _, one in run.series(name) if label(one, "op") == operation]
+            histogram = latencies.read(series, run.start, scene.measures.histogram_interval)
+            if histogram is not None and histogram.counts.any():
+                found.append((run, histogram))
+        if found:
+            yield from _heatmaps(scene, operation, found[:_MOST_HEATMAPS])
+            yield from _distribution(scene, operation, found)
+
+
+def _heatmaps(scene: Scene, operation: str, found: Sequence[tuple[View, Latencies]]) -> Iterator[Figure]:
+    first, last = latencies.populated([histogram for _, histogram in found])
+    usual = max(interval(histogram.seconds) for _, histogram in found) or 1.0
+    width = max(1.0, np.ceil(scene.length / _HEATMAP_COLUMNS / usual - 0.1)) * usual
+    grids = [histogram.columns(width) for _, histogram in found]
+    most = max(float(grid.max()) for _, grid in grids)
+    for (run, histogram), (edges, grid) in zip(found, grids, strict=True):
+        what = " ".join(part for part in (operation, scene.measures.operations) if part)
+        whose = f": {run.name}" if len(scene.runs) > 1 else ""
+        yield Figure(
+            f"Latency heatmap{f', {operation}' if operation else ''}{whose}",
+            plots.heatmap(
+                edges,
+                histogram.bounds[first : last + 1],
+                grid[first:last],
+                most,
+                scene.length,
+                LATENCY,
+                scene.marks(only=run),
+                f"Heatmap of the latency of {count(histogram.counts.sum())} {what} of {run.name} over time",
+            ),
+            f"Colour: {what} a second, by time (columns of about {time(width)}) and latency, on a logarithmic scale; "
+            f"blank: none. {scene.measures.histogram_source}.",
+        )
+
+
+def _distribution(scene: Scene, operation: str, found: Sequence[tuple[View, Latencies]]) -> Iterator[Figure]:
+    curves, shares, keys = [], [], []
+    for run, histogram in found:
+        counts = histogram.between(run.warmup, np.inf)
+        if counts.sum():
+            stroke = plots.Stroke(run.colour)
+            curves.append((*latencies.curve(counts, histogram.bounds), stroke))
+            shares.append(latencies.density(counts, histogram.bounds))
+            keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.measures.operations}", run.colour))
+    if not curves:
+        return
+    what = f", {operation}" if operation else ""
+    without = " The warm-up is left out." if any(run.warmup for run, _ in found) else ""
+    yield Figure(
+        f"Latency distribution{what}",
+        plots.distribution(
+            curves,
+            LATENCY,
+            f"Left: share of operations by latency; right: latency by percentile, for {len(curves)} runs{what}",
+            shares,
+        ),
+        f"Left: share of the {scene.measures.operations} by latency, for each doubling of it; right: latency by "
+        f"percentile, exact at the dots, which are the buckets' edges. {scene.measures.histogram_source}.{without}",
+        keys,
+    )

@@ -1,0 +1,103 @@
+"""Latency histograms over the time of a run, from the counters of Prometheus buckets at each report.
+
+The counters grow; what was counted between two reports is their difference. Sums over workers, jobs and scripts are
+exact, and so is every part of a distribution at the edge of a bucket. Within a bucket nothing is known.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..timeline import Series
+from .lines import Array, interval
+
+
+class Latencies(NamedTuple):
+    """Operations by time and latency."""
+
+    begins: Array
+    """Elapsed seconds from which on each report counts."""
+    seconds: Array
+    """Elapsed seconds of the reports, ascending."""
+    bounds: Array
+    """Edges of the buckets, seconds; one more than there are buckets."""
+    counts: Array
+    """Shape (reports, buckets): operations between begin and report."""
+
+    def between(self, begin: float, end: float) -> Array:
+        """Operations by bucket, of the reports after `begin` up to `end`."""
+        first, last = np.searchsorted(self.seconds, (begin, end), side="right")
+        summed: Array = self.counts[first:last].sum(axis=0)
+        return summed
+
+    def columns(self, width: float) -> tuple[Array, Array]:
+        """Operations a second by time and latency, in columns of about `width` seconds that begin and end at reports.
+
+        Edges of the columns, elapsed seconds, and rates of shape (buckets, columns); 0 where no report counts.
+        """
+        column = np.ceil(self.seconds / width - 0.5)
+        last = np.append(np.flatnonzero(np.diff(column)), len(column) - 1)
+        begins = self.begins[np.concatenate(([0], last[:-1] + 1))]
+        sums = np.diff(np.cumsum(self.counts, axis=0)[last], axis=0, prepend=0)
+        edges, rates = [begins[0]], []
+        for begin, end, counted in zip(begins, self.seconds[last], sums, strict=True):
+            if begin > edges[-1] + width / 100:
+                edges.append(begin)
+                rates.append(np.zeros(len(counted)))
+            edges.append(end)
+            rates.append(counted / (end - begin))
+        return np.array(edges), np.array(rates).T
+
+
+def read(series: Iterable[Series], start: float, longest: float) -> Latencies | None:
+    """From the series of a histogram's buckets, the sum of all that are given; None where there are none.
+
+    `start` is the run's, Unix seconds; `longest` is how long before a report its operations can lie, seconds. The first
+    report counts for one interval, a single one since the start.
+    """
+    series = list(series)
+    if not series:
+        return None
+    texts = sorted({_bound(one) for one in series}, key=float)
+    times = np.unique(np.concatenate([one.times for one in series]))
+    cumulative = np.zeros((len(times), len(texts)))
+    place = {text: index for index, text in enumerate(texts)}
+    for one in series:
+        known = np.concatenate(([0.0], one.values))
+        cumulative[:, place[_bound(one)]] += known[np.searchsorted(one.times, times, side="right")]
+    counts = np.diff(np.diff(cumulative, axis=1, prepend=0), axis=0, prepend=0)
+    upper = np.array([float(text) for text in texts])
+    upper[-1] = min(upper[-1], 2 * upper[-2])
+    seconds = times - start
+    before = np.concatenate(([max(0.0, seconds[0] - (interval(seconds) or seconds[0]))], seconds[:-1]))
+    begins = np.maximum(before, seconds - longest)
+    return Latencies(begins, seconds, np.concatenate(([upper[0] / 2], upper)), np.maximum(counts, 0))
+
+
+def _bound(series: Series) -> str:
+    return dict(series.labels)["le"]
+
+
+def populated(found: Sequence[Latencies]) -> tuple[int, int]:
+    """The first bucket in which any has a count, and the one after the last."""
+    filled = np.flatnonzero(sum(one.counts.sum(axis=0) for one in found) > 0)
+    return (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 0)
+
+
+def curve(counts: Array, bounds: Array) -> tuple[Array, Array]:
+    """Part of the operations at or below each edge (from above 0 to below 1), and the edge, seconds."""
+    below = np.cumsum(counts)
+    inside = (counts > 0) & (below < counts.sum())
+    return below[inside] / counts.sum(), bounds[1:][inside]
+
+
+def density(counts: Array, bounds: Array) -> tuple[Array, Array]:
+    """Edges of the buckets that hold anything, and the part of the operations in each a doubling of the latency.
+
+    Buckets are not equally wide, so the part alone would rise and fall with their width.
+    """
+    first, *_, last = np.flatnonzero(counts).repeat(2)
+    parts = counts[first : last + 1] / counts.sum()
+    edges = bounds[first : last + 2]
+    return edges, parts / np.diff(np.log2(edges))

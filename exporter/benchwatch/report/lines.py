@@ -1,0 +1,124 @@
+"""Lines over the time of a run, and how a long one is drawn without hiding a spike.
+
+A value stands for the time since the one before it, as reports of a tool do. Where nothing was measured there is no
+value, and a line has a gap: never a 0, never a bridge. A line with more values than a plot has columns is drawn by
+column: a band from the lowest to the highest value in it, and in the band the mean (of rates, whose intervals are
+equal) or the median value (of latencies, since percentiles cannot be averaged).
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+COLUMNS = 360
+"""Columns of a plot, where there are more values."""
+_GAP_INTERVALS = 2.5
+"""Times the usual distance of two values at which something is missing between them."""
+_SILENT_INTERVALS = 3
+"""The same for a stall."""
+_STALLED_INTERVALS = 1.5
+"""Times the usual distance that a stall is longer than: one report of 0 is none."""
+
+
+class Line(NamedTuple):
+    """Values over elapsed time: `seconds` ascending, both of one length, without NaN."""
+
+    seconds: Array
+    values: Array
+
+
+class Drawn(NamedTuple):
+    """What is drawn of a line; NaN where it is broken. Without a band, `low` and `high` are the middle."""
+
+    seconds: Array
+    low: Array
+    middle: Array
+    high: Array
+
+
+class Span(NamedTuple):
+    """A part of a run, from and to, elapsed seconds."""
+
+    begin: float
+    end: float
+
+
+def interval(seconds: Array) -> float:
+    """The usual distance of two values, seconds; 0 where there are not two."""
+    return float(np.median(np.diff(seconds))) if len(seconds) > 1 else 0.0
+
+
+def column_width(length: float, lines: Iterable[Line]) -> float:
+    """How wide a column is, seconds: a whole number of intervals; 0 where every value can be drawn."""
+    most = max(lines, key=lambda line: len(line.seconds), default=None)
+    if most is None or len(most.seconds) <= 2 * COLUMNS:
+        return 0.0
+    usual = interval(most.seconds)
+    return float(np.ceil(length / COLUMNS / usual - 0.1) * usual)
+
+
+def drawn(line: Line, width: float, *, rate: bool) -> Drawn:
+    """What to draw of a line by columns of `width` seconds, or value by value where that is 0."""
+    seconds, values = line
+    if not len(seconds):
+        return Drawn(seconds, values, values, values)
+    if not width:
+        breaks = np.flatnonzero(np.diff(seconds) > _GAP_INTERVALS * interval(seconds)) + 1
+        seconds = np.insert(seconds, breaks, (seconds[breaks] + seconds[breaks - 1]) / 2)
+        values = np.insert(values, breaks, np.nan)
+        return Drawn(seconds, values, values, values)
+    # A value reported at the edge of a column belongs to the time before it.
+    column = np.ceil(seconds / width - 1e-9)
+    starts = np.flatnonzero(np.diff(column, prepend=np.nan) != 0)
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    if rate:
+        middle = np.add.reduceat(values, starts) / np.diff(starts, append=len(values))
+    else:
+        middle = np.array([np.median(part) for part in np.split(values, starts[1:])])
+    column = column[starts]
+    allowed = max(1.0, _GAP_INTERVALS * interval(seconds) / width)
+    breaks = np.flatnonzero(np.diff(column) > allowed) + 1
+    middle_of = (column - 0.5) * width
+    between = (middle_of[breaks] + middle_of[breaks - 1]) / 2
+    low, middle, high = (np.insert(part, breaks, np.nan) for part in (low, middle, high))
+    return Drawn(np.insert(middle_of, breaks, between), low, middle, high)
+
+
+def alone(values: Array) -> NDArray[np.bool_]:
+    """The values between two breaks, which a line does not show and a dot has to."""
+    missing = np.isnan(np.concatenate(([np.nan], values, [np.nan])))
+    return np.asarray(~missing[1:-1] & missing[:-2] & missing[2:])
+
+
+def stalls(throughput: Line) -> list[Span]:
+    """When nothing completed or nothing was reported, as the exporter has it.
+
+    Two or more reports of 0 in a row, each of which stands for the time since the report before it, or silence of
+    three intervals.
+    """
+    usual = interval(throughput.seconds)
+    if not usual:
+        return []
+    seconds = np.concatenate(([max(0.0, throughput.seconds[0] - usual)], throughput.seconds))
+    idle = (throughput.values == 0) | (np.diff(seconds) > _SILENT_INTERVALS * usual)
+    edges = np.flatnonzero(np.diff(idle.astype(np.int8), prepend=0, append=0))
+    spans = [Span(*map(float, seconds[pair])) for pair in edges.reshape(-1, 2)]
+    return [span for span in spans if span.end - span.begin > _STALLED_INTERVALS * usual]
+
+
+def held(line: Line, moments: Array) -> Array:
+    """The value that stands for each of these moments (the nearest reported, or the next one); NaN where there is none.
+
+    The first value and one after a gap stand for a single interval: what was before it is not known.
+    """
+    usual = interval(line.seconds) or interval(moments)
+    following = np.searchsorted(line.seconds, moments - usual / 2)
+    inside = np.minimum(following, len(line.seconds) - 1)
+    fresh = np.diff(line.seconds, prepend=-np.inf) > _GAP_INTERVALS * usual
+    begins = np.where(fresh, line.seconds - usual / 2, -np.inf)
+    stands = (following < len(line.seconds)) & (moments > begins[inside])
+    return np.where(stands, line.values[inside], np.nan)

@@ -1,0 +1,188 @@
+"""What a Prometheus that watched the runs knows of the machines: disks by node_exporter, vdisks by the CVM's pages.
+
+Rates of counters look back over a few scrapes. The await of a disk is the time of all requests by their number, and
+there is none where there was no request. The CVM's numbers are gauges of its own trailing window and taken as they are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from . import plots, style, units
+from .figures import Figure, Key, spread
+from .lines import Line, column_width, drawn
+from .page import Section
+from .prometheus import Prometheus, PrometheusError, Result, text
+from .units import Unit
+from .views import View
+
+_REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
+_MOST = 6
+"""Devices or vdisks on a plot: those with a role, else those that did most."""
+
+
+class _Panel(NamedTuple):
+    title: str
+    queries: Mapping[str, str]
+    """By what is added to a line's name."""
+    unit: Unit
+    caption: str
+    log: bool = False
+
+
+def sections(url: str, runs: Sequence[View]) -> Iterator[Section]:
+    """Disks and vdisks of each run, or why there are none."""
+    for run in runs:
+        whose = f" during {run.name}" if len(runs) > 1 else ""
+        if not run.length:
+            yield Section(f"Disks{whose}", notes=[f"Prometheus was not asked: {run.name} does not say when it began."])
+            continue
+        prometheus = Prometheus(url, run.start, run.start + run.length)
+        try:
+            disks = list(_disks(prometheus, run))
+            vdisks = list(_vdisks(prometheus, run))
+        except PrometheusError as error:
+            yield Section(f"Disks{whose}", notes=[f"{error}."])
+            return
+        none = "Prometheus has no disk of node_exporter with any I/O in this time."
+        doubt = (
+            f"{run.name} is dated by when its files were last modified, nothing else tells: if they were copied since, "
+            "these plots are of another time."
+        )
+        doubts = [doubt] if run.by_file_time else []
+        yield Section(f"Disks{whose}", disks, notes=doubts if disks else [none, *doubts])
+        if vdisks:
+            yield Section(f"Nutanix vdisks{whose}", vdisks, notes=doubts)
+
+
+def _disks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
+    roles = _roles(prometheus, run)
+    window = prometheus.window("node_disk_io_time_seconds_total")
+
+    def rate(name: str) -> str:
+        return f"sum by (instance, device) (rate(node_disk_{name}{{{_REAL}}}[{window}]))"
+
+    busy = prometheus.range(f"({rate('reads_completed_total')} + {rate('writes_completed_total')}) > 0")
+    chosen = _chosen(busy, "device", roles)
+    operations = {
+        op: f"{rate(f'{op}_time_seconds_total')} / ({rate(f'{op}s_completed_total')} > 0)" for op in ("read", "write")
+    }
+    source = f"From node_exporter's counters, rates over {window.removesuffix('s')} s."
+    for panel in (
+        _Panel(
+            "Disk operations",
+            {op: rate(f"{op}s_completed_total") for op in ("read", "write")},
+            units.OPERATIONS,
+            f"Requests completed a second, by disk and direction. {source}",
+        ),
+        _Panel(
+            "Disk await",
+            operations,
+            units.LATENCY,
+            f"Mean time of a request with its queueing: seconds of all requests by their number; none where there was "
+            f"no request. {source}",
+            log=True,
+        ),
+        _Panel(
+            "Disk utilisation",
+            {"": rate("io_time_seconds_total")},
+            units.RATIO,
+            f"Part of the time with any request under way: at 100 % an SSD may have room left. {source}",
+        ),
+    ):
+        yield from _figure(prometheus, run, panel, ("instance", "device"), chosen, roles)
+
+
+def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
+    info = prometheus.range("nutanix_vdisk_info")
+    names = {one.labels["vdisk"]: one.labels for one in info}
+    roles = {vdisk: labels["role"] for vdisk, labels in names.items() if labels.get("role")}
+    busy = prometheus.range("sum by (cvm, vdisk) (nutanix_vdisk_frontend_ops_per_second) > 0")
+    chosen = _chosen(busy, "vdisk", roles)
+    for panel in (
+        _Panel(
+            "Front-end latency of vdisks",
+            {"": "nutanix_vdisk_frontend_latency_seconds"},
+            units.LATENCY,
+            "Average latency as the virtual machine sees it, from the CVM's pages.",
+            log=True,
+        ),
+        _Panel(
+            "Front-end operations of vdisks",
+            {"": "nutanix_vdisk_frontend_ops_per_second"},
+            units.OPERATIONS,
+            "As the virtual machine sees them, from the CVM's pages.",
+        ),
+        _Panel(
+            "Writes that the oplog took",
+            {"": 'nutanix_vdisk_write_destination_ratio{destination="oplog"}'},
+            units.RATIO,
+            "Part of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
+        ),
+        _Panel(
+            "Random part of the operations",
+            {"": "nutanix_vdisk_random_ratio"},
+            units.RATIO,
+            "As the CVM categorises them, over about 3 s. From the vdisks' pages.",
+        ),
+    ):
+        yield from _figure(prometheus, run, panel, ("cvm", "vdisk"), chosen, roles)
+
+
+def _roles(prometheus: Prometheus, run: View) -> dict[str, str]:
+    """Roles of devices: of the run's workers themselves, else as the exporter knew them."""
+    own = {device: role for worker in run.timelines for device, role in worker.runfile.disks.items()}
+    if own:
+        return own
+    found = prometheus.range(f"benchwatch_run_disk_info{{run={text(run.name)}}} or benchwatch_disk_info")
+    return {one.labels["device"]: one.labels["role"] for one in found}
+
+
+def _chosen(busy: Sequence[Result], name: str, roles: Mapping[str, str]) -> list[str]:
+    """Those with a role, the log first, else those that did most."""
+    names = dict.fromkeys(
+        one.labels[name] for one in sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
+    )
+    with_role = sorted((role != "log", role, name) for name, role in roles.items() if name in names)
+    return [name for *_, name in with_role][:_MOST] or list(names)[:_MOST]
+
+
+def _figure(
+    prometheus: Prometheus,
+    run: View,
+    panel: _Panel,
+    labels: tuple[str, str],
+    chosen: Sequence[str],
+    roles: Mapping[str, str],
+) -> Iterator[Figure]:
+    found = [(what, one) for what, query in panel.queries.items() for one in prometheus.range(query)]
+    found = [(what, one) for what, one in found if one.labels[labels[1]] in chosen]
+    found.sort(key=lambda item: chosen.index(item[1].labels[labels[1]]))
+    if not found:
+        return
+    places = {one.labels[labels[0]] for _, one in found}
+    operations = sorted({what or one.labels.get("op", "") for what, one in found})
+    things = list(dict.fromkeys(tuple(one.labels[label] for label in labels) for _, one in found))
+    strokes, keys, lines = [], [], []
+    for what, one in found:
+        place, name = (one.labels[label] for label in labels)
+        operation = what or one.labels.get("op", "")
+        colour = style.SERIES[things.index((place, name)) % len(style.SERIES)]
+        dashed = operations.index(operation) > 0
+        parts = (roles.get(name, ""), name, f"on {place}" if len(places) > 1 else "", operation)
+        keys.append(Key(" ".join(part for part in parts if part), colour, dashed))
+        strokes.append(plots.Stroke(colour, dashed))
+        lines.append(Line(one.times - run.start, one.values))
+    width = column_width(run.length, lines)
+    shapes = [drawn(line, width, rate=not panel.log) for line in lines]
+    svg = plots.over_time(
+        list(zip(shapes, strokes, strict=True)),
+        run.length,
+        panel.unit,
+        plots.Marks(run.warmup),
+        f"{panel.title}: "
+        + "; ".join(f"{key.name} {spread(line, panel.unit)}" for key, line in zip(keys, lines, strict=True)),
+        log=panel.log,
+    )
+    yield Figure(panel.title, svg, panel.caption, keys)

@@ -1,0 +1,88 @@
+"""Asks a Prometheus for what it knows of a span of time (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import requests
+
+from .lines import Array
+
+_POINTS = 720
+_TIMEOUT = 30
+_SCRAPES = 4
+"""Scrapes that a rate needs to have at least two of, whatever their phase; as Grafana has it."""
+
+
+class PrometheusError(Exception):
+    """It did not answer the question: one sentence."""
+
+
+class Result(NamedTuple):
+    """One series of an answer: labels, Unix times, values; without NaN."""
+
+    labels: Mapping[str, str]
+    times: Array
+    values: Array
+
+
+class Prometheus:
+    """A Prometheus by its URL, and the span of one run, Unix seconds."""
+
+    def __init__(self, url: str, start: float, end: float) -> None:
+        self._url = url
+        self._name = "Prometheus at " + re.sub(r"//[^/]*@", "//", url)
+        self._start = start
+        self._end = end
+        self.step = float(max(1, math.ceil((end - start) / _POINTS)))
+        """Between two points of an answer, seconds."""
+
+    def window(self, counter: str) -> str:
+        """How far a rate of this counter looks back: at least as far as the step, and over some scrapes."""
+        (result, *_) = self._ask("query", query=f"max(count_over_time({counter}[1m]))", time=self._end) or [None]
+        scrapes = float(result["value"][1]) if result else 0.0
+        return f"{max(self.step, math.ceil(_SCRAPES * 60 / scrapes)) if scrapes else self.step:.0f}s"
+
+    def range(self, query: str) -> list[Result]:
+        """The course of a query over the run. Raises PrometheusError."""
+        span = {"start": self._start, "end": self._end, "step": self.step}
+        found = [_result(series) for series in self._ask("query_range", query=query, **span)]
+        return [result for result in found if len(result.times)]
+
+    def _ask(self, what: str, **parameters: str | float) -> Sequence[Any]:
+        try:
+            answer = requests.post(f"{self._url}/api/v1/{what}", data=parameters, timeout=_TIMEOUT)
+        except requests.RequestException as error:
+            raise PrometheusError(f"{self._name} does not answer ({_cause(error)})") from error
+        try:
+            content = answer.json()
+            if content["status"] == "success":
+                return list(content["data"]["result"])
+            reason = str(content["error"])
+        except (ValueError, KeyError, TypeError):
+            reason = f"HTTP {answer.status_code}, which is not an answer of Prometheus"
+        raise PrometheusError(f"{self._name} did not answer: {reason}")
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost reason of a failed request, in words."""
+    while (inner := error.__cause__ or error.__context__ or getattr(error, "reason", None)) is not None:
+        if not isinstance(inner, BaseException):
+            break
+        error = inner
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _result(series: Any) -> Result:
+    points = np.array(series["values"], dtype=object).reshape(-1, 2)
+    times, values = points[:, 0].astype(float), points[:, 1].astype(float)
+    known = np.isfinite(values)
+    return Result(series["metric"], times[known], values[known])
+
+
+def text(value: str) -> str:
+    """A string as it stands in a query."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

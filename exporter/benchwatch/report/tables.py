@@ -1,0 +1,159 @@
+"""The tables of the page: what the runs were, what the tools say in the end, parameters with the differing ones first.
+
+All text here may be anybody's; it is escaped on its way into HTML.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from html import escape
+from typing import NamedTuple
+
+from ..exposition import Sample
+from ..timeline import Timeline
+from . import style, units
+from .views import View, parameters
+
+_NONE = '<span class="none">–</span>'
+_LEVEL = {"1": "max"}
+_UNITS: tuple[tuple[str, Callable[[float], str]], ...] = (
+    ("_bytes_per_second", lambda value: f"{value:,.0f} B/s"),
+    ("_seconds", lambda value: f"{value * 1e3:,.7g} ms"),
+    ("_transactions", lambda value: f"{value:,.0f}"),
+    ("_failures", lambda value: f"{value:,.0f}"),
+    ("_retries", lambda value: f"{value:,.0f}"),
+)
+_ACRONYMS = {"tps": "TPS", "iops": "IOPS"}
+_COMMAND = re.compile(r"command( \(.*\))?", re.DOTALL)
+_MACHINE = ("host.", "client.")
+"""What `benchwatch run` records of a machine begins so."""
+_MOSTLY_FILLED = 0.5
+"""Part of a table's cells that have a value, from which on measures are its columns."""
+_FAILED = "pgbench_failed_transactions_total"
+
+
+class Row(NamedTuple):
+    """One line of a table: its head, a text for those who point at it, a value a run (empty: there is none)."""
+
+    name: str
+    meaning: str
+    values: Sequence[str]
+
+
+def results(runs: Sequence[View]) -> str:
+    """What the tools themselves say of the whole run, as they say it, as a table; empty if they say nothing.
+
+    Of several runs a run a column; of one the measures, where it has several workers, jobs or operations.
+    """
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    meanings: dict[str, str] = {}
+    for run in runs:
+        for worker in run.timelines:
+            for sample in worker.final:
+                if "_result_" in sample.family.name or sample.family.name == _FAILED:
+                    measure, parts = _measure(sample)
+                    group = " ".join((*((worker.worker,) if len(run.timelines) > 1 else ()), *parts))
+                    found.setdefault((group, measure), {})[run.name] = _value(sample)
+                    meanings[measure] = sample.family.help
+    if not found:
+        return ""
+    groups, measures = (list(dict.fromkeys(key[place] for key in found)) for place in (0, 1))
+    filled = len(found) / (len(groups) * len(measures))
+    if len(runs) == 1 and len(groups) > 1 and filled > _MOSTLY_FILLED:
+        (run,) = runs
+        rows = [Row(g, "", [found.get((g, m), {}).get(run.name, "") for m in measures]) for g in groups]
+        return table([(measure, "") for measure in measures], rows, numbers=True)
+    rows = [
+        Row(f"{group} {measure}".strip(), meanings[measure], [values.get(run.name, "") for run in runs])
+        for (group, measure), values in found.items()
+    ]
+    return table(heads(runs), rows, numbers=True)
+
+
+def heads(runs: Sequence[View]) -> list[tuple[str, str]]:
+    """Names and colours of runs over the columns of a table."""
+    return [(run.name, style.variable(run.colour)) for run in runs]
+
+
+def _measure(sample: Sample) -> tuple[str, tuple[str, ...]]:
+    """What was measured, and of which script, statement, job or operation."""
+    _, _, rest = sample.family.name.partition("_result_")
+    name = rest or sample.family.name.partition("_")[2].removesuffix("_total")
+    for suffix in ("_bytes_per_second", "_seconds"):
+        name = name.removesuffix(suffix)
+    labels = dict(zip(sample.family.labels, sample.labels, strict=True))
+    if (quantile := labels.pop("quantile", None)) is not None:
+        name = f"{name} {_LEVEL.get(quantile) or f'p{float(quantile) * 100:g}'}"
+    words = [_ACRONYMS.get(word, word) for word in name.split("_")]
+    script = (f"script {labels.pop('script')}",) if "script" in labels else ()
+    return " ".join(words), (*script, *labels.values())
+
+
+def _value(sample: Sample) -> str:
+    value = sample.value
+    assert isinstance(value, float | int)
+    name = sample.family.name.removesuffix("_total")
+    text = next((text for suffix, text in _UNITS if name.endswith(suffix)), None)
+    return text(value) if text else f"{value:,.10g}"
+
+
+def settings(runs: Sequence[View]) -> tuple[list[Row], list[Row], list[Row]]:
+    """Parameters: those in which the runs differ, those that they share, and what they share of the machine."""
+    of_runs = [parameters(run) for run in runs]
+    names = sorted({name for found in of_runs for name in found if not _COMMAND.fullmatch(name)})
+    rows = [Row(name, "", [found.get(name, "") for found in of_runs]) for name in names]
+    differing = [row for row in rows if len(set(row.values)) > 1]
+    shared = [row for row in rows if row not in differing]
+    machine = [row for row in shared if row.name.startswith(_MACHINE)]
+    return differing, [row for row in shared if row not in machine], machine
+
+
+def environment(runs: Sequence[View]) -> list[Row]:
+    """When, with what, and how each run went."""
+    of_runs = [dict(facts(run)) for run in runs]
+    names = dict.fromkeys(name for found in of_runs for name in found)
+    return [Row(name, "", [found.get(name, "") for found in of_runs]) for name in names]
+
+
+def facts(run: View) -> Iterable[tuple[str, str]]:
+    """Name and value of each fact of a run."""
+    yield "Tool", ", ".join(sorted({_tool(worker) for worker in run.timelines}))
+    if len(run.timelines) > 1:
+        yield "Workers", f"{len(run.timelines)}: {', '.join(worker.worker for worker in run.timelines)}"
+    if run.length:
+        source = " (from when its files were last modified)" if run.by_file_time else ""
+        yield "Began", f"{datetime.fromtimestamp(run.start, UTC):%Y-%m-%d %H:%M:%S} UTC{source}"
+        yield "Length", units.clock(run.length)
+    outcomes = dict.fromkeys(
+        f"{worker.phase}{f': {worker.reason}' if worker.reason else ''}" for worker in run.timelines
+    )
+    yield "State", "; ".join(outcomes)
+    labels = run.timelines[0].runfile.labels
+    yield from ((f"Label {name}", value) for name, value in labels.items())
+    for name, value in parameters(run).items():
+        if _COMMAND.fullmatch(name):
+            yield name.capitalize(), value
+
+
+def _tool(worker: Timeline) -> str:
+    """Name and version; fio's version has the name in it."""
+    version = next(
+        (sample.labels[1] for sample in worker.final if sample.family.name == "benchwatch_run_info"),
+        "",
+    )
+    return version if version.startswith(worker.tool) else f"{worker.tool} {version}".strip()
+
+
+def table(columns: Sequence[tuple[str, str]], rows: Iterable[Row], *, numbers: bool = False) -> str:
+    """Rows as an HTML table; `columns` are names and colours (CSS, or empty), shown where there is more than one."""
+    chips = [f'<i class="chip" style="border-top:3px solid {colour}"></i>' if colour else "" for _, colour in columns]
+    head = "".join(f'<th scope="col">{chip}{escape(name)}</th>' for chip, (name, _) in zip(chips, columns, strict=True))
+    top = f"<thead><tr><td></td>{head}</tr></thead>" if len(columns) > 1 else ""
+    body = "".join(map(_row, rows))
+    return f'<div class="scroll"><table{" class=numbers" if numbers else ""}>{top}<tbody>{body}</tbody></table></div>'
+
+
+def _row(row: Row) -> str:
+    title = f' title="{escape(row.meaning)}"' if row.meaning else ""
+    values = "".join(f"<td>{escape(value) or _NONE}</td>" for value in row.values)
+    return f'<tr><th scope="row"{title}>{escape(row.name)}</th>{values}</tr>'

@@ -1,0 +1,168 @@
+"""Runs as the report shows them, and their series as lines over elapsed time.
+
+Where a run has more lines than can be told apart, and wherever several runs are compared, those of one operation are
+one: of rates the sum, of latencies the highest, since percentiles cannot be averaged.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from ..timeline import Series, Timeline
+from . import style
+from .lines import Line, Span, held, interval, stalls
+
+MOST_LINES = 6
+
+
+class View(NamedTuple):
+    """One run. Its elapsed time begins at `start` (Unix seconds) and ends `length` seconds later.
+
+    The length is 0 if nothing tells when it began.
+    """
+
+    name: str
+    colour: str
+    timelines: Sequence[Timeline]
+    start: float
+    length: float
+    warmup: float
+    """Seconds from the start on that figures leave out."""
+
+    @property
+    def by_file_time(self) -> bool:
+        """Whether its start and end rest on when files were last modified, since nothing in them tells."""
+        return any(worker.by_file_time for worker in self.timelines)
+
+    def series(self, name: str) -> "Iterator[tuple[Timeline, Series]]":
+        """The series of that name, with the worker that each belongs to."""
+        for timeline in self.timelines:
+            for series in timeline.get(name):
+                yield timeline, series
+
+    def of_tool(self, tool: str) -> "View":
+        """With the workers of one tool only."""
+        return self._replace(timelines=[worker for worker in self.timelines if worker.tool == tool])
+
+
+class Trace(NamedTuple):
+    """A line and what it stands for. `operation` is empty where the tool has no such thing."""
+
+    line: Line
+    name: str
+    operation: str
+    colour: str
+    dashed: bool
+    of: int = 1
+    """How many lines it stands for."""
+
+
+def views(timelines: Iterable[Timeline], warmup: float | None) -> list[View]:
+    """The runs, in the order in which they were given. `warmup`, seconds, goes before what they themselves say."""
+    found = []
+    for number, (name, members) in enumerate(groupby(timelines, key=lambda timeline: timeline.run)):
+        workers = list(members)
+        moments = [series.times[index] for worker in workers for series in worker.series for index in (0, -1)]
+        begins = [worker.start for worker in workers if worker.start is not None] or moments
+        ends = [*moments, *(worker.end for worker in workers if worker.end is not None)]
+        start = min(begins, default=0.0)
+        length = max(ends, default=start) - start if begins else 0.0
+        left_out = max(worker.runfile.warmup for worker in workers) if warmup is None else warmup
+        found.append(View(name, style.SERIES[number % len(style.SERIES)], workers, start, length, left_out))
+    return found
+
+
+def label(series: Series, name: str) -> str:
+    """The value of a label; empty without it."""
+    return dict(series.labels).get(name, "")
+
+
+def traces(runs: Sequence[View], name: str, *, rate: bool, quantile: str = "") -> list[Trace]:
+    """The series of that name of all runs as lines, put together where the module's rule says so."""
+    found = []
+    for run in runs:
+        own = [
+            (worker, series)
+            for worker, series in run.series(name)
+            if len(series.times) and (not quantile or label(series, "quantile") == quantile)
+        ]
+        if len(runs) > 1 or len(own) > MOST_LINES:
+            found += _together(run, own, rate, several=len(runs) > 1)
+        else:
+            found += _apart(run, own)
+    return found
+
+
+def _apart(run: View, own: Sequence[tuple[Timeline, Series]]) -> list[Trace]:
+    names = [_name(run, worker, series, own) for worker, series in own]
+    return [
+        Trace(_line(run, series), name, label(series, "op"), style.SERIES[number % len(style.SERIES)], False)
+        for number, ((_, series), name) in enumerate(zip(own, names, strict=True))
+    ]
+
+
+def _name(run: View, worker: Timeline, series: Series, own: Sequence[tuple[Timeline, Series]]) -> str:
+    """What tells a series from the others of the run."""
+    jobs = {label(other, "job") for _, other in own}
+    parts = (
+        worker.worker if len(run.timelines) > 1 else "",
+        label(series, "job") if len(jobs) > 1 else "",
+        label(series, "op"),
+    )
+    return " ".join(part for part in parts if part) or run.name
+
+
+def _together(run: View, own: Sequence[tuple[Timeline, Series]], rate: bool, *, several: bool) -> list[Trace]:
+    operations = list(dict.fromkeys(label(series, "op") for _, series in own))
+    found = []
+    for number, operation in enumerate(operations):
+        lines = [_line(run, series) for _, series in own if label(series, "op") == operation]
+        parts = (run.name if several else "", operation)
+        colour = run.colour if several else style.SERIES[number]
+        name = " ".join(part for part in parts if part) or run.name
+        found.append(Trace(combined(lines, rate=rate), name, operation, colour, several and number > 0, len(lines)))
+    return found
+
+
+def _line(run: View, series: Series) -> Line:
+    return Line(series.times - run.start, series.values)
+
+
+def combined(lines: Sequence[Line], *, rate: bool) -> Line:
+    """Several lines as one at common moments: the sum of rates, else the highest."""
+    if len(lines) == 1:
+        return lines[0]
+    moments = lines[0].seconds
+    if any(not np.array_equal(line.seconds, moments) for line in lines):
+        step = max(interval(line.seconds) for line in lines) or 1.0
+        moments = np.arange(step, max(line.seconds[-1] for line in lines) + step, step)
+    values = np.array([held(line, moments) for line in lines])
+    known = ~np.isnan(values).all(axis=0)
+    values = values[:, known]
+    return Line(moments[known], np.nansum(values, axis=0) if rate else np.nanmax(values, axis=0))
+
+
+def stalled(run: View, name: str) -> list[Span]:
+    """When the run did nothing at all, from its rates of that name (syncs do not count)."""
+    own = [series for _, series in run.series(name) if len(series.times) and label(series, "op") != "sync"]
+    lines = [_line(run, series) for series in own]
+    return stalls(combined(lines, rate=True)) if lines else []
+
+
+def parameters(run: View) -> Mapping[str, str]:
+    """The parameters of a run; those of several workers that differ carry the worker's name."""
+    found: dict[str, dict[str, str]] = {}
+    for timeline in run.timelines:
+        for sample in timeline.final:
+            if sample.family.name == "benchwatch_run_parameter":
+                name, value = sample.labels
+                found.setdefault(name, {})[timeline.worker] = value
+    flat = {}
+    for name, values in found.items():
+        if len(set(values.values())) == 1:
+            flat[name] = next(iter(values.values()))
+        else:
+            flat |= {f"{name} ({worker})": value for worker, value in values.items()}
+    return flat

@@ -1,0 +1,141 @@
+"""When the parts of pgbench's output were written, as they tell themselves: what a replay is driven by.
+
+- text: a progress line at its time, which is Unix time or seconds since the start; the final report when the run is as
+  old as it says that the run took. Of several runs in one text whose lines have no Unix time, only the last is dated.
+- transaction log: each second is whole when it is over; of the last one, what there is, at its last transaction. A log
+  is cut at the seconds' borders by a search for the next second's digits and, where that second has no line or a far
+  one, among its lines, which are in the order of their completion.
+- aggregated log: an interval is whole when the next one begins.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import pairwise
+from mmap import mmap
+from typing import NamedTuple
+
+from .. import Begin, Moment
+from .aggregate import interval
+from .progress import PROGRESS, progress
+from .results import Results
+from .summary import Complete, Figure, Parameter, Statement
+from .text import TextParser
+from .transactions import completed
+
+_EMPTY_SECONDS = 2
+"""Seconds without a transaction that are told, in a row: more would only say the same."""
+_STEP = 4096
+_NEAR = 1 << 20
+"""Within how many bytes a second's digits are looked for."""
+
+
+def of_text(data: bytes | mmap) -> Iterator[Moment]:
+    """Progress lines and the final report."""
+    text = data[:].decode("latin-1")  # a character a byte
+    found: list[Moment] = []
+    for match in PROGRESS.finditer(text):
+        end = text.find("\n", match.end()) + 1
+        if not end:
+            break
+        line = progress(match)
+        if found and found[-1].elapsed and (line.epoch or line.time < found[-1].time):
+            found.clear()
+        found.append(Moment(end, line.time, not line.epoch))
+    yield from found
+    length = _reported_length(data[found[-1].offset if found else 0 :])
+    if length is not None:
+        yield Moment(len(data), length, elapsed=True)
+
+
+def _reported_length(text: bytes) -> float | None:
+    """How long the run took, seconds, by the last final report in a text; None without one."""
+    results, length = Results(), None
+    for record in TextParser().feed(text):
+        if isinstance(record, Begin):
+            results, length = Results(), None
+        elif isinstance(record, Parameter | Figure | Statement):
+            results.add(record)
+        elif isinstance(record, Complete):
+            length = results.length
+    return length
+
+
+class _Line(NamedTuple):
+    begin: int
+    time: float
+    """Unix seconds; infinite behind the last line."""
+
+
+def of_log(data: bytes | mmap) -> Iterator[Moment]:
+    """The seconds of a transaction log."""
+    size = len(data)
+    line, cut = _line_at(data, 0), 0
+    while line.begin < size:
+        border = math.floor(line.time) + 1
+        line, begun = _first_after(data, cut, border), cut
+        cut = line.begin
+        if cut == size:
+            yield Moment(size, _last_time(data, begun))
+            return
+        yield Moment(cut, border)
+        for empty in range(border + 1, min(border + _EMPTY_SECONDS, math.floor(line.time)) + 1):
+            yield Moment(cut, empty)
+
+
+def of_aggregate(data: bytes | mmap) -> Iterator[Moment]:
+    """The intervals of an aggregated log."""
+    offset, found = 0, []
+    for line in data[:].splitlines(keepends=True):
+        offset += len(line)
+        if line.endswith(b"\n") and (told := interval(line[:-1])) is not None:
+            found.append((offset, told.start))
+    for (end, start), (_, following) in pairwise(found):
+        yield Moment(end, max(start, following))
+    if len(found) > 1:
+        yield Moment(found[-1][0], 2 * found[-1][1] - found[-2][1])
+
+
+def _first_after(data: bytes | mmap, low: int, border: int) -> _Line:
+    """The first line from the offset `low` on whose transaction completed at `border` or later."""
+    found = _first_in(data, low, border)
+    if found is not None:
+        return found
+    step = _STEP
+    while low + step < len(data) and _line_at(data, low + step).time < border:
+        low += step
+        step *= 2
+    high = min(low + step, len(data))
+    return _line_at(data, bisect_left(range(high), True, low, key=lambda offset: _line_at(data, offset).time >= border))
+
+
+def _first_in(data: bytes | mmap, low: int, second: int) -> _Line | None:
+    """The first line from `low` on whose transaction completed in a second; None if there is none near."""
+    digits, near = b" %d " % second, _STEP
+    while near <= _NEAR:
+        place = data[low : low + near].find(digits)  # of bytes, as mmap's own find is slow
+        if place >= 0:
+            line = _line_at(data, data.rfind(b"\n", low, low + place) + 1 or low)
+            return line if math.floor(line.time) == second else None
+        near *= 4
+    return None
+
+
+def _line_at(data: bytes | mmap, offset: int) -> _Line:
+    """The first line of a transaction that begins at `offset` or later."""
+    begin = data.find(b"\n", offset - 1) + 1 if offset else 0
+    while begin or not offset:
+        end = data.find(b"\n", begin)
+        if end < 0:
+            break
+        time = completed(data[begin:end].lstrip(b"\0"))
+        if time is not None:
+            return _Line(begin, time)
+        begin = offset = end + 1
+    return _Line(len(data), math.inf)
+
+
+def _last_time(data: bytes | mmap, begun: int) -> float:
+    """When the last transaction from the offset `begun` on completed, Unix seconds."""
+    times = (completed(line) for line in reversed(data[begun:].split(b"\n")[:-1]))
+    return next(time for time in times if time is not None)

@@ -1,0 +1,1 @@
+"""`benchwatch watch`: what an exporter shows, live in the terminal."""

@@ -1,0 +1,105 @@
+"""`benchwatch watch`: its options, one snapshot, or the loop that draws and obeys keys."""
+
+import argparse
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import duration
+from ..durations import Duration
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .readings import Readings
+    from .screen import Screen
+
+DEFAULT_URL = "http://127.0.0.1:19777"
+_ALERTS_EVERY = 2.0
+_REDRAWN_AFTER = 5.0
+"""Seconds after which the clock and the age of the data are shown anew, whatever has been read."""
+_PLAIN_WIDTH = 120
+"""Columns of a snapshot that is not written to a terminal."""
+
+
+def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command `watch`."""
+    watch = commands.add_parser(
+        "watch",
+        help="show live in the terminal what an exporter sees",
+        description="Shows what an exporter sees: runs, throughput, latency, vdisks, alerts. Keys: q ends it, j and k "
+        "choose the run that is shown first, p pauses. Where the output is no terminal, it is one plain snapshot.",
+    )
+    watch.add_argument("url", nargs="?", default=DEFAULT_URL, metavar="URL", help=f"of the exporter ({DEFAULT_URL})")
+    watch.add_argument("--prometheus", metavar="URL", help="of the Prometheus whose firing alerts are shown (none)")
+    watch.add_argument("--interval", type=_interval, default=Duration(1), help="between two readings (1s)")
+    watch.add_argument("--once", action="store_true", help="print one plain snapshot; exit code 1 if there is nothing")
+    watch.set_defaults(func=_watch)
+
+
+def _interval(text: str) -> Duration:
+    interval = duration(text)
+    if not 0.2 <= interval <= 3600:
+        raise argparse.ArgumentTypeError(f"expected from 200ms to 1h, got {text!r}")
+    return interval
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from .readings import Readings
+    from .screen import Screen
+    from .sources import Exporter, Prometheus
+
+    exporter = Exporter(options.url)
+    prometheus = Prometheus(options.prometheus) if options.prometheus else None
+    readings = Readings(exporter, prometheus, options.interval)
+    screen = Screen(exporter.name, prometheus.name if prometheus else "")
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # of the characters a terminal may not have
+    console = Console(highlight=False, markup=False, emoji=False)
+    if options.once or not sys.stdout.isatty() or console.is_dumb_terminal:
+        return _once(console, screen, readings)
+    return _live(console, screen, readings, options.interval)
+
+
+def _once(console: "Console", screen: "Screen", readings: "Readings") -> int:
+    readings.read_once()
+    readings.take()
+    moment = readings.moment()
+    if moment.problem:
+        print(f"benchwatch: the exporter {screen.exporter} {moment.problem}. {moment.advice}".strip(), file=sys.stderr)
+        return 1
+    screen.show(moment)
+    width = console.width if sys.stdout.isatty() else _PLAIN_WIDTH
+    for line in screen.snapshot(width):
+        line.truncate(width, overflow="ellipsis")
+        line.rstrip()
+        console.print(line, soft_wrap=True)
+    return 0
+
+
+def _live(console: "Console", screen: "Screen", readings: "Readings", interval: float) -> int:
+    from rich.console import Group
+
+    from .terminal import Wakener, keyboard, keys
+
+    descriptor = keyboard()
+    wakener = Wakener(descriptor)
+    with ExitStack() as stack:
+        stack.enter_context(wakener.signals())
+        stack.enter_context(keys(descriptor))
+        stack.enter_context(console.screen())
+        readings.start(wakener.wake, _ALERTS_EVERY)
+        while not wakener.ended_by:
+            fresh = readings.take()
+            screen.show(readings.moment(), fresh)
+            width, height = console.size
+            console.update_screen(Group(*screen.lines(width, height)))
+            for key in wakener.wait(min(1.5 * interval, _REDRAWN_AFTER)):
+                if key == "q":
+                    return 0
+                if key == "p":
+                    screen.pause()
+                if key in ("up", "down"):
+                    screen.select(1 if key == "down" else -1)
+    return 128 + wakener.ended_by

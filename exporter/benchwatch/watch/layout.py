@@ -1,0 +1,74 @@
+"""Lines of text of fixed columns, and which of several blocks of lines get how much of a screen.
+
+What others chose (names of runs, summaries of alerts) comes onto the terminal through `text` only: without control
+characters, and never taken for markup.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from rich.text import Text
+
+Align = Literal["left", "right"]
+
+
+def text(content: str, style: str = "") -> Text:
+    """The content in a style; a character that cannot be printed is replaced, so nothing in it moves the cursor."""
+    safe = "".join(character if character.isprintable() else "\ufffd" for character in content)
+    return Text(safe, style=style, no_wrap=True, overflow="ellipsis")
+
+
+def line(*parts: tuple[Text, int, Align]) -> Text:
+    """Columns of these widths with a blank between them; what is too long is cut. A column of width 0 is left out."""
+    whole = text("")
+    for part, width, align in parts:
+        if not width:
+            continue
+        if whole.plain:
+            whole.append(" ")
+        cell = part.copy()
+        cell.align(align, width)
+        whole.append_text(cell)
+    return whole
+
+
+def joined(parts: Sequence[Text], separator: str = " · ", width: int | None = None) -> Text:
+    """The parts one after another; with a `width` those that have room, the first always."""
+    whole = text("")
+    for part in parts:
+        if not whole.plain:
+            whole.append_text(part)
+        elif width is None or whole.cell_len + len(separator) + part.cell_len <= width:
+            whole.append(separator, "dim").append_text(part)
+    return whole
+
+
+def spread(left: Text, right: Text, width: int) -> Text:
+    """One at the left edge, one at the right, cut where both do not fit."""
+    whole = left.copy()
+    whole.truncate(max(0, width - right.cell_len - 1), overflow="ellipsis")
+    whole.append(" " * max(0, width - whole.cell_len - right.cell_len))
+    whole.append_text(right)
+    return whole
+
+
+class Block(NamedTuple):
+    """A part of the screen that draws itself in so many lines; `least` is what it gets before others get more."""
+
+    draw: Callable[[int], list[Text]]
+    wanted: int
+    least: int
+
+
+def fit(blocks: Sequence[Block], height: int) -> list[Text]:
+    """The blocks in their order, in at most `height` lines; what is left over goes to the first ones."""
+    given = []
+    left = height
+    for block in blocks:
+        given.append(min(block.wanted, block.least, left))
+        left -= given[-1]
+    for number, block in enumerate(blocks):
+        more = min(block.wanted - given[number], left)
+        given[number] += more
+        left -= more
+    return [drawn for block, lines in zip(blocks, given, strict=True) if lines for drawn in block.draw(lines)[:lines]]

@@ -1,0 +1,92 @@
+"""What is shown of an exporter: workers, what they measured, vdisks, CVMs. Base units; times are Unix seconds."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Measured(NamedTuple):
+    """What a worker, or one operation of one of its jobs, did: in its last report, or in the whole run.
+
+    Base units; None and what is missing was not measured. `quantiles` are latencies by quantile ("0.5" ... "1").
+    """
+
+    job: str = ""
+    op: str = ""
+    rate: float | None = None
+    latency: float | None = None
+    quantiles: Mapping[str, float] = {}
+    bandwidth: float | None = None
+    target_rate: float | None = None
+    target_bandwidth: float | None = None
+
+
+class Worker(NamedTuple):
+    """One worker of a run. Times are Unix seconds, lengths seconds; None: not known."""
+
+    run: str
+    name: str
+    tool: str
+    tool_version: str
+    state: str
+    """As in docs/configuration.md."""
+    reason: str
+    """Why it is in that state, one clause; empty if there is nothing to say."""
+    last_report: float | None
+    report_interval: float | None
+    start: float | None
+    end: float | None
+    duration: float | None
+    """How long it was asked to run."""
+    objective: float | None
+    now: tuple[Measured, ...]
+    """Of the last report: one for pgbench, one a job and operation for fio; none of them once it has ended."""
+    result: tuple[Measured, ...]
+    """Of the whole run; none before its end."""
+    counts: Mapping[str, float]
+    """Since the start: transactions, failed, skipped, retries."""
+    warnings: tuple[str, ...]
+    """Options of fio that make its numbers mean something else than they seem to."""
+
+    @property
+    def active(self) -> bool:
+        """Whether more is expected of it."""
+        return self.state in ("running", "stalled")
+
+
+class Vdisk(NamedTuple):
+    """One vdisk of a CVM: figures by operation (read, write), and the part of its writes that went to the oplog."""
+
+    cvm: str
+    vdisk: str
+    vm: str
+    disk: str
+    role: str
+    rates: Mapping[str, float]
+    latencies: Mapping[str, float]
+    random: Mapping[str, float]
+    oplog: float | None
+
+
+class Cvm(NamedTuple):
+    """A CVM: whether the last poll could read it, and when one last did (Unix seconds)."""
+
+    name: str
+    up: bool
+    last_success: float | None
+
+
+class Page(NamedTuple):
+    """All of an exporter that is shown."""
+
+    workers: tuple[Worker, ...] = ()
+    vdisks: tuple[Vdisk, ...] = ()
+    cvms: tuple[Cvm, ...] = ()
+
+
+class Alert(NamedTuple):
+    """An alert that fires. `since`: when its condition began to hold, Unix seconds."""
+
+    name: str
+    severity: str
+    summary: str
+    since: float

@@ -1,0 +1,259 @@
+"""The rows of a page: a run, its totals, a line for each worker or each operation of its jobs.
+
+Totals are of what was measured, but for fio's syncs: rates add up, the mean latency is weighted by them, the highest
+latency is the highest of all. Percentiles of several workers do not give one, so a total has none.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from ..web import figures
+from .model import Measured, Page, Worker
+from .trend import Trend
+
+STATES = ("failed", "stalled", "abandoned", "unknown", "running", "finished")
+"""The worst first."""
+_NUMBER = re.compile(r"(\d+)")
+
+Key = tuple[str, ...]
+"""What tells a row from others, from one page to the next."""
+
+
+class Note(NamedTuple):
+    """A remark on a row; `bad`: something to look at."""
+
+    text: str
+    bad: bool = False
+
+
+class Row(NamedTuple):
+    """One line: a worker, one operation of it, or (with state empty) the total of several."""
+
+    key: Key
+    name: str
+    measured: Measured
+    op: str = ""
+    state: str = ""
+    reason: str = ""
+    """Why it is in that state, where that is known."""
+    age: float | None = None
+    """Seconds since the tool last reported."""
+    late: bool = False
+    """Whether a report is overdue."""
+    objective: float | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def name_length(self) -> int:
+        """Characters of its name with the operation."""
+        return len(self.name) + bool(self.op) + len(self.op)
+
+    @property
+    def misses(self) -> bool:
+        """Whether the mean latency is above the objective."""
+        latency = self.measured.latency
+        return latency is not None and self.objective is not None and latency > self.objective
+
+
+class RunRows(NamedTuple):
+    """A run that is on."""
+
+    name: str
+    facts: tuple[str, ...]
+    states: tuple[tuple[str, int], ...]
+    """How many workers are in which state, the worst first."""
+    totals: tuple[Row, ...]
+    rows: tuple[Row, ...]
+
+
+def total(measured: Sequence[Measured]) -> Measured:
+    """What several did together."""
+    rates = [one.rate for one in measured if one.rate is not None]
+    weights = [(one.rate, one.latency) for one in measured if one.rate and one.latency is not None]
+    weight = sum(rate for rate, _ in weights)
+    timed = [one for one in measured if one.latency is not None]
+    highest = [one.quantiles["1"] for one in timed if "1" in one.quantiles]
+    bandwidths = [one.bandwidth for one in measured if one.bandwidth is not None]
+    return Measured(
+        rate=sum(rates) if rates else None,
+        latency=sum(rate * latency for rate, latency in weights) / weight if weight else None,
+        quantiles={"1": max(highest)} if highest and len(highest) == len(timed) else {},
+        bandwidth=sum(bandwidths) if bandwidths else None,
+    )
+
+
+def active_runs(page: Page, now: float) -> list[RunRows]:
+    """The runs that are on, the one begun last first, with all their workers; `now` in Unix seconds."""
+    groups = [group for group in _by_run(page.workers) if any(worker.active for worker in group)]
+    groups.sort(key=lambda group: max(worker.start or 0.0 for worker in group), reverse=True)
+    return [_run(group, now) for group in groups]
+
+
+def ended_workers(page: Page) -> list[Worker]:
+    """The workers of the other runs, the one that ended last first."""
+    groups = [group for group in _by_run(page.workers) if not any(worker.active for worker in group)]
+    return sorted((worker for group in groups for worker in group), key=lambda worker: worker.end or 0.0, reverse=True)
+
+
+def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str]:
+    """Name and operation of a row: what is the same in all rows is left out, but something is left."""
+    jobs = {one.job for one in (*worker.now, *worker.result)}
+    parts = [worker.name] if not alone or not measured.job else []
+    if measured.job and (len(jobs) > 1 or not parts):
+        parts.append(measured.job)
+    return " ".join(parts), measured.op
+
+
+def _by_run(workers: Iterable[Worker]) -> list[list[Worker]]:
+    def run_of(worker: Worker) -> str:
+        return worker.run
+
+    return [list(group) for _, group in groupby(sorted(workers, key=run_of), key=run_of)]
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
+
+
+def _run(workers: list[Worker], now: float) -> RunRows:
+    workers.sort(key=lambda worker: _natural(worker.name))
+    rows = [row for worker in workers for row in _rows(worker, now, alone=len(workers) == 1)]
+    tools = sorted({worker.tool for worker in workers})
+    totals = [_total([worker for worker in workers if worker.tool == tool], alone=len(tools) == 1) for tool in tools]
+    counts = Counter(worker.state for worker in workers)
+    return RunRows(
+        name=workers[0].run,
+        facts=tuple(_facts(workers, now)),
+        states=tuple((state, counts[state]) for state in STATES if counts[state]),
+        totals=tuple(row for row in totals if row),
+        rows=tuple(rows),
+    )
+
+
+def _total(workers: Sequence[Worker], alone: bool) -> Row | None:
+    """The total of the workers of one tool; None where there is nothing to add up."""
+    measured = [one for worker in workers for one in worker.now if one.op != "sync"]
+    if len(measured) < 2:
+        return None
+    tool = workers[0].tool
+    together = total(measured)
+    failed = sum(worker.counts.get("failed", 0.0) for worker in workers)
+    return Row(
+        key=(workers[0].run, "", tool),
+        name="all" if alone else f"all {tool}",
+        measured=together,
+        objective=_shared(worker.objective for worker in workers),
+        notes=(*_bandwidth(together), *([Note(f"{figures.count(failed)} failed", bad=True)] if failed else [])),
+    )
+
+
+def _shared(values: Iterable[float | None]) -> float | None:
+    """The value that all have."""
+    different = set(values)
+    return different.pop() if len(different) == 1 else None
+
+
+def _facts(workers: Sequence[Worker], now: float) -> Iterable[str]:
+    """What a run is, and how far it has come."""
+    starts = [worker.start for worker in workers if worker.start is not None]
+    duration = _shared(worker.duration for worker in workers)
+    if starts:
+        elapsed = max(0.0, now - min(starts))
+        yield figures.duration(elapsed)
+        if duration is not None and elapsed <= duration:
+            yield f"{figures.duration(duration - elapsed)} left"
+    tools = {f"{worker.tool} {worker.tool_version.removeprefix('fio-').split(' ')[0]}".strip() for worker in workers}
+    yield ", ".join(sorted(tools))
+    if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows are named after the jobs
+        yield workers[0].name
+    objective = _shared(worker.objective for worker in workers)
+    if objective is not None:
+        yield f"objective {figures.latency(objective)}"
+
+
+def _rows(worker: Worker, now: float, alone: bool) -> Iterable[Row]:
+    """A row a measured operation, and one row for a worker that has none."""
+    age = None if worker.last_report is None else max(0.0, now - worker.last_report)
+    late = age is not None and age > 2 * (worker.report_interval or 1.0) + 1
+    for number, measured in enumerate(worker.now or (Measured(),)):
+        name, op = labels_of(worker, measured, alone)
+        row = Row(
+            key=(worker.run, worker.name, worker.tool, measured.job, measured.op),
+            name=name or worker.name,
+            op=op,
+            state=worker.state,
+            reason=_reason(worker, measured, age),
+            age=age,
+            late=late,
+            measured=measured,
+            objective=worker.objective,
+        )
+        yield row._replace(notes=tuple(_notes(row, worker if not number else None)))
+
+
+def _reason(worker: Worker, measured: Measured, age: float | None) -> str:
+    silent = worker.state == "stalled" and measured.rate is None
+    return f"no report for {figures.duration(age)}" if silent and age is not None else worker.reason
+
+
+def _notes(row: Row, worker: Worker | None) -> Iterable[Note]:
+    """Remarks; those on the worker as a whole stand at its first row."""
+    measured = row.measured
+    if row.misses and row.objective is not None:
+        yield Note(f"mean above the objective of {figures.latency(row.objective)}", bad=True)
+    yield from _bandwidth(measured)
+    if measured.target_rate:
+        share = "" if measured.rate is None else f": {measured.rate / measured.target_rate:.0%}"
+        low = measured.rate is not None and measured.rate < _TARGET_REACHED * measured.target_rate
+        yield Note(f"target {figures.rate(measured.target_rate)} IOPS{share}", bad=low)
+    if measured.target_bandwidth:
+        share = "" if measured.bandwidth is None else f": {measured.bandwidth / measured.target_bandwidth:.0%}"
+        low = measured.bandwidth is not None and measured.bandwidth < _TARGET_REACHED * measured.target_bandwidth
+        yield Note(f"target {bytes_a_second(measured.target_bandwidth)}{share}", bad=low)
+    if "0.999" in measured.quantiles:
+        yield Note(f"p99.9 {figures.latency(measured.quantiles['0.999'])}")
+    if worker:
+        for what in ("failed", "skipped", "retries"):
+            if worker.counts.get(what):
+                yield Note(f"{figures.count(worker.counts[what])} {what}", bad=what == "failed")
+        for warning in worker.warnings:
+            yield Note(warning.replace("_", " "), bad=True)
+
+
+_TARGET_REACHED = 0.95
+"""Part of a target from which it counts as reached: rates of single windows are a little off."""
+
+
+def _bandwidth(measured: Measured) -> Iterable[Note]:
+    if measured.bandwidth is not None:
+        yield Note(bytes_a_second(measured.bandwidth))
+
+
+def bytes_a_second(value: float) -> str:
+    """A bandwidth: 3.28 MB/s."""
+    text = figures.rate(value)
+    return f"{text[:-1]} {text[-1]}B/s" if text[-1:].isalpha() else f"{text} B/s"
+
+
+class Trends:
+    """Throughput and mean latency over the last minutes, for each row of the runs that are on."""
+
+    def __init__(self) -> None:
+        self._trends: dict[Key, tuple[Trend, Trend]] = {}
+
+    def add(self, runs: Iterable[RunRows], now: float) -> None:
+        """Take in what was measured now; rows that are gone are forgotten."""
+        rows = [row for run in runs for row in (*run.totals, *run.rows)]
+        self._trends = {row.key: self._trends.get(row.key) or (Trend(min), Trend(max)) for row in rows}
+        for row in rows:
+            rate, latency = self._trends[row.key]
+            rate.add(now, row.measured.rate)
+            latency.add(now, row.measured.latency)
+
+    def values(self, key: Key, now: float, columns: int) -> tuple[list[float | None], list[float | None]]:
+        """The last columns of throughput and latency."""
+        known = self._trends.get(key)
+        return (known[0].values(now, columns), known[1].values(now, columns)) if known else ([], [])

@@ -1,0 +1,232 @@
+"""The whole screen: what is on, vdisks, alerts, what ended, in the room that there is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from ..web import figures
+from .layout import Align, Block, fit, joined, line, spread, text
+from .model import Alert, Measured, Page, Vdisk, Worker
+from .rows import Trends, active_runs, ended_workers, labels_of
+from .table import STYLES, Columns, Look, brief, draw_runs, lines_wanted
+
+_RECENTLY = 600.0
+"""Seconds after its end for which a run keeps a place on the screen; older ones are shown where there is room."""
+_SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is known at a moment. `now` and `read_at` are Unix seconds of the exporter's clock."""
+
+    now: float
+    page: Page | None = None
+    read_at: float | None = None
+    problem: str = ""
+    """Why the exporter's numbers cannot be had; empty while they can."""
+    advice: str = ""
+    """What to look at then."""
+    alerts: Sequence[Alert] | None = None
+    """None: not asked for, or not known."""
+    alerts_problem: str = ""
+
+
+class Screen:
+    """Draws moments; remembers the trends and what a person chose. `exporter` and `prometheus` are the names shown."""
+
+    def __init__(self, exporter: str, prometheus: str) -> None:
+        self.exporter = exporter
+        self._prometheus = prometheus
+        self._trends = Trends()
+        self._moment = Moment(0.0)
+        self._paused: Moment | None = None
+        self._selected = ""
+
+    def show(self, moment: Moment, fresh: bool = False) -> None:
+        """Take over what is known now; `fresh`: its page has just been read."""
+        self._moment = moment
+        if fresh and moment.page is not None:
+            self._trends.add(active_runs(moment.page, moment.now), moment.now)
+
+    def pause(self) -> None:
+        """Stand still, or go on."""
+        self._paused = None if self._paused else self._moment
+
+    def select(self, step: int) -> None:
+        """Put the next or the previous run first."""
+        moment = self._paused or self._moment
+        names = [run.name for run in active_runs(moment.page or Page(), moment.now)]
+        if names:
+            at = names.index(self._selected) + step if self._selected in names else (0 if step > 0 else -1)
+            self._selected = names[at % len(names)]
+
+    def lines(self, width: int, height: int) -> list[Text]:
+        """The screen, the keys in its last line."""
+        moment = self._paused or self._moment
+        body = self._body(moment, width, height - 1)
+        keys = ["q quit", "j k run", "p go on" if self._paused else "p pause"]
+        if not self._prometheus:
+            keys.append("alerts: --prometheus URL")
+        foot = joined([text(key, "dim") for key in keys])
+        if self._paused:
+            foot = spread(text(f"PAUSED at {figures.clock_time(moment.now)}", "bold reverse"), foot, width)
+        return [*body, *[text("")] * (height - 1 - len(body)), foot]
+
+    def snapshot(self, width: int) -> list[Text]:
+        """Everything once, without charts, in as many lines as it takes."""
+        return self._body(self._moment, width, 1_000_000, charts=False)
+
+    def _body(self, moment: Moment, width: int, height: int, charts: bool = True) -> list[Text]:
+        page = moment.page or Page()
+        runs = active_runs(page, moment.now)
+        names = max((row.name_length for run in runs for row in run.rows), default=0)
+        look = Look(width, Columns.of(width, names, charts), moment.now, self._selected, bool(moment.problem))
+        ended = ended_workers(page)
+        recent = sum(worker.end is not None and moment.now - worker.end < _RECENTLY for worker in ended)
+        blocks = [Block(lambda _: self._head(moment, page, width), 1 + 2 * bool(moment.problem), 3)]
+        if runs:
+            wanted = lines_wanted(runs)
+            blocks.append(Block(lambda lines: draw_runs(runs, self._trends, look, lines), wanted, min(wanted, 8)))
+        elif moment.page is not None and not moment.problem:
+            blocks.append(Block(lambda _: [text("Nothing is running.", "dim")], 1, 1))
+        if moment.alerts or moment.alerts_problem:
+            blocks.append(Block(lambda lines: self._alerts(moment, lines), 1 + len(moment.alerts or ()), 4))
+        if page.cvms and not moment.problem:
+            mapped = sum(bool(vdisk.vm) for vdisk in page.vdisks)
+            wanted = 2 + (mapped + (mapped < len(page.vdisks)) if mapped else len(page.vdisks))
+            blocks.append(Block(lambda lines: _vdisks(page, moment.now, width, lines), wanted, 3 + min(mapped, 2)))
+        if ended:
+            rows = sum(max(1, len(worker.result)) for worker in ended)
+            least = 1 + min(recent, 2) if recent else 0
+            blocks.append(Block(lambda lines: _ended(ended, moment.now, width, lines), 1 + rows, least))
+        return fit(blocks, height)
+
+    def _head(self, moment: Moment, page: Page, width: int) -> list[Text]:
+        states = [worker.state for worker in page.workers if worker.active]
+        counts = [
+            text(f"{states.count(state)} {state}", STYLES[state]) for state in ("stalled", "running") if state in states
+        ]
+        if self._prometheus and moment.alerts is not None:
+            count = len(moment.alerts)
+            counts.append(text(f"{count or 'no'} alert{'s' * (count != 1)}", "bold red" if count else "dim"))
+        known = counts if not moment.problem else []
+        left = joined([text("benchwatch", "bold"), *known, text(self.exporter, "dim")])
+        head = [spread(left, text(figures.clock_time(moment.now), "dim"), width)]
+        if moment.problem:
+            since = "" if moment.read_at is None else f" Last read {figures.age(moment.now - moment.read_at)}."
+            head.append(text(f"The exporter {moment.problem}.{since}", "bold red"))
+            head.append(text(f"Trying again. {moment.advice}", "red"))
+        return head
+
+    def _alerts(self, moment: Moment, lines: int) -> list[Text]:
+        alerts = moment.alerts or ()
+        title = f"Alerts of {self._prometheus}"
+        drawn = [text(f"{title}: it {moment.alerts_problem}" if moment.alerts_problem else title, "bold")]
+        room = lines - 1
+        shown = alerts if len(alerts) <= room else alerts[: room - 1]
+        for alert in shown:
+            style = _SEVERITIES.get(alert.severity, "")
+            parts = [
+                text(alert.severity, style),
+                text(brief(max(0.0, moment.now - alert.since))),
+                text(alert.name, style),
+            ]
+            drawn.append(joined(parts, " ").append("  ").append_text(text(alert.summary)))
+        if len(shown) < len(alerts):
+            drawn.append(text(f"    + {len(alerts) - len(shown)} more", "dim"))
+        return drawn
+
+
+def _vdisks(page: Page, now: float, width: int, lines: int) -> list[Text]:
+    """The vdisks: those of the benchmark (mapped) before others, the slowest first."""
+    polls = [
+        text(f"{cvm.name} {_polled(now, cvm.last_success)}", "dim" if cvm.up else "bold red")
+        if cvm.up
+        else text(f"{cvm.name} does not answer", "bold red")
+        for cvm in page.cvms
+    ]
+    drawn = [joined([text("vdisks", "bold"), joined(polls)], "  ")]
+    if not page.vdisks:
+        return drawn
+    name = min(width - 2 - 7 * 8, 40)
+    titles = ("read/s", "write/s", "read", "write", "oplog", "rnd r", "rnd w")
+    head = line((text("  seen by the VM"), name + 2, "left"), *((text(title), 7, "right") for title in titles))
+    head.stylize("dim")
+    drawn.append(head)
+    room = lines - 2
+    vdisks = sorted(page.vdisks, key=lambda vdisk: (not vdisk.vm, -max(vdisk.latencies.values(), default=0.0)))
+    shown = vdisks if len(vdisks) <= room else vdisks[: room - 1]
+    drawn += [_vdisk(vdisk, name) for vdisk in shown]
+    if len(shown) < len(vdisks):
+        drawn.append(text(f"    + {len(vdisks) - len(shown)} more", "dim"))
+    return drawn
+
+
+def _polled(now: float, last_success: float | None) -> str:
+    return "not read yet" if last_success is None else f"read {figures.age(now - last_success)}"
+
+
+def _vdisk(vdisk: Vdisk, name: int) -> Text:
+    named = " ".join(part for part in (vdisk.vm, vdisk.disk, vdisk.role) if part) or f"{vdisk.cvm} {vdisk.vdisk}"
+    cells = [
+        figures.rate(vdisk.rates.get("read")),
+        figures.rate(vdisk.rates.get("write")),
+        figures.latency(vdisk.latencies.get("read")),
+        figures.latency(vdisk.latencies.get("write")),
+        *(_share(part) for part in (vdisk.oplog, vdisk.random.get("read"), vdisk.random.get("write"))),
+    ]
+    return line((text(f"  {named}"), name + 2, "left"), *((text(cell), 7, "right") for cell in cells))
+
+
+def _share(ratio: float | None) -> str:
+    return figures.NOT_MEASURED if ratio is None else f"{ratio:.0%}"
+
+
+_RESULTS: tuple[tuple[str, int], ...] = (("rate/s", 6), ("mean", 7), ("p99", 7), ("max", 7), ("took", 4), ("ended", 5))
+_MEASURED = 4
+"""How many of these are of what was measured."""
+_STATE = 9
+
+
+def _ended(workers: Sequence[Worker], now: float, width: int, lines: int) -> list[Text]:
+    """Workers of ended runs with their results, a line each operation, the last to end first."""
+    results = [(worker, result) for worker in workers for result in worker.result or (Measured(),)]
+    shown = results if len(results) < lines else results[: max(0, lines - 2)]
+    names = [
+        " ".join(dict.fromkeys(filter(None, (worker.run, *labels_of(worker, result, alone=True)))))
+        for worker, result in shown
+    ]
+    longest = max((text(name).cell_len for name in names), default=0)
+    room = max(16, width - 3 - _STATE - sum(1 + size for _, size in _RESULTS))
+    length = min(longest, room)
+    head = line((text("Ended"), length + 3 + _STATE, "left"), *((text(t), size, "right") for t, size in _RESULTS))
+    head.stylize("dim")
+    drawn = [head, *(_result(name, length, *of, now) for name, of in zip(names, shown, strict=True))]
+    if len(shown) < len(results):
+        drawn.append(text(f"    + {len(results) - len(shown)} more", "dim"))
+    return drawn
+
+
+def _result(name: str, length: int, worker: Worker, result: Measured, now: float) -> Text:
+    took = None if worker.start is None or worker.end is None else worker.end - worker.start
+    cells = (
+        figures.rate(result.rate),
+        figures.latency(result.latency),
+        figures.latency(result.quantiles.get("0.99")),
+        figures.latency(result.quantiles.get("1")),
+        brief(took),
+        brief(None if worker.end is None else max(0.0, now - worker.end)),
+    )
+    sizes = [size for _, size in _RESULTS]
+    figured: list[tuple[Text, int, Align]] = [
+        (text(cell), size, "right") for cell, size in zip(cells, sizes, strict=True)
+    ]
+    if worker.reason and not worker.result:
+        room = sum(sizes[:_MEASURED]) + _MEASURED - 1
+        figured[:_MEASURED] = [(text(worker.reason), room, "left")]
+    return line(
+        (text(f"  {name}"), length + 2, "left"),
+        (text(worker.state, STYLES.get(worker.state, "")), _STATE, "left"),
+        *figured,
+    )

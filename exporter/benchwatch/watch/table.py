@@ -1,0 +1,228 @@
+"""The table of the runs that are on: as many rows, and remarks under them, as there are lines."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rich.text import Text
+
+from ..web import figures
+from .layout import joined, line, text
+from .rows import STATES, Note, Row, RunRows, Trends
+from .trend import COLUMNS, SECONDS, sparkline
+
+STYLES = {
+    "running": "green",
+    "stalled": "bold red",
+    "failed": "bold red",
+    "abandoned": "red",
+    "unknown": "yellow",
+    "finished": "cyan",
+}
+_MARKS = {"running": "●", "stalled": "■", "failed": "✗", "abandoned": "✗", "unknown": "?", "finished": "✓", "": " "}
+QUANTILES = (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99"), ("max", "1"))
+_REMARKS = ("all", "bad", "none")
+"""Which remarks are shown under a row, the fullest form first."""
+_ROOMY = 100
+"""Columns from which figures and their units are set apart."""
+_NARROW = 76
+"""Columns below which there are no charts."""
+
+
+class Columns(NamedTuple):
+    """How wide the columns are."""
+
+    name: int
+    chart: int
+    figure: int
+
+    @classmethod
+    def of(cls, width: int, names: int = 0, charts: bool = True) -> "Columns":
+        """Those for a screen of that width and names of that length; charts get what the others leave."""
+        figure = 7 if width >= _ROOMY else 6
+        charts = charts and width >= _NARROW
+        left = width - 2 - _AGE - _RATE - (1 + len(QUANTILES)) * figure - (7 + 2 * charts)
+        chart = min((left - max(12, min(names, left // 3))) // 2, COLUMNS) if charts else 0
+        if chart > _MINUTE:
+            chart -= chart % _MINUTE
+        return cls(max(8, min(left - 2 * chart, 40)), chart, figure)
+
+
+_AGE = 4
+_RATE = 6
+_MINUTE = 60 // SECONDS
+
+
+class Look(NamedTuple):
+    """How the table is to be drawn. `now` is in Unix seconds; `selected` the run that is shown first; `lost`: the
+    exporter does not answer, so no number is of now."""
+
+    width: int
+    columns: Columns
+    now: float
+    selected: str
+    lost: bool
+
+
+def brief(seconds: float | None) -> str:
+    """A length of time in four characters: 4s, 59s, 12m, 5h, 3d."""
+    if seconds is None:
+        return figures.NOT_MEASURED
+    for unit, length, largest in (("s", 1, 100), ("m", 60, 100), ("h", 3600, 100)):
+        if seconds < largest * length:
+            return f"{int(seconds / length)}{unit}"
+    return f"{int(seconds / 86400)}d"
+
+
+def heading(look: Look) -> Text:
+    """The titles of the columns."""
+    columns = look.columns
+    chart = text(
+        f"last {columns.chart // _MINUTE} min"
+        if columns.chart >= _MINUTE
+        else figures.duration(columns.chart * SECONDS)
+    )
+    titles = line(
+        (text("  worker"), columns.name + 2, "left"),
+        (text("age"), _AGE, "right"),
+        (text("rate/s"), _RATE, "right"),
+        (chart, columns.chart, "left"),
+        (text("mean"), columns.figure, "right"),
+        (chart, columns.chart, "left"),
+        *((text(name), columns.figure, "right") for name, _ in QUANTILES),
+    )
+    titles.stylize("dim")
+    return titles
+
+
+class _Plan(NamedTuple):
+    """What of a run is shown: rows with their remarks, and how many rows are not."""
+
+    run: RunRows
+    rows: list[tuple[Row, list[Note]]]
+    hidden: int
+
+    @property
+    def height(self) -> int:
+        """Lines it takes."""
+        return 1 + sum(1 + bool(notes) for _, notes in self.rows) + bool(self.hidden and self.rows)
+
+
+def lines_wanted(runs: Sequence[RunRows]) -> int:
+    """Lines in which all there is to say has room."""
+    return 1 + sum(_plan(run, "all").height for run in runs)
+
+
+def draw_runs(runs: Sequence[RunRows], trends: Trends, look: Look, lines: int) -> list[Text]:
+    """The runs in so many lines: first remarks are left out, then the workers that do best, then runs."""
+    ordered = sorted(runs, key=lambda run: run.name != look.selected)
+    left = lines - 1
+    drawn = [heading(look)]
+    for number, run in enumerate(ordered):
+        others = ordered[number + 1 :]
+        plan = _fullest(run, others, left)
+        if plan.height > left or (others and plan.height == left):
+            more = len(ordered) - number
+            return [*drawn, text(f"+ {more} more run{'s' * (more > 1)}", "dim")]
+        drawn += _draw(plan, trends, look)
+        left -= plan.height
+    return drawn
+
+
+def _fullest(run: RunRows, others: Sequence[RunRows], lines: int) -> _Plan:
+    """The fullest form in which all these runs have room; failing that, what the shortest form of the others leaves."""
+    for remarks in _REMARKS:
+        plan = _plan(run, remarks)
+        if plan.height + sum(_plan(other, remarks).height for other in others) <= lines:
+            return plan
+    lines -= sum(_plan(other, "none", 0).height for other in others)
+    plan = _plan(run, "none")
+    return plan if plan.height <= lines else _plan(run, "none", lines - 2 - len(run.totals))
+
+
+def _plan(run: RunRows, remarks: str, most: int | None = None) -> _Plan:
+    """A run with all its rows (`most` None), or with its totals and its worst rows, one row at least."""
+    rows: Sequence[Row] = run.rows
+    if most is not None:
+        rows = sorted(rows, key=_worst_first)[: max(most, 0 if run.totals else 1)]
+    shown = [
+        (row, [note for note in row.notes if remarks == "all" or (remarks == "bad" and note.bad)])
+        for row in (*run.totals, *rows)
+    ]
+    return _Plan(run, shown, len(run.rows) - len(rows))
+
+
+def _draw(plan: _Plan, trends: Trends, look: Look) -> list[Text]:
+    drawn = [_title(plan.run, look)]
+    for row, notes in plan.rows:
+        drawn.append(_row(row, trends, look))
+        if notes and not look.lost:
+            said = [text(note.text, "yellow" if note.bad else "dim") for note in notes]
+            drawn.append(text("    ").append_text(joined(said)))
+    if plan.hidden and plan.rows:
+        drawn.append(text(f"    + {plan.hidden} more", "dim"))
+    return drawn
+
+
+def _worst_first(row: Row) -> tuple[int, float]:
+    return STATES.index(row.state) if row.state != "running" else len(STATES), -(row.measured.latency or 0.0)
+
+
+def _title(run: RunRows, look: Look) -> Text:
+    workers = sum(count for _, count in run.states)
+    states = [("unknown", workers)] if look.lost else run.states
+    title = text("").append_text(text(run.name, "bold reverse" if run.name == look.selected else "bold"))
+    told = [text(state if workers == 1 else f"{count} {state}", STYLES.get(state, "")) for state, count in states]
+    facts = [text(fact, "dim") for fact in run.facts if fact]
+    return title.append("  ").append_text(joined([*told, *facts], width=look.width - title.cell_len))
+
+
+def _row(row: Row, trends: Trends, look: Look) -> Text:
+    columns, measured = look.columns, row.measured
+    state = "unknown" if look.lost and row.state else row.state
+    rates, latencies = trends.values(row.key, look.now, columns.chart)
+    start = line(
+        (text(_MARKS.get(state, "?"), STYLES.get(state, "")), 1, "left"),
+        (_name(row, columns.name), columns.name, "left"),
+        (text(brief(row.age) if row.state else "", "yellow" if row.late or look.lost else "dim"), _AGE, "right"),
+        (_rate(measured.rate, look), _RATE, "right"),
+        (_chart(rates), columns.chart, "left"),
+        (_latency(measured.latency, look, row.objective, "bold red", "bold"), columns.figure, "right"),
+        (_chart(latencies), columns.chart, "left"),
+    )
+    room = (columns.figure + 1) * len(QUANTILES) - 1
+    if state not in ("running", ""):
+        told = ": ".join(filter(None, (state, row.reason))) if not look.lost else "exporter does not answer"
+        return line((start, start.cell_len, "left"), (text(told, STYLES.get(state, "")), room, "left"))
+    return line(
+        (start, start.cell_len, "left"),
+        *(
+            (_latency(measured.quantiles.get(quantile), look, row.objective, "yellow"), columns.figure, "right")
+            for _, quantile in QUANTILES
+        ),
+    )
+
+
+def _name(row: Row, width: int) -> Text:
+    """Name and operation; of a long one, the operation stays."""
+    operation = f" {row.op}" if row.op else ""
+    name = text(row.name)
+    name.truncate(max(1, width - len(operation)), overflow="ellipsis")
+    return name.append_text(text(operation))
+
+
+def _rate(value: float | None, look: Look) -> Text:
+    return text(figures.rate(None if look.lost else value), "bold red" if value == 0 else "bold")
+
+
+def _latency(value: float | None, look: Look, objective: float | None, missed: str, style: str = "") -> Text:
+    if look.lost or value is None:
+        return text(figures.NOT_MEASURED, "dim")
+    shown = figures.latency(value)
+    above = objective is not None and value > objective
+    return text(shown if look.columns.figure > 6 else shown.replace(" ", ""), missed if above else style)
+
+
+def _chart(values: Iterable[float | None]) -> Text:
+    chart = text(sparkline(list(values)), "blue")
+    chart.highlight_words("_", "bold red")
+    return chart

@@ -1,0 +1,92 @@
+"""The terminal while a screen is shown: keys as they are pressed, and everything as it was at the end.
+
+Keys come without Return and are not echoed (tty.setcbreak); Ctrl-C still sends SIGINT. What wakes the program (keys,
+signals, a new size, other threads) comes through one select, so nothing is asked again and again.
+"""
+
+import os
+import re
+import select
+import signal
+import socket
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_NAMES = {b"\x1b[A": "up", b"\x1bOA": "up", b"\x1b[B": "down", b"\x1bOB": "down", b"k": "up", b"j": "down"}
+_KEY = re.compile(rb"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Wakener:
+    """Waits for keys and signals; other threads may wake it. Made in the main thread."""
+
+    def __init__(self, keyboard: int | None) -> None:
+        """`keyboard`: file descriptor that keys are read from, if there are keys."""
+        self._keyboard = keyboard
+        self._ours, self._theirs = socket.socketpair()
+        self._ours.setblocking(False)
+        self._theirs.setblocking(False)
+        self.ended_by = 0
+        """The signal that asks to end; 0: none so far."""
+
+    def wake(self) -> None:
+        """End the wait; from any thread."""
+        try:
+            self._theirs.send(b"\0")
+        except OSError:  # full, so it is awake already; or closed
+            return
+
+    def wait(self, seconds: float) -> list[str]:
+        """The keys pressed, when something has happened or the time is over: up, down, or the character itself."""
+        sources: list[int] = [self._ours.fileno()] + ([] if self._keyboard is None else [self._keyboard])
+        ready, _, _ = select.select(sources, [], [], seconds)
+        if self._ours.fileno() in ready:
+            self._ours.recv(65536)
+        if self._keyboard not in ready or self._keyboard is None:
+            return []
+        pressed = os.read(self._keyboard, 1024)
+        if not pressed:  # the terminal is gone
+            self.ended_by = signal.SIGHUP
+        return [_NAMES.get(key) or key.decode("ascii", "replace") for key in _KEY.findall(pressed)]
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Signals that end a program are noted while this lasts, and they and a new size end a wait."""
+        before = {number: signal.signal(number, self._note) for number in (*_ENDING, signal.SIGWINCH)}
+        descriptor = signal.set_wakeup_fd(self._theirs.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(descriptor)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        if number in _ENDING:
+            self.ended_by = number
+
+
+def keyboard() -> int | None:
+    """The descriptor of the terminal that keys come from; None without one."""
+    return sys.stdin.fileno() if sys.stdin and sys.stdin.isatty() else None
+
+
+@contextmanager
+def keys(descriptor: int | None) -> Iterator[None]:
+    """Keys one by one while this lasts. Ctrl-Z does nothing: it would leave the terminal as it is."""
+    if descriptor is None:
+        yield
+        return
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor)
+        attributes = termios.tcgetattr(descriptor)
+        attributes[tty.CC][termios.VSUSP] = b"\0"
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, attributes)
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSAFLUSH, before)

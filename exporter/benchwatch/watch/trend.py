@@ -1,0 +1,50 @@
+"""A small chart of a quantity over the last minutes, as text: one character a column of time.
+
+A column holds the worst second of `SECONDS`, so a spike or a dip of one second is seen however much is shown. Columns
+begin at whole multiples of that time: they wander to the left, and do not change on the way. A blank is a time in which
+nothing was measured, `_` is zero.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+
+SECONDS = 5
+COLUMNS = 60
+"""How many columns are remembered."""
+ZERO = "_"
+_LEVELS = "▁▂▃▄▅▆▇█"
+
+
+class Trend:
+    """The last columns of one quantity; `worst` picks one of two values in the same column (min or max)."""
+
+    def __init__(self, worst: Callable[[float, float], float]) -> None:
+        self._worst = worst
+        self._columns: deque[tuple[int, float]] = deque(maxlen=COLUMNS)
+
+    def add(self, time: float, value: float | None) -> None:
+        """Take in what was measured at `time` (Unix seconds), if anything."""
+        if value is None:
+            return
+        column = int(time // SECONDS)
+        if self._columns and self._columns[-1][0] >= column:
+            column, other = self._columns.pop()
+            value = self._worst(value, other)
+        self._columns.append((column, value))
+
+    def values(self, time: float, columns: int) -> list[float | None]:
+        """The last columns up to the one of `time`, oldest first; None where nothing was measured."""
+        last = int(time // SECONDS)
+        known = dict(self._columns)
+        return [known.get(column) for column in range(last - columns + 1, last + 1)]
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """One character a value, from 0 to the highest of them."""
+    peak = max((value for value in values if value is not None), default=0.0)
+    return "".join(" " if value is None else _level(value, peak) for value in values)
+
+
+def _level(value: float, peak: float) -> str:
+    return _LEVELS[math.ceil(value / peak * len(_LEVELS)) - 1] if value > 0 else ZERO

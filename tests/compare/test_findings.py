@@ -1,0 +1,193 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchwatch.cli import main
+
+from .made import START, autoregressive, place
+
+Findings = Callable[..., list[str]]
+
+
+@pytest.fixture
+def findings(capsys: pytest.CaptureFixture[str]) -> Findings:
+    """The sentences about two runs, of one kind."""
+
+    def run(kind: str, *arguments: object) -> list[str]:
+        main(["compare", *map(str, arguments), "--format", "json"])
+        found = json.loads(capsys.readouterr().out)["others"][0]["findings"]
+        return [one["text"] for one in found if one["kind"] == kind]
+
+    return run
+
+
+def steady(folder: Path, seed: int = 1) -> Path:
+    return place(folder, autoregressive(seed, 120, 1000))
+
+
+def test_a_steady_pair_has_nothing_to_say(findings: Findings, tmp_path: Path) -> None:
+    one, two = steady(tmp_path / "one"), steady(tmp_path / "two", 2)
+    for kind in ("unsteady", "cache", "length", "stall", "failed", "version", "scale", "load", "warmup"):
+        assert findings(kind, one, two) == []
+
+
+def test_a_run_that_is_not_steady_is_named_with_place_and_figures(findings: Findings, tmp_path: Path) -> None:
+    step = np.where(np.arange(120) < 60, 1000.0, 800.0)
+    assert findings("unsteady", place(tmp_path / "a", step), steady(tmp_path / "b")) == [
+        "a is not steady: TPS 1,000 up to 60 s, then 800 (-20.0 %)"
+    ]
+
+
+def test_the_place_is_told_from_the_start_of_the_run_on(findings: Findings, tmp_path: Path) -> None:
+    step = np.where(np.arange(120) < 60, 1000.0, 800.0)
+    a, b = place(tmp_path / "a", step, record=f"start: {START - 30}\n"), steady(tmp_path / "b")
+    assert findings("unsteady", a, b) == ["a is not steady: TPS 1,000 up to 90 s, then 800 (-20.0 %)"]
+    (sentence,) = findings("unsteady", a, b, "--warmup", "50s")
+    assert sentence == "a is not steady: TPS 1,000 up to 90 s, then 800 (-20.0 %)"
+
+
+def test_the_latencies_of_an_unsteady_run_are_those_that_were_measured(findings: Findings, tmp_path: Path) -> None:
+    rates = np.where(np.arange(120) < 60, 1000.0, 100.0)
+    a, b = (place(tmp_path / name, rates, lag="0.100") for name in "ab")
+    lines = (a / "db.err").read_text().splitlines()
+    slow = [line.replace("lat 0.160", "lat 100.000") for line in lines[60:]]
+    (a / "db.err").write_text("\n".join([*lines[:60], *slow]) + "\n")
+    assert findings("unsteady", a, b) == ["a is not steady: latency mean 160 µs up to 60 s, then 100 ms (+62400 %)"]
+
+
+def test_a_cold_cache_against_a_warm_one_is_noticed(findings: Findings, tmp_path: Path) -> None:
+    warming = autoregressive(3, 120, 1000, deviation=0.02) * np.linspace(0.5, 1.0, 120)
+    cold, warm = place(tmp_path / "cold", warming), steady(tmp_path / "warm")
+    (sentence,) = findings("cache", cold, warm)
+    assert sentence.startswith("the cache seems to have been cold in cold and warm in warm: the throughput rose by +")
+    assert sentence.endswith("% within cold, by 0.0 % within warm")
+    again = place(tmp_path / "again", warming[::1] * 1.01)
+    assert findings("cache", cold, again) == []
+
+
+def test_a_cold_cache_is_noticed_in_few_reports_too(findings: Findings, tmp_path: Path) -> None:
+    noise = [autoregressive(seed, 12, 1000, deviation=0.02) for seed in range(6)]
+    for number, each in enumerate(noise[:3], 1):
+        place(tmp_path / f"cold-{number}", each * np.linspace(0.5, 1.0, 12), record="repeat_of: cold\n")
+    for number, each in enumerate(noise[3:], 1):
+        place(tmp_path / f"warm-{number}", each, record="repeat_of: warm\n")
+    sides = tmp_path / "cold", tmp_path / "warm"
+    assert [text.split()[0] for text in findings("unsteady", *sides)] == ["cold-1", "cold-2", "cold-3"]
+    (sentence,) = findings("cache", *sides)
+    assert sentence.startswith("the cache seems to have been cold in cold and warm in warm: the throughput rose by +")
+
+
+def test_a_run_that_stood_still_is_named(findings: Findings, tmp_path: Path) -> None:
+    rates = np.where(np.abs(np.arange(120) - 50.0) < 4, 0.0, 1000.0)
+    (sentence,) = findings("stall", steady(tmp_path / "fine"), place(tmp_path / "stalled", rates))
+    assert sentence == "stalled stood still for 7 s of 120 s"
+
+
+def test_different_lengths_versions_scales_and_failures_are_named(findings: Findings, tmp_path: Path) -> None:
+    one = place(tmp_path / "one", 1000.0)
+    two = place(tmp_path / "two", 1000.0, seconds=600, version="18.6", scale=200, failed=6061)
+    assert findings("length", one, two) == ["different lengths: one 60 s, two 600 s"]
+    assert findings("version", one, two) == ["different tool versions: 15.18 and 18.6"]
+    assert findings("scale", one, two) == ["different scale factors: 100 and 200"]
+    assert findings("failed", one, two) == [
+        "transactions failed: 0 % in one, 1 % in two; throughput and latency count those that did not"
+    ]
+    assert findings("scale", one, two, "--vary", "scale_factor") == []
+
+
+def test_a_machine_that_was_busy_before_the_start_is_named(findings: Findings, tmp_path: Path) -> None:
+    busy = "parameters: {client.host.cpus: 4, client.host.load_average: 5.21}\n"
+    idle = "parameters: {client.host.cpus: 4, client.host.load_average: 0.12}\n"
+    one, two = place(tmp_path / "one", 1000.0, record=busy), place(tmp_path / "two", 1000.0, record=idle)
+    assert findings("load", one, two) == [
+        "the client's machine was busy already before the start of one: load average 5.21 on 4 CPUs"
+    ]
+    for number, record in enumerate((busy, busy, idle), 1):
+        place(tmp_path / f"three-{number}", 1000.0, record=f"{record}repeat_of: three\n")
+    (sentence,) = findings("load", tmp_path / "three", two)
+    assert sentence.endswith("the start of 2 of 3 runs of three: load average up to 5.21 on 4 CPUs")
+
+
+def test_a_warm_up_that_cannot_be_left_out_is_named(findings: Findings, tmp_path: Path) -> None:
+    one, two = place(tmp_path / "one", 1000.0), steady(tmp_path / "two")
+    assert findings("warmup", one, two, "--warmup", "10s") == [
+        "one: the warm-up of 10 s is in its figures, since it has no reports"
+    ]
+
+
+def fio(folder: Path, cpu: float, read: float, options: str = "") -> Path:
+    """A run of fio of 20 s at 1000 reads a second, `cpu` percent of a CPU each in user and system mode."""
+    documents = []
+    for second in range(1, 21):
+        ios = round(read * second)
+        latency = {"min": 1, "max": 100_000, "mean": 50_000.0, "stddev": 1.0, "N": ios, "bins": {"50176": ios}}
+        done = {"total_ios": ios, "io_bytes": 4096 * ios, "runtime": 1000 * second, "clat_ns": latency}
+        job = {
+            "jobname": "j",
+            "groupid": 0,
+            "error": 0,
+            "elapsed": second + 1,
+            "job_start": 1_790_000_000_000,
+            "job_runtime": 1000 * second,
+            "job options": {"name": "j", "rw": "randread", "runtime": "20", **json.loads(options or "{}")},
+            "read": done,
+            "usr_cpu": cpu,
+            "sys_cpu": cpu,
+        }
+        moment = 1_790_000_000 + second
+        documents.append(
+            json.dumps(
+                {
+                    "fio version": "fio-3.36",
+                    "timestamp": moment,
+                    "timestamp_ms": 1000 * moment,
+                    "time": "Fri Sep 18 12:00:00 2026",
+                    "global options": {},
+                    "jobs": [job],
+                },
+                indent=2,
+            )
+        )
+    folder.mkdir()
+    (folder / "disk.out").write_text("\n".join(documents) + "\n")
+    return folder
+
+
+def test_a_client_that_has_no_cpu_left_is_the_bottleneck(findings: Findings, tmp_path: Path) -> None:
+    one, two = fio(tmp_path / "one", 10.0, 1000), fio(tmp_path / "two", 49.0, 5000)
+    assert findings("client_cpu", one, two) == [
+        "two, job j used 0.98 CPUs a process (usr and sys of fio), so the client was the bottleneck"
+    ]
+    shared = fio(tmp_path / "shared", 49.0, 5000, '{"numjobs": "2"}')
+    assert findings("client_cpu", one, shared) == []
+
+
+@pytest.mark.parametrize(("cpus", "most"), [(16, 10), (4, 4)])
+def test_a_pgbench_whose_threads_have_no_cpu_left_is_the_bottleneck(
+    findings: Findings, tmp_path: Path, cpus: int, most: int
+) -> None:
+    took = "start: 1790000000\nend: 1790000060\nparameters: {client.host.cpus: %d}\ncpu_seconds: %.1f\n"
+    one = place(tmp_path / "one", 1000.0, record=took % (cpus, 60 * most * 0.94))
+    two = place(tmp_path / "two", 1000.0, record=took % (cpus, 60 * most * 0.96))
+    assert findings("client_cpu", one, two) == [
+        f"two: pgbench used {0.96 * most:.2f} of the {most} CPUs that its threads or its machine allow,"
+        " so the client was the bottleneck"
+    ]
+
+
+def test_options_that_work_against_each_other_are_named(findings: Findings, tmp_path: Path) -> None:
+    options = '{"rw": "randrw", "rwmixread": "70", "rate_iops": "700,300"}'
+    one, two = fio(tmp_path / "one", 10.0, 1000), fio(tmp_path / "two", 10.0, 1000, options)
+    assert findings("option", one, two) == [
+        "two, job j: rwmixread was used with rate_iops: each has a rate of its own, the mix no effect"
+    ]
+
+
+def test_why_there_is_no_verdict_is_said(findings: Findings, tmp_path: Path) -> None:
+    one, two = place(tmp_path / "free", 1000.0), place(tmp_path / "given", 1000.0, lag="0.090")
+    assert findings("no_verdict", one, two) == [
+        "no verdict, since the main measures differ: that of free is TPS, that of given is latency mean"
+    ]

@@ -1,0 +1,89 @@
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+
+from .made import place
+
+
+def compare(
+    capsys: pytest.CaptureFixture[str], folder: Path, records: Sequence[str], *options: str
+) -> tuple[int, dict[str, bool], list[str]]:
+    """Exit code, the parameters that differ with whether they were meant to, and what is said of them."""
+    for name, record in zip(("base", "other"), records, strict=True):
+        if not (folder / name).is_dir():
+            place(folder / name, 1000.0, record=record)
+    code = main(["compare", str(folder / "base"), str(folder / "other"), "--format", "json", *options])
+    (other,) = json.loads(capsys.readouterr().out)["others"]
+    differing = {one["name"]: one["intended"] for one in other["parameters"]}
+    return code, differing, [one["text"] for one in other["findings"] if one["kind"] == "parameter"]
+
+
+def test_what_differs_is_listed_and_what_always_does_is_not(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    base = "{vm.nr_hugepages: 0, fsync: on, host.load_average: 0.1, host.huge_pages_free: 3, database_size: 1 MB}"
+    other = "{vm.nr_hugepages: 512, fsync: on, host.load_average: 0.2, host.huge_pages_free: 9, database_size: 2 MB}"
+    records = [f"parameters: {base}\nstart: 1790000000\n", f"parameters: {other}\nstart: 1790000900\n"]
+    assert compare(capsys, tmp_path, records) == (0, {"vm.nr_hugepages": True}, [])
+    assert compare(capsys, tmp_path, records, "--vary", "vm.nr_hugepages") == (0, {"vm.nr_hugepages": True}, [])
+
+
+def test_what_was_not_meant_to_differ_is_said_loudly_and_in_the_exit_code(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    records = [
+        "parameters: {vm.nr_hugepages: 0, host.huge_pages_total: 0, shared_buffers: 8GB}\nlabels: {pages: default}\n",
+        "parameters: {vm.nr_hugepages: 9, host.huge_pages_total: 9}\nlabels: {pages: huge}\n",
+    ]
+    code, differing, said = compare(capsys, tmp_path, records, "--vary", "*huge*pages*")
+    assert code == 1
+    assert differing == {
+        "host.huge_pages_total": True,
+        "label pages": True,
+        "shared_buffers": False,
+        "vm.nr_hugepages": True,
+    }
+    assert said == ["shared_buffers differs too and was not to: 8GB and not known"]
+    main(["compare", str(tmp_path / "base"), str(tmp_path / "other"), "--vary", "vm.nr_hugepages"])
+    out = capsys.readouterr().out
+    assert "! shared_buffers" in out
+    assert "! host.huge_pages_total differs too and was not to: 0 and 9" in out
+
+
+def test_a_command_differs_only_by_what_is_not_output_and_was_not_meant_to(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    base = "command: /usr/bin/pgbench -P 1 -l --log-prefix=/dev/shm/a -c 10 -h db1 bench\nparameters: {clients: 10}\n"
+    records = [base, base.replace("/usr/bin/", "").replace("shm/a", "shm/b")]
+    assert compare(capsys, tmp_path / "same", records, "--vary", "clients") == (0, {}, [])
+    records = [base, base.replace("10", "20")]
+    code, differing, _ = compare(capsys, tmp_path / "clients", records, "--vary", "clients")
+    assert (code, differing) == (0, {"clients": True, "command": True})
+    records = [base, base.replace("10", "20").replace("db1", "db2")]
+    code, differing, said = compare(capsys, tmp_path / "host", records, "--vary", "clients")
+    assert (code, differing) == (1, {"clients": True, "command": False})
+    assert said[0].startswith("command differs too and was not to: /usr/bin/pgbench -P 1")
+
+
+@pytest.mark.parametrize("option", ["-c {}", "-c{}", "--client={}", "-Dclients={}"])
+def test_a_command_may_differ_by_a_value_that_was_meant_to(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
+) -> None:
+    records = [
+        f"command: pgbench {option.format(clients)} bench\nparameters: {{clients: {clients}}}\n" for clients in (10, 20)
+    ]
+    assert compare(capsys, tmp_path, records, "--vary", "clients") == (0, {"clients": True, "command": True}, [])
+
+
+@pytest.mark.parametrize("words", [("-h 10.0.0.10", "-h 10.0.0.20"), ("-Dnaccounts=100", "-Dnaccounts=5000")])
+def test_words_that_merely_end_like_a_value_that_was_meant_to_differ_were_not(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: Sequence[str]
+) -> None:
+    records = [
+        f"command: pgbench {word} bench\nparameters: {{vm.nr_hugepages: {pages}}}\n"
+        for word, pages in zip(words, (0, 512), strict=True)
+    ]
+    code, differing, _ = compare(capsys, tmp_path, records, "--vary", "vm.nr_hugepages")
+    assert (code, differing) == (1, {"command": False, "vm.nr_hugepages": True})

@@ -1,0 +1,446 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+
+from ..web.serving import FakeBoard, served
+from .launching import Place, eventually
+
+WRITES_LOG = """
+    for word; do case $word in --log-prefix=*) prefix=${word#*=};; esac; done
+    echo "0 1 1000 0 1790000000 1" >$prefix.$$
+"""
+WAITS = "trap 'echo {0} >&2; exit 3' {0}; echo READY >&2; while :; do sleep 0.1; done"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = Place(tmp_path)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder of 64 KiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], check=False)
+    if mounted.returncode:
+        pytest.skip("a file system can be mounted by root only")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A folder that cannot be written to, and why."""
+    folder = tmp_path / "read-only"
+    folder.mkdir(mode=0o555)
+    if not os.access(folder, os.W_OK):
+        yield folder, "Permission denied"
+        return
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(folder)], check=False).returncode:
+        pytest.skip("nothing is read-only to this user, and it cannot mount")
+    yield folder, "Read-only file system"
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def own(stderr: bytes) -> list[str]:
+    """The launcher's own sentences."""
+    return [
+        line.removeprefix("benchwatch: ") for line in stderr.decode().splitlines() if line.startswith("benchwatch:")
+    ]
+
+
+def without_own(stderr: bytes) -> bytes:
+    return b"".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(b"benchwatch:"))
+
+
+def test_bytes_go_to_their_streams_and_files_untouched(place: Place) -> None:
+    place.tool("pgbench", r"""printf 'out\377\000\033[1m no end'; printf 'err\r\n\0' >&2; printf ' here\n'""")
+    done = place.run("--name", "a", "--worker", "db1", "--no-percentiles", "--", "pgbench", "-S")
+    assert done.returncode == 0
+    assert done.stdout == b"out\xff\0\x1b[1m no end here\n"
+    assert without_own(done.stderr) == b"err\r\n\0"
+    assert (place.runs / "a/db1.out").read_bytes() == done.stdout
+    assert (place.runs / "a/db1.err").read_bytes() == b"err\r\n\0"
+
+
+def test_much_output_arrives_whole(place: Place) -> None:
+    place.tool("pgbench", "head -c 20000000 /dev/urandom")
+    done = place.run("--name", "a", "--", "pgbench")
+    assert len(done.stdout) == 20_000_000
+    assert (place.runs / "a/pgbench.out").read_bytes() == done.stdout
+
+
+def test_the_record_says_what_was_run_and_how_it_ended(place: Place) -> None:
+    place.tool("pgbench", "exit 3")
+    options = "--label cluster=a --parameter cache=warm --disk sdb=log --objective 2ms --warmup 1m --no-percentiles"
+    done = place.run("--name", "a", *options.split(), "--", "pgbench", "-S", "host=x password=secret")
+    assert done.returncode == 3
+    record = place.record("a")
+    assert record["command"] == ["pgbench", "-P", "1", "--progress-timestamp", "-S", "host=x password=***"]
+    assert (record["labels"], record["disks"]) == ({"cluster": "a"}, {"sdb": "log"})
+    assert (record["latency_objective"], record["warmup"], record["exit_code"]) == (0.002, 60, 3)
+    assert record["parameters"]["cache"] == "warm"
+    assert record["parameters"]["pgbench_version"] == "15.18"
+    assert record["parameters"]["client.host.cpus"] == str(os.cpu_count())
+    assert record["start"] < record["end"]
+    assert own(done.stderr) == [
+        "the server's settings are not recorded: psql: error: no server here",
+        "records runs/a/pgbench.*, added -P 1 --progress-timestamp",
+    ]
+
+
+def test_the_log_is_linked_while_it_grows_and_kept_in_the_folder(place: Place) -> None:
+    place.tool(
+        "pgbench",
+        WRITES_LOG
+        + """echo "1 1 1000 0 1790000000 2" >$prefix.$$.1; echo $$
+        while [ ! -e stop ]; do sleep 0.1; done""",
+    )
+    process = place.start("--name", "a", "--", "pgbench", "-T", "1")
+    folder = place.runs / "a"
+    eventually(lambda: len(list(folder.glob("pgbench.[0-9]*"))) == 2, "the log is linked")
+    links = [path.readlink() for path in folder.glob("pgbench.[0-9]*")]
+    assert {link.parts[:3] for link in links} == {("/", "dev", "shm")}
+    (place.folder / "stop").touch()
+    out, _ = process.communicate(timeout=30)
+    assert not any(link.exists() or link.parent.exists() for link in links)
+    number = int(out)
+    assert (folder / f"pgbench.{number}").read_text() == "0 1 1000 0 1790000000 1\n"
+    assert (folder / f"pgbench.{number}.1").read_text() == "1 1 1000 0 1790000000 2\n"
+    assert not (folder / f"pgbench.{number}").is_symlink()
+
+
+def test_the_users_own_log_is_linked_and_left_alone(place: Place) -> None:
+    place.tool("pgbench", r"""echo other >mine.1; echo "0 1 1000 0 1790000000 1" >mine.$$; echo $$; sleep 1""")
+    done = place.run("--name", "a", "--", "pgbench", "-l", "--log-prefix=mine")
+    number = int(done.stdout)
+    assert "log-prefix" not in own(done.stderr)[-1]
+    assert (place.runs / f"a/pgbench.{number}").readlink() == place.folder / f"mine.{number}"
+    assert not (place.runs / "a/pgbench.1").exists()
+
+
+def test_the_users_own_log_is_linked_behind_a_wrapper_that_goes_on_beside_it(place: Place) -> None:
+    place.tool("pgbench", r"""echo other >mine.1; echo "0 1 1000 0 1790000000 1" >mine.$$; echo $$; sleep 1""")
+    done = place.run("--name", "a", "--", "timeout", "60", "pgbench", "-l", "--log-prefix=mine")
+    number = int(done.stdout)
+    assert (place.runs / f"a/pgbench.{number}").readlink() == place.folder / f"mine.{number}"
+    assert not (place.runs / "a/pgbench.1").exists()
+    assert "was not found" not in done.stderr.decode()
+
+
+def test_a_log_that_does_not_come_is_said(place: Place) -> None:
+    place.tool("pgbench", "echo other >mine.1")
+    done = place.run("--name", "a", "--", "pgbench", "-l", "--log-prefix=mine")
+    assert own(done.stderr)[-1] == f"the transaction log {place.folder}/mine.* was not found: no percentiles"
+
+
+def test_a_benchmark_that_prints_nothing_is_recorded_and_nothing_is_made_up(place: Place) -> None:
+    place.tool("pgbench", "exit 0")
+    done = place.run("--name", "a", "--no-percentiles", "--", "pgbench", "-T", "60")
+    assert (done.returncode, done.stdout, without_own(done.stderr)) == (0, b"", b"")
+    assert {file.name for file in (place.runs / "a").iterdir()} == {"pgbench.yaml", "pgbench.out", "pgbench.err"}
+    record = place.record("a")
+    assert (record["exit_code"], "signal" in record, record["start"] < record["end"]) == (0, False, True)
+    seen = subprocess.run(
+        [sys.executable, "-m", "benchwatch", "metrics", str(place.runs)], capture_output=True, check=False
+    )
+    assert (seen.returncode, seen.stdout) == (1, b"")
+    assert b"nothing recognised in" in seen.stderr
+
+
+def test_fios_output_file_becomes_the_workers(place: Place) -> None:
+    (place.folder / "out.json").write_text("of an earlier run")
+    os.utime(place.folder / "out.json", (1, 1))
+    place.tool("fio", "echo new >out.json; sleep 1; echo newer >>out.json", "fio-3.33")
+    done = place.run("--name", "a", "--", "fio", "--name=j", "--output=out.json")
+    assert done.returncode == 0
+    kept = place.runs / "a/fio.json"
+    assert not kept.is_symlink()
+    assert kept.read_text() == (place.folder / "out.json").read_text() == "new\nnewer\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_reaches_the_benchmark_once_and_its_end_is_awaited(place: Place, number: signal.Signals) -> None:
+    name = number.name.removeprefix("SIG")
+    place.tool("pgbench", WAITS.format(name))
+    process = place.start("--name", "a", "--repeat", "2", "--", "pgbench", start_new_session=True)
+    eventually(lambda: (place.runs / "a-1/pgbench.err").exists(), "it is started")
+    eventually(lambda: (place.runs / "a-1/pgbench.err").read_bytes() == b"READY\n", "it is ready")
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=30)
+    assert without_own(stderr) == f"READY\n{name}\n".encode()
+    assert process.returncode == 3
+    assert (place.record("a-1")["exit_code"], place.record("a-1")["signal"]) == (3, number.name)
+    assert place.record("a-1")["repeat_of"] == "a"
+    assert not (place.runs / "a-2").exists()
+
+
+def test_a_benchmark_that_is_killed_gives_128_and_the_number(place: Place) -> None:
+    place.tool("pgbench", "kill -KILL $$")
+    assert place.run("--name", "a", "--", "pgbench").returncode == 137
+    assert (place.record("a")["exit_code"], place.record("a")["signal"]) == (137, "SIGKILL")
+
+
+def test_ctrl_c_reaches_the_benchmark_once(place: Place) -> None:
+    place.tool("pgbench", WAITS.format("INT"))
+    launcher = place.on_a_terminal("--name", "a", "--", "pgbench", "-T", "600")
+    launcher.read_until(b"READY")
+    os.write(launcher.terminal, b"\x03")
+    assert launcher.read_to_the_end() == 3
+    assert (place.runs / "a/pgbench.err").read_bytes() == b"READY\nINT\n"
+    assert place.record("a")["signal"] == "SIGINT"
+
+
+def test_a_lost_terminal_ends_neither_benchmark_nor_record(place: Place) -> None:
+    place.tool("pgbench", "echo READY; while [ ! -e stop ]; do sleep 0.1; echo on; done; exit 4")
+    launcher = place.on_a_terminal("--name", "a", "--", "pgbench")
+    launcher.read_until(b"READY")
+    launcher.close()
+    out = place.runs / "a/pgbench.out"
+    size = out.stat().st_size
+    eventually(lambda: out.stat().st_size > size + 30, "it goes on")
+    (place.folder / "stop").touch()
+    eventually(lambda: place.record("a").get("exit_code") == 4, "its end is recorded")
+    assert launcher.wait() == 4
+
+
+def test_a_terminal_that_is_lost_while_it_shows_a_bar_does_not_keep_the_end_from_being_recorded(place: Place) -> None:
+    place.tool("pgbench", WRITES_LOG + "echo READY; while [ ! -e stop ]; do sleep 0.1; done; exit 4")
+    launcher = place.on_a_terminal("--name", "a", "--", "pgbench", "-T", "60")
+    launcher.read_until(b"READY.* left")
+    launcher.close()
+    (place.folder / "stop").touch()
+    eventually(lambda: place.record("a").get("exit_code") == 4, "its end is recorded")
+    assert launcher.wait() == 4
+    assert [file.read_text() for file in (place.runs / "a").glob("pgbench.[0-9]*")] == ["0 1 1000 0 1790000000 1\n"]
+
+
+def test_a_reader_that_takes_nothing_for_a_while_holds_up_no_run_and_gets_all_in_order(place: Place) -> None:
+    place.tool("pgbench", "{ date +%N; head -c 300000 /dev/zero | tr '\\0' x; echo; } | tee /dev/fd/2; exit 5")
+    process = place.start("--name", "a", "--repeat", "2", "--no-percentiles", "--", "pgbench")
+    eventually((place.runs / "a-2/pgbench.yaml").exists, "the second run is started")
+    eventually(lambda: place.record("a-2").get("exit_code") == 5, "and recorded")
+    stdout, stderr = process.communicate(timeout=30)
+    recorded = b"".join((place.runs / f"a-{number}/pgbench.out").read_bytes() for number in (1, 2))
+    assert len(recorded) == 600_022
+    assert (process.returncode, stdout == recorded, without_own(stderr) == recorded) == (5, True, True)
+    assert [sentence for sentence in own(stderr) if "records" in sentence] == [
+        f"records runs/a-{number}/pgbench.*, added -P 1 --progress-timestamp" for number in (1, 2)
+    ]
+
+
+def test_a_hangup_that_is_sent_while_the_terminal_is_there_ends_the_benchmark(place: Place) -> None:
+    place.tool("pgbench", WAITS.format("TERM"))
+    launcher = place.on_a_terminal("--name", "a", "--", "pgbench")
+    launcher.read_until(b"READY")
+    os.kill(launcher.process, signal.SIGHUP)
+    assert launcher.read_to_the_end() == 3
+    assert place.record("a")["signal"] == "SIGHUP"
+
+
+def test_the_bar_leaves_the_output_as_it_is_and_vanishes(place: Place) -> None:
+    place.tool("pgbench", r"echo out; sleep 0.5; printf 'par' >&2; sleep 2.5; printf 'tial\n' >&2; sleep 1.5; echo end")
+    launcher = place.on_a_terminal("--name", "a", "--no-percentiles", "--", "pgbench", "-T", "60")
+    assert launcher.read_to_the_end() == 0
+    text = launcher.shown.partition(b"added ")[2].partition(b"\r\n")[2].decode()
+    bars = re.findall(r"a \x1b\[\d+m[━╸╺ \x1b\[\dm]* 0:00:\d\d left", text)
+    assert bars
+    plain = re.sub(r"\r\x1b\[2K(?:a \x1b\[[━╸╺ \x1b\[\dm]* 0:0[01]:\d\d left)?", "", text)
+    assert sorted(plain.splitlines()) == ["end", "out", "partial"]
+    assert "par\r\x1b[2K" not in text
+    assert text.rindex("\r\x1b[2K") > text.rindex("left")
+
+
+def test_there_is_no_bar_where_the_length_is_not_known(place: Place) -> None:
+    place.tool("pgbench", "echo out; sleep 1.5")
+    launcher = place.on_a_terminal("--name", "a", "--", "pgbench", "-t", "60")
+    assert launcher.read_to_the_end() == 0
+    assert b"\x1b" not in launcher.shown
+
+
+def test_a_reader_that_goes_away_does_not_end_the_benchmark(place: Place) -> None:
+    place.tool("pgbench", "for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done; exit 5")
+    process = place.start("--name", "a", "--", "pgbench")
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    process.stderr.close()
+    assert process.wait(30) == 5
+    assert (place.runs / "a/pgbench.out").read_bytes() == b"1\n2\n3\n4\n5\n6\n"
+
+
+def test_on_a_full_disk_the_benchmark_goes_on_and_the_loss_is_said(place: Place, small_disk: Path) -> None:
+    place.tool("pgbench", "head -c 200000 /dev/zero; sleep 1; echo end")
+    done = place.run("--runs.path", str(small_disk), "--name", "a", "--no-percentiles", "--", "pgbench")
+    assert done.returncode == 0
+    assert done.stdout == bytes(200_000) + b"end\n"
+    file = small_disk / "a/pgbench.out"
+    lost = 200_004 - file.stat().st_size
+    assert own(done.stderr)[-2:] == [
+        f"{lost} bytes of the output are not in {file}: No space left on device",
+        f"the end is not recorded in {small_disk}/a/pgbench.yaml: No space left on device",
+    ]
+
+
+def test_nothing_is_started_where_nothing_can_be_recorded(place: Place, small_disk: Path) -> None:
+    place.tool("pgbench", "touch started")
+    with pytest.raises(OSError):
+        (small_disk / "filling").write_bytes(bytes(100_000))
+    done = place.run("--runs.path", str(small_disk), "--name", "a", "--", "pgbench")
+    assert done.returncode == 2
+    assert own(done.stderr) == [f"{small_disk}/a cannot be written to: No space left on device; nothing was started"]
+    assert not (place.folder / "started").exists()
+    assert not (small_disk / "a").exists()
+
+
+def test_nothing_is_started_where_nothing_can_be_written(place: Place, read_only: tuple[Path, str]) -> None:
+    place.tool("pgbench", "touch started")
+    folder, reason = read_only
+    done = place.run("--runs.path", str(folder), "--name", "a", "--", "pgbench")
+    assert done.returncode == 2
+    assert own(done.stderr) == [f"{folder}/a cannot be written to: {reason}; nothing was started"]
+    assert not (place.folder / "started").exists()
+
+
+def test_a_file_in_place_of_the_runs_folder_is_said_before_any_run_of_a_series(place: Place) -> None:
+    place.tool("pgbench", "touch started")
+    place.runs.mkdir()
+    (place.runs / "a-2").write_text("")
+    done = place.run("--name", "a", "--repeat", "2", "--", "pgbench")
+    assert done.returncode == 2
+    assert own(done.stderr) == ["runs/a-2 is there already, and no folder: choose another --name"]
+    assert not (place.folder / "started").exists()
+
+
+def test_a_name_that_is_there_is_refused_before_anything_starts(place: Place) -> None:
+    place.tool("pgbench", "echo once >>started")
+    assert place.run("--name", "a", "--", "pgbench").returncode == 0
+    done = place.run("--name", "a", "--", "pgbench")
+    assert done.returncode == 2
+    assert "choose another --name or --worker" in own(done.stderr)[0]
+    assert place.run("--name", "a", "--worker", "db2", "--", "pgbench").returncode == 0
+    assert (place.folder / "started").read_text() == "once\nonce\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("--name a/b -- pgbench", "run 'a/b' cannot be used as a name"),
+        ("--worker .x -- pgbench", "worker '.x' cannot be used as a name"),
+        ("--worker run -- pgbench", "run.yaml is what is known of the whole run"),
+        ("-- sysbench", "expected a command with the word fio or pgbench"),
+        ("-- /nowhere/pgbench", "/nowhere/pgbench is not found"),
+        ("-- pgbench -i", "start it without `benchwatch run`"),
+        ("--label job=x -- pgbench", "--label: expected a name of letters"),
+        ("--label x -- pgbench", "expected NAME=VALUE, got 'x'"),
+        ("--objective soon -- pgbench", "expected a duration"),
+        ("--repeat 0 -- pgbench", "expected a whole number above 0"),
+        ("--push host:19777 -- pgbench", "--push: expected http(s)://host:port"),
+    ],
+)
+def test_wrong_use_is_one_sentence(
+    place: Place,
+    arguments: str,
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    place.tool("pgbench", "touch started")
+    monkeypatch.setenv("PATH", place.environment["PATH"])
+    monkeypatch.chdir(place.folder)
+    try:
+        code = main(["run", "--name", "a", *arguments.split()])
+    except SystemExit as exit:
+        code = exit.code
+    assert code == 2
+    assert sentence in capsys.readouterr().err.splitlines()[-1]
+    assert not (place.folder / "started").exists()
+    assert not (place.runs / "a").exists()
+
+
+def test_a_benchmark_that_cannot_be_executed_leaves_nothing_behind_here_or_elsewhere(place: Place) -> None:
+    (place.tools / "pgbench").write_bytes(b"\x7fELF no program")
+    (place.tools / "pgbench").chmod(0o755)
+    with served(FakeBoard(push_folder=place.folder / "there")) as server:
+        done = place.run("--name", "no-program", "--push", server.url, "--", "pgbench")
+    assert done.returncode == 2
+    assert own(done.stderr) == ["pgbench cannot be started: Exec format error"]
+    assert not (place.runs / "no-program").exists()
+    assert not (place.folder / "there").exists()
+    assert not list(Path("/dev/shm").glob("benchwatch-no-program-*"))
+
+
+def test_repeats_have_names_of_their_own_and_go_on_after_a_failure(place: Place) -> None:
+    place.tool("pgbench", "[ -e second ] || { touch second; exit 1; }")
+    assert place.run("--name", "a", "--repeat", "3", "--pause", "10ms", "--", "pgbench").returncode == 1
+    assert [place.record(f"a-{number}")["exit_code"] for number in (1, 2, 3)] == [1, 0, 0]
+    assert {place.record(f"a-{number}")["repeat_of"] for number in (1, 2, 3)} == {"a"}
+
+
+def test_a_wrapper_stays_in_front(place: Place) -> None:
+    place.tool("pgbench", 'echo "$WHAT $*"')
+    done = place.run("--name", "a", "--no-percentiles", "--", "env", "WHAT=x", "pgbench", "-S")
+    assert done.stdout == b"x -P 1 --progress-timestamp -S\n"
+
+
+def test_a_user_who_may_not_write_here_gets_no_log(place: Place) -> None:
+    place.tool("pgbench", 'echo "$*"')
+    place.tool("sudo", 'shift 2; exec "$@"')
+    done = place.run("--name", "a", "--", "sudo", "-u", "postgres", "pgbench", "-S")
+    assert done.stdout == b"-P 1 --progress-timestamp -S\n"
+    assert "sudo may not let pgbench write here: no percentiles" in own(done.stderr)[0]
+
+
+@pytest.mark.parametrize("wrapper", ["oc exec db1 --", "timeout 60 oc exec db1 --"])
+def test_behind_a_program_that_is_not_known_to_leave_it_here_there_is_no_log_and_no_machine(
+    place: Place, wrapper: str
+) -> None:
+    place.tool("pgbench", 'echo "$*"')
+    place.tool("oc", 'shift 3; exec "$@"')
+    done = place.run("--name", "a", "--", *wrapper.split(), "pgbench", "-S")
+    assert done.stdout == b"-P 1 --progress-timestamp -S\n"
+    assert "may not let pgbench write here: no percentiles" in own(done.stderr)[0]
+    assert place.record("a")["parameters"] == {"pgbench_version": "15.18"}
+
+
+def test_wrappers_that_are_known_to_leave_it_here_get_a_log(place: Place) -> None:
+    place.tool("pgbench", WRITES_LOG)
+    place.tool("perf", 'shift 2; exec "$@"')
+    wrapper = "env A=b nice -n 1 perf stat -- timeout 60"
+    place.run("--name", "a", "--", *wrapper.split(), "pgbench")
+    assert len(list((place.runs / "a").glob("pgbench.[0-9]*"))) == 1
+    assert "host.cpus" in "".join(place.record("a")["parameters"])
+
+
+def test_a_container_is_made_once(place: Place) -> None:
+    place.tool("docker", "echo $* >>started")
+    wrapper = "run --name bench postgres:17 pgbench"
+    done = place.run("--name", "a", "--", "docker", *wrapper.split(), "-S")
+    assert (place.folder / "started").read_text() == f"{wrapper} -P 1 --progress-timestamp -S\n"
+    assert own(done.stderr)[:2] == [
+        "no transaction log, as docker may not let pgbench write here: no percentiles",
+        "the server's settings are not recorded: docker would make a container for the question",
+    ]
+    assert "parameters" not in place.record("a")
+
+
+def test_facts_of_this_machine_are_not_recorded_for_another(place: Place) -> None:
+    place.tool("pgbench", "true")
+    place.tool("ssh", 'shift; exec "$@"')
+    assert place.run("--name", "a", "--", "ssh", "host", "pgbench").returncode == 0
+    assert place.record("a")["parameters"] == {"pgbench_version": "15.18"}
+
+
+def test_signals_find_no_other_thread_than_the_launchers() -> None:
+    count = "import os, benchwatch.cli; print(len(os.listdir('/proc/self/task')))"
+    assert subprocess.check_output([sys.executable, "-c", count], text=True) == "1\n"

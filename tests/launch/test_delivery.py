@@ -1,0 +1,170 @@
+import http.client
+import random
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import bcrypt
+import pytest
+
+from benchwatch.errors import ConfigError
+from benchwatch.launch.delivery import Delivery
+from benchwatch.launch.record import Record
+from benchwatch.web.webconfig import load_web_config
+
+from ..web.serving import FakeBoard, Served, served
+from .launching import eventually
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Record:
+    made = Record(tmp_path / "here", "r", "db1")
+    made.create()
+    made.write(command=["pgbench"])
+    return made
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Served]:
+    with served(FakeBoard(push_folder=tmp_path / "there")) as running:
+        yield running
+
+
+def content(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
+
+
+def test_files_arrive_while_they_grow_and_the_record_with_them(record: Record, server: Served, tmp_path: Path) -> None:
+    there = tmp_path / "there/r"
+    delivery = Delivery(server.url, record)
+    assert delivery.start() == ""
+    assert (there / "db1.yaml").read_bytes() == record.path.read_bytes()
+    with record.file("out").open("ab", buffering=0) as out:
+        for piece in (b"one\n", b"two\n"):
+            out.write(piece)
+            eventually(lambda: content(there / "db1.out") == content(record.file("out")), "it arrives")
+    large = random.Random(1).randbytes(3_500_000)
+    record.file("1234.1").write_bytes(large)
+    record.write(exit_code=0)
+    assert delivery.finish() == ""
+    assert (there / "db1.1234.1").read_bytes() == large
+    assert (there / "db1.yaml").read_bytes() == record.path.read_bytes()
+
+
+def test_an_exporter_that_goes_away_and_comes_back_gets_the_rest(record: Record, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    with served(FakeBoard(push_folder=there)) as server:
+        delivery = Delivery(server.url, record)
+        delivery.start()
+        record.file("out").write_bytes(b"one\n")
+        eventually(lambda: content(there / "r/db1.out") == b"one\n", "the first arrives")
+    record.file("out").write_bytes(b"one\ntwo\n")
+    with served(FakeBoard(push_folder=there), port=server.port):
+        eventually(lambda: content(there / "r/db1.out") == b"one\ntwo\n", "the rest arrives")
+        assert delivery.finish() == ""
+
+
+def test_a_record_whose_answer_was_lost_is_sent_again_though_it_has_grown(
+    record: Record, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchwatch.launch.delivery._RETRY", 0.05)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
+    answers: list[int] = []
+    grown = threading.Event()
+
+    class LosesAnswers(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            first = {"If-None-Match": "*"} if "If-None-Match" in self.headers else {}
+            connection.request("PUT", self.path, body, first)
+            answer = connection.getresponse()
+            text = answer.read()
+            answers.append(answer.status)
+            if grown.is_set():
+                self.send_response(answer.status)
+                self.end_headers()
+                self.wfile.write(text)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), LosesAnswers) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        delivery = Delivery(f"http://127.0.0.1:{proxy.server_port}", record)
+        assert "cannot be reached now" in delivery.start()
+        record.write(start=1790000000.0)
+        grown.set()
+        record.file("out").write_bytes(b"one\n")
+        there = tmp_path / "there/r"
+        eventually(lambda: content(there / "db1.out") == b"one\n", "the output arrives")
+        assert delivery.finish() == ""
+        proxy.shutdown()
+        thread.join()
+    connection.close()
+    assert set(answers) == {200}
+    assert content(there / "db1.yaml") == content(record.path)
+
+
+def test_files_of_another_worker_whose_name_begins_alike_are_left_alone(
+    record: Record, server: Served, tmp_path: Path
+) -> None:
+    for name in ("db1.1.out", "db1.1.yaml", "db1.b.err", "db1.notes"):
+        (record.folder / name).write_text("of another\n")
+    record.file("out").write_bytes(b"one\n")
+    delivery = Delivery(server.url, record)
+    assert delivery.start() == delivery.finish() == ""
+    assert {file.name for file in (tmp_path / "there/r").iterdir()} == {"db1.yaml", "db1.out"}
+
+
+def test_what_was_not_delivered_is_said(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchwatch.launch.delivery._LAST_PATIENCE", 0.3)
+    delivery = Delivery("http://bob:secret@127.0.0.1:9", record)
+    assert delivery.start() == "127.0.0.1:9 cannot be reached now (Connection refused): it is tried again"
+    record.file("out").write_bytes(b"12345")
+    assert delivery.finish() == (
+        f"5 bytes were not delivered to 127.0.0.1:9: Connection refused; they are in {record.folder}"
+    )
+
+
+def test_a_name_that_is_there_is_refused(record: Record, server: Served, tmp_path: Path) -> None:
+    (tmp_path / "there/r").mkdir(parents=True)
+    (tmp_path / "there/r/db1.push").write_bytes(b"of another\n")
+    with pytest.raises(ConfigError, match="worker db1 of run r is there already: push under another name; nothing was"):
+        Delivery(server.url, record).start()
+    assert not (tmp_path / "there/r/db1.yaml").exists()
+
+
+@pytest.mark.parametrize(("user", "taken"), [("bob:secret@", True), ("bob:wrong@", False), ("", False)])
+def test_a_user_is_named_in_the_url(record: Record, tmp_path: Path, user: str, taken: bool) -> None:
+    hashed = bcrypt.hashpw(b"secret", bcrypt.gensalt(4)).decode()
+    (tmp_path / "web.yml").write_text(f"basic_auth_users: {{bob: '{hashed}'}}\n")
+    config = load_web_config(tmp_path / "web.yml")
+    with served(FakeBoard(push_folder=tmp_path / "there"), config=config) as server:
+        delivery = Delivery(server.url.replace("//", f"//{user}"), record)
+        if taken:
+            assert delivery.start() == delivery.finish() == ""
+        else:
+            with pytest.raises(ConfigError, match="expected a user and password"):
+                delivery.start()
+    assert (tmp_path / "there/r/db1.yaml").exists() == taken
+
+
+def test_a_certificate_that_is_not_trusted_ends_it_before_the_start(record: Record, tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-days", "2"]
+    subprocess.run([*request, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    (tmp_path / "web.yml").write_text(f"tls_server_config: {{cert_file: {certificate}, key_file: {key}}}\n")
+    config = load_web_config(tmp_path / "web.yml")
+    with served(FakeBoard(), config=config) as server, pytest.raises(ConfigError, match="CERTIFICATE_VERIFY_FAILED"):
+        Delivery(server.url.replace("http:", "https:"), record).start()
+
+
+@pytest.mark.parametrize("url", ["host:19777", "ftp://host", "http://", "http://bob:secret@"])
+def test_what_is_no_url_is_refused_without_showing_a_password(record: Record, url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Delivery(url, record)
+    assert "expected http(s)://host:port" in str(caught.value)
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,28 @@
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+
+from .launching import Place
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    place = Place(tmp_path)
+    place.tool("pgbench", "true")
+    monkeypatch.setenv("PATH", place.environment["PATH"])
+    monkeypatch.chdir(place.folder)
+    return place
+
+
+def test_a_warmup_of_nothing_is_recorded(place: Place) -> None:
+    assert place.run("--name", "a", "--warmup", "0", "--", "pgbench").returncode == 0
+    assert place.record("a")["warmup"] == 0
+
+
+def test_an_objective_of_nothing_is_refused(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", "--name", "a", "--objective", "0s", "--", "pgbench"])
+    assert "--objective: expected a latency above 0, such as 1ms, got '0s'" in capsys.readouterr().err
+    assert not place.runs.exists()

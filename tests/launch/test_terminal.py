@@ -1,0 +1,32 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from ..conftest import RECORDINGS
+from .launching import Place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.mark.parametrize("wrapper", [["timeout", "20"], ["setsid"]])
+def test_ctrl_c_reaches_a_benchmark_in_a_process_group_of_its_own(place: Place, wrapper: list[str]) -> None:
+    ends_by_itself = "for i in $(seq 100); do sleep 0.1; done"
+    place.tool("pgbench", f"trap 'echo INT; exit 3' INT; echo READY; {ends_by_itself}")
+    launcher = place.on_a_terminal("--name", "a", "--", *wrapper, "pgbench")
+    launcher.read_until(b"READY")
+    os.write(launcher.terminal, b"\x03")
+    assert launcher.read_to_the_end() == 3
+    assert (place.runs / "a/pgbench.out").read_bytes().startswith(b"READY\nINT\n")  # timeout may send it twice
+    assert place.record("a")["signal"] == "SIGINT"
+
+
+def test_fios_jobs_are_shown_in_place_of_its_documents(place: Place) -> None:
+    place.tool("fio", f"cat {RECORDINGS}/fio/json-multi-stonewall-3.42.out", "fio-3.42")
+    launcher = place.on_a_terminal("--name", "a", "--", "fio", "--name=j")
+    assert launcher.read_to_the_end() == 0
+    assert b"fio version" not in launcher.shown
+    assert b"benchwatch: fio by job:\r\n  reader read: 32,068 IOPS" in launcher.shown

@@ -1,0 +1,342 @@
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+
+from ..conftest import RECORDINGS
+from .pages import Page
+
+Place = Callable[..., Path]
+BEGIN = 1_790_000_000
+DOTTED = "stroke-dasharray: 1,2; stroke-dashoffset: 0; stroke: var(--stall)"
+PLOT_TOP, PLOT_FOOT = 14.4, 174.2
+"""Of a plot over time, in its units."""
+PGBENCH = RECORDINGS / "dashboards/pgbench-rate-retries-15.18"
+FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
+
+
+def pgbench(place: Place, name: str, record: bytes = b"{}", *, log: bool = True) -> Path:
+    """A run with 30 progress lines and, with `log`, its transaction log."""
+    place(f"{name}/db1.err", PGBENCH / "stderr")
+    place(f"{name}/db1.out", PGBENCH / "stdout")
+    if log:
+        place(f"{name}/db1.30137", PGBENCH / "db1.30137")
+    return place(f"{name}/run.yaml", record).parent
+
+
+@pytest.fixture(scope="module")
+def run_page(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """Of one run of pgbench with a log."""
+    folder = tmp_path_factory.mktemp("runs") / "a"
+    folder.mkdir()
+    for name in ("stderr", "stdout", "db1.30137"):
+        shutil.copyfile(PGBENCH / name, folder / {"stderr": "db1.err", "stdout": "db1.out"}.get(name, name))
+    return report(folder.parent, folder)
+
+
+def report(tmp_path: Path, *arguments: str | Path) -> Page:
+    output = tmp_path / "page.html"
+    assert main(["report", *map(str, arguments), "--output", str(output)]) == 0
+    return Page(output)
+
+
+def test_a_run_with_a_log_gets_all_figures(run_page: Page) -> None:
+    page = run_page
+    titles = ["Throughput", "Latency percentiles", "Mean latency", "Latency heatmap", "Latency distribution"]
+    assert page.text("h3") == titles
+    assert len(page.drawings()) == 5
+    assert page.text("h1") == ["a"]
+    assert (
+        sum("From the transaction log, every transaction in it" in caption for caption in page.text("figcaption")) == 3
+    )
+
+
+def test_without_a_log_there_is_only_what_progress_lines_tell(place: Place, tmp_path: Path) -> None:
+    assert report(tmp_path, pgbench(place, "a", log=False)).text("h3") == ["Throughput", "Mean latency"]
+
+
+def test_figures_of_fio_are_by_operation(tmp_path: Path) -> None:
+    page = report(tmp_path, FIO)
+    assert page.text("h3")[:5] == [
+        "IOPS",
+        "Bandwidth",
+        "Latency percentiles of read",
+        "Latency percentiles of write",
+        "Mean latency",
+    ]
+    assert {"Latency heatmap, read", "Latency distribution, write"} <= set(page.text("h3"))
+    assert page.text("li")[:2] == ["read", "write"]
+
+
+def test_results_are_those_of_the_tool(run_page: Page) -> None:
+    (tps,) = re.findall(r"tps = (\S+)", (PGBENCH / "stdout").read_text())
+    (mean,) = re.findall(r"latency average = (\S+) ms", (PGBENCH / "stdout").read_text())
+    rows = run_page.rows()
+    assert rows["TPS"] == [tps]
+    assert rows["latency average"] == [f"{float(mean):g} ms"]
+
+
+def test_the_main_figures_come_first(run_page: Page, tmp_path: Path) -> None:
+    of_pgbench, of_fio = (
+        dict(zip(page.text("dt"), page.text("dd"), strict=True)) for page in (run_page, report(tmp_path, FIO))
+    )
+    logged = sorted(int(line.split()[2]) for line in (PGBENCH / "db1.30137").read_text().splitlines())
+    printed = re.findall(r'"99.000000" : (\d+)', FIO.read_text())[-2:]
+    assert of_pgbench["latency max"] == f"{logged[-1] / 1e3:.1f} ms"
+    assert of_pgbench["latency p99"] == f"{logged[len(logged) * 99 // 100] / 1e3:.1f} ms"
+    assert [of_fio[f"{op} latency p99"] for op in ("read", "write")] == [f"{int(ns) / 1e3:.0f} µs" for ns in printed]
+
+
+def test_drawings_say_what_they_show_in_words(run_page: Page) -> None:
+    drawings = run_page.drawings()
+    assert all(drawing["role"] == "img" for drawing in drawings)
+    rates = [float(rate) for rate in re.findall(r"s, (\S+) tps", (PGBENCH / "stderr").read_text())]
+    assert drawings[0]["aria-label"].startswith(f"Throughput: a from {min(rates):.0f} to {max(rates):.0f}, median ")
+
+
+def test_the_page_loads_nothing_and_follows_the_theme(run_page: Page) -> None:
+    page = run_page
+    assert all(url.startswith("data:image/png;base64,") for url in page.loaded)
+    assert not {"script", "link", "iframe", "object", "img"} & {tag for tag, _ in page.elements}
+    assert "@media (prefers-color-scheme:dark)" in page.source
+    used = set(re.findall(r"(?:fill|stroke): (#\w+|var\(--\w+\))", page.source))
+    assert used and all(colour.startswith("var(") for colour in used)
+    assert not re.search(r"@import|url\((?!#)", page.source)
+
+
+def test_several_runs_are_compared_with_the_first(place: Place, tmp_path: Path) -> None:
+    one = pgbench(place, "one", b"parameters: {shared_buffers: 1GB, fsync: on}")
+    two = pgbench(place, "two", b"parameters: {shared_buffers: 8GB, fsync: on}")
+    page = report(tmp_path, one, two)
+    assert page.text("h1") == ["one compared with two"]
+    assert page.text("h2")[:2] == ["What changed", "pgbench"]
+    rows = page.rows()
+    assert rows["TPS "][2] == "0.0 %"
+    assert rows["shared_buffers"] == ["1GB", "8GB"]
+    assert page.text("h3").index("Different") < page.text("h3").index("The same in all runs")
+    assert rows["fsync"] == ["on"]
+    assert [title for title in page.text("h3") if "heatmap" in title] == [
+        "Latency heatmap: one",
+        "Latency heatmap: two",
+    ]
+
+
+def test_a_run_that_cannot_be_compared_leaves_the_others_compared(tmp_path: Path) -> None:
+    base, same, none = (
+        RECORDINGS / f"fio/{name}.out"
+        for name in ("json-multi-stonewall-3.33", "json-multi-stonewall-3.42", "jsonplus-si1-libaio-qd16-3.42")
+    )
+    page = report(tmp_path, base, none, same)
+    assert f"{base.stem} and {none.stem} have no measure in common; expected the same jobs." in page.text("p")
+    assert f"Change against {base.stem}" in page.text("h3")
+    assert any(text.startswith(f"{same.stem}: ") for text in page.text("p"))
+    (bars,) = [each["aria-label"] for each in page.drawings() if each["aria-label"].startswith("Changes: ")]
+    assert ", " not in bars.split(";")[0]  # one other
+
+
+def test_intervals_hold_together_whatever_the_number_of_runs(place: Place, tmp_path: Path) -> None:
+    page = report(tmp_path, *(pgbench(place, name) for name in "abc"))
+    assert sum("thin lines: 97.5 % intervals" in caption for caption in page.text("figcaption")) == 1
+
+
+def transactions(rate: int, slow: int = 0) -> bytes:
+    """The log of 100 s with about that many transactions a second of 2 ms, so many of 100 ms among them."""
+    return "".join(
+        f"0 1 {100_000 if second == 50 and number < slow else 2000 + second % 7} 0 {BEGIN + second} {number}\n"
+        for second in range(100)
+        for number in range(rate + second % 5)
+    ).encode()
+
+
+def counted(place: Place, name: str, log: bytes, exit_code: int = 0) -> Path:
+    """A run of which there is the log only."""
+    place(f"{name}/db1.100", log)
+    return place(f"{name}/run.yaml", f"exit_code: {exit_code}".encode()).parent
+
+
+def test_a_run_that_failed_is_said_and_not_judged(place: Place, tmp_path: Path) -> None:
+    page = report(
+        tmp_path, counted(place, "whole", transactions(100)), counted(place, "killed", transactions(200), 137)
+    )
+    fault = "killed, worker db1: the run failed: exit code 137"
+    assert f"{fault}." in page.text("p")
+    (verdict,) = [text for text in page.text("p") if text.startswith("killed: TPS +98.")]
+    assert verdict.endswith(f", not judged: {fault}.")
+
+
+def test_a_wide_interval_hides_no_bar(place: Place, tmp_path: Path) -> None:
+    runs = [counted(place, name, transactions(*of)) for name, of in (("one", (100, 0)), ("two", (107, 5)))]
+    page = report(tmp_path, *runs)
+    (caption,) = [text for text in page.text("figcaption") if text.startswith("Bars: ")]
+    assert "with an arrow where they go on beyond the plot" in caption
+    throughput = page.paths("Changes: TPS +6.9 %", "fill: var(--s1)")[0]
+    assert max(x for x, _ in throughput) - min(x for x, _ in throughput) > 50  # of 581
+
+
+def test_runs_of_different_tools_are_not_compared(place: Place, tmp_path: Path) -> None:
+    page = report(tmp_path, pgbench(place, "a"), FIO)
+    assert page.text("h2")[:2] == ["pgbench", "fio"]
+    assert "Change against a" not in page.text("h3")
+
+
+def test_the_warm_up_is_marked_and_left_out(run_page: Page, place: Place, tmp_path: Path) -> None:
+    page = report(tmp_path, pgbench(place, "a", b"warmup: 5s"))
+    assert "warm-up" in page.text("text")
+    assert any("The figures leave out the warm-up of 5 s." in text for text in page.text("p"))
+    counts = [re.findall(r"a: ([\d,]+) transactions", " ".join(each.text("li")))[0] for each in (page, run_page)]
+    left, all_of_it = (int(count.replace(",", "")) for count in counts)
+    lines = [line.split() for line in (PGBENCH / "db1.30137").read_text().splitlines()]
+    assert all_of_it == sum(line[2].isdigit() for line in lines)
+    assert 0 < left < all_of_it
+
+
+def test_a_stall_is_marked(tmp_path: Path) -> None:
+    stopped = RECORDINGS / "pgbench/sigstop-cont-15.18"
+    page = report(tmp_path, stopped)
+    assert any("Marked: 1 stall, 3.7 s in all." in caption for caption in page.text("figcaption"))
+
+
+@pytest.mark.parametrize(("objective", "said"), [("200us", "200 µs"), ("20ms", "20 ms")])
+def test_the_objective_is_drawn(objective: str, said: str, place: Place, tmp_path: Path) -> None:
+    page = report(tmp_path, pgbench(place, "a", f"latency_objective: {objective}".encode()))
+    assert sum(f"Dotted: the objective, {said}." in caption for caption in page.text("figcaption")) == 2
+    for title in ("p50", "Mean latency"):
+        (((_, height), _),) = page.paths(title, DOTTED)
+        assert PLOT_TOP < height < PLOT_FOOT
+
+
+@pytest.mark.parametrize(("objective", "said"), [("1us", "1 µs, lies below"), ("100s", "100 s, lies above")])
+def test_an_objective_that_would_flatten_a_plot_is_named(
+    objective: str, said: str, place: Place, tmp_path: Path
+) -> None:
+    page = report(tmp_path, pgbench(place, "a", f"latency_objective: {objective}".encode()))
+    assert sum(f"The objective, {said} the plot." in caption for caption in page.text("figcaption")) == 1
+    assert page.paths("p50", DOTTED)  # there latencies cover two decades
+    assert not page.paths("Mean latency", DOTTED)
+
+
+EVIL = "<script>alert(1)</script>"
+
+
+def test_what_others_wrote_stays_text(place: Place, tmp_path: Path) -> None:
+    record = f"""
+labels: {{vm: '{EVIL}'}}
+parameters: {{'<b>$x^2': '"><img src=x onerror=alert(1)>', 'a$b': '$\\frac'}}
+command: '</style></title>{EVIL}'
+"""
+    page = report(tmp_path, pgbench(place, "<svg onload=x> $\\frac{1}", record.encode()), pgbench(place, "b"))
+    tags = {tag for tag, _ in page.elements}
+    assert not {"script", "img", "b"} & tags
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+    assert page.source.count("</style>") == 1 + page.source.count("<style type=")
+    assert page.rows()["Label vm"] == [EVIL, "–"]
+    assert any("<svg onload=x> $\\frac{1}" in head for head in page.text("h1"))
+    (policy,) = [attributes["content"] for tag, attributes in page.elements if "http-equiv" in attributes]
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_latencies_in_one_bucket_are_reported(others: int, place: Place, tmp_path: Path) -> None:
+    place("one/db1.out", RECORDINGS / "pgbench/tpcb-t-mode-15.18.out")
+    one = place("one/db1.100", f"0 1 1234 0 {BEGIN} 500000\n".encode()).parent
+    page = report(tmp_path, one, *(pgbench(place, f"other{number}") for number in range(others)))
+    assert "Latency distribution" in page.text("h3")
+    assert "one: 1 transactions" in page.text("li")
+    assert ("all in one bucket" in page.text("text")) == (not others)
+
+
+def test_a_run_that_only_its_files_date_says_so(place: Place, tmp_path: Path) -> None:
+    path = place("a.err", RECORDINGS / "pgbench/tpcb-15.18.err", written=BEGIN + 4)
+    page = report(tmp_path, path)
+    (began,) = page.rows()["Began"]
+    assert began == "2026-09-21 14:13:20 UTC (from when its files were last modified)"
+    assert "a: dated by when its files were last modified, nothing else tells." in page.text("p")
+
+
+def test_a_run_that_its_output_dates_does_not(run_page: Page) -> None:
+    assert run_page.rows()["Began"] == ["2026-11-20 12:27:11 UTC"]
+    assert not any("last modified" in text for text in run_page.text("p"))
+
+
+def test_names_of_jobs_stay_text_in_drawings_too(place: Place, tmp_path: Path) -> None:
+    job = re.findall(rb'"jobname" : "(\w+)"', FIO.read_bytes())[0]
+    content = FIO.read_bytes().replace(b'"jobname" : "' + job, b'"jobname" : "<script>$x^2$')
+    page = report(tmp_path, place("a.out", content), place("b.out", content))
+    assert "script" not in {tag for tag, _ in page.elements}
+
+
+def test_many_workers_are_one_line(place: Place, tmp_path: Path) -> None:
+    for number in range(8):
+        folder = place(f"many/db{number}.err", PGBENCH / "stderr").parent
+    page = report(tmp_path, folder)
+    assert any("Of several workers or jobs the sum." in caption for caption in page.text("figcaption"))
+    rates = [float(rate) for rate in re.findall(r"s, (\S+) tps", (PGBENCH / "stderr").read_text())]
+    assert f"to {8 * max(rates):,.0f}," in page.drawings()[0]["aria-label"]
+
+
+def test_nothing_recognised_is_said(
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    notes = place("notes.txt", b"remember the milk\n")
+    assert main(["report", str(notes)]) == 1
+    assert "notes.txt: expected output of pgbench or fio" in capsys.readouterr().err
+    assert not (tmp_path / "report.html").exists()
+    assert main(["report", str(tmp_path / "nowhere")]) == 2
+    assert "nowhere: cannot be read" in capsys.readouterr().err
+
+
+def test_a_run_without_a_report_gets_a_page_that_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    output = tmp_path / "page.html"
+    refused = RECORDINGS / "pgbench/conn-refused-15.18.err"
+    assert main(["report", str(refused), "--output", str(output)]) == 1
+    said = capsys.readouterr().err
+    assert "There is nothing to draw: pgbench wrote no report while it ran" in said
+    page = Page(output)
+    assert any("Connection refused" in text for text in page.text("p"))
+    assert not page.drawings()
+    assert "1970" not in page.source
+
+
+def test_output_that_cannot_be_written_is_said(
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path
+) -> None:
+    assert main(["report", str(pgbench(place, "a")), "--output", str(tmp_path)]) == 2
+    assert f"--output: {tmp_path} cannot be written: Is a directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", ["matplotlib", "scipy"])
+def test_a_missing_library_is_named(
+    missing: str, capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == missing]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    runs = [str(pgbench(place, name)) for name in "ab"]
+    assert main(["report", *runs, "--output", str(tmp_path / "page.html")]) == 2
+    assert f"report needs {missing}: pip install 'benchwatch[analysis]'" in capsys.readouterr().err
+
+
+def test_the_same_run_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run = RECORDINGS / "pgbench/sigstop-cont-15.18"
+    assert main(["report", str(run), str(run / ".." / run.name), "--output", str(tmp_path / "page.html")]) == 2
+    assert "the same run was given twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("--warmup", "soon", "expected a duration such as 500ms, 10s or 5m, got 'soon'"),
+        ("--prometheus", "localhost:9090", "expected http://HOST:PORT, got 'localhost:9090'"),
+    ],
+)
+def test_wrong_use_is_explained(option: str, value: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["report", "a", option, value])
+    assert stopped.value.code == 2
+    assert expected in capsys.readouterr().err

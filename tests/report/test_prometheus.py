@@ -1,0 +1,225 @@
+import os
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import requests
+
+from benchwatch.cli import main
+from demo_processes import Processes
+
+from ..conftest import RECORDINGS
+from ..prometheus.programs import output, program
+from .pages import Page
+
+Place = Callable[..., Path]
+PROGRESS = RECORDINGS / "dashboards/pgbench-rate-retries-15.18/stderr"
+BEGIN, SECONDS = 1_795_168_000, 60
+
+
+def run(place: Place) -> Path:
+    """A run of which only progress lines are known."""
+    return place("a/db1.err", _progress().encode()).parent
+
+
+def _progress() -> str:
+    """A line a second, from BEGIN on."""
+    moments = range(BEGIN + 1, BEGIN + SECONDS + 1)
+    return "".join(f"progress: {moment}.000 s, 100.0 tps, lat 1.000 ms stddev 0.100\n" for moment in moments)
+
+
+def report(path: Path, url: str, tmp_path: Path) -> tuple[int, Page]:
+    target = tmp_path / "page.html"
+    code = main(["report", str(path), "--prometheus", url, "--output", str(target)])
+    return code, Page(target)
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Prometheus that has seen disks and vdisks during the run, a sample a second."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    (folder / "samples").write_text("".join(f"{line}\n" for line in _samples()))
+    (folder / "data").mkdir()
+    output(program("promtool"), "tsdb", "create-blocks-from", "openmetrics", folder / "samples", folder / "data")
+    (folder / "prometheus.yml").write_text("{}")
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    processes = Processes(folder, os.environ)
+    options = ["--config.file=prometheus.yml", "--storage.tsdb.path=data", "--storage.tsdb.retention.time=100y"]
+    command = [program("prometheus"), *options, f"--web.listen-address={address}"]
+    process = processes.start("prometheus", command, folder=folder)
+    try:
+        processes.wait_until(process, lambda: _answers(f"http://{address}/-/ready"))
+        yield f"http://{address}"
+    finally:
+        processes.stop_all()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return requests.get(url, timeout=5).ok
+    except requests.ConnectionError:
+        return False
+
+
+def _samples() -> Iterator[str]:
+    """The log's disk writes 200/s at 0.5 ms; the data disk 1000/s at 2 ms, 4 ms in the second half; sdd is idle.
+
+    The vdisk of the log has a latency of 1 ms, that of the data 3 ms, of whose writes the oplog takes 75 %.
+    """
+    counters: dict[str, list[str]] = {}
+    for second in range(-30, SECONDS + 31):
+        late = max(0, second - SECONDS // 2)
+        for device, writes, seconds in (
+            ("sdb", 200, 0.1 * second),
+            ("sdc", 1000, 2.0 * second + 2.0 * late),
+            ("sdd", 0, 0.0),
+        ):
+            labels = f'{{instance="host:9100",device="{device}"}}'
+            for name, value in (
+                ("node_disk_writes_completed_total", writes * second),
+                ("node_disk_write_time_seconds_total", seconds),
+                ("node_disk_reads_completed_total", 0),
+                ("node_disk_read_time_seconds_total", 0),
+                ("node_disk_io_time_seconds_total", 0.25 * second if writes else 0),
+            ):
+                counters.setdefault(name, []).append(f"{name}{labels} {value + 100} {BEGIN + second}")
+        for vdisk, role, latency, oplog in (("1", "log", 0.001, 1.0), ("2", "data", 0.003, 0.75)):
+            labels = f'cvm="cvm1",vdisk="{vdisk}"'
+            for name, more, value in (
+                ("nutanix_vdisk_info", f',role="{role}"', 1.0),
+                ("nutanix_vdisk_frontend_latency_seconds", ',op="write"', latency),
+                ("nutanix_vdisk_frontend_ops_per_second", ',op="write"', 100.0),
+                ("nutanix_vdisk_write_destination_ratio", ',destination="oplog"', oplog),
+                ("nutanix_vdisk_write_destination_ratio", ',destination="estore_ssd"', 1 - oplog),
+                ("nutanix_vdisk_random_ratio", ',op="write"', 0.5),
+            ):
+                counters.setdefault(name, []).append(f"{name}{{{labels}{more}}} {value} {BEGIN + second}")
+    for name, lines in counters.items():
+        yield f"# TYPE {name.removesuffix('_total')} {'counter' if name.endswith('_total') else 'gauge'}"
+        yield from sorted(lines, key=lambda line: line.split(" ")[0])
+    yield "# EOF"
+
+
+def drawing(page: Page, title: str) -> str:
+    """What a drawing says of itself."""
+    return next(each["aria-label"] for each in page.drawings() if each["aria-label"].startswith(title))
+
+
+@pytest.fixture(scope="module")
+def page(url: str, tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """A report with all that Prometheus has."""
+    folder = tmp_path_factory.mktemp("runs") / "a"
+    folder.mkdir()
+    (folder / "db1.err").write_text(_progress())
+    (folder / "run.yaml").write_text("disks: {sdb: log, sdc: data}")
+    code, page = report(folder, url, folder.parent)
+    assert code == 0
+    return page
+
+
+def test_disks_have_their_roles_and_true_figures(page: Page) -> None:
+    assert "Disks" in page.text("h2")
+    writes = drawing(page, "Disk operations")
+    assert "log sdb write from 200 to 200" in writes
+    assert "data sdc write from 1,000 to 1,000" in writes
+    await_ = drawing(page, "Disk await")
+    assert "log sdb write from 500 µs to 500 µs" in await_
+    assert "data sdc write from 2 ms to 4 ms" in await_
+    assert "read" not in await_  # where there was no request there is no time of a request
+    assert "log sdb from 25 % to 25 %" in drawing(page, "Disk utilisation")
+    assert "sdd" not in page.source
+
+
+def test_vdisks_show_what_the_virtual_machine_sees(page: Page) -> None:
+    assert "Nutanix vdisks" in page.text("h2")
+    latency = drawing(page, "Front-end latency of vdisks")
+    assert "log 1 write from 1 ms to 1 ms" in latency
+    assert "data 2 write from 3 ms to 3 ms" in latency
+    assert "data 2 from 75 % to 75 %" in drawing(page, "Writes that the oplog took")
+    assert "log 1 write from 50 % to 50 %" in drawing(page, "Random part of the operations")
+
+
+def test_roles_are_those_of_all_workers(url: str, place: Place, tmp_path: Path) -> None:
+    folder = run(place)
+    place("a/db2.err", _progress().encode())
+    place("a/db1.yaml", b"disks: {sdc: data}")
+    place("a/db2.yaml", b"disks: {sdb: log}")
+    _, page = report(folder, url, tmp_path)
+    assert re.findall(r"(\w+ \w+) write from", drawing(page, "Disk operations")) == ["log sdb", "data sdc"]
+
+
+def test_disks_of_a_run_that_only_its_files_date_are_in_doubt(url: str, place: Place, tmp_path: Path) -> None:
+    lines = "".join(
+        f"progress: {second}.0 s, 100.0 tps, lat 1.000 ms stddev 0.100\n" for second in range(1, SECONDS + 1)
+    )
+    path = place("a/db1.err", lines.encode(), written=BEGIN + SECONDS)
+    code, page = report(path.parent, url, tmp_path)
+    assert code == 0
+    doubt = "a is dated by when its files were last modified, nothing else tells: "
+    doubt += "if they were copied since, these plots are of another time."
+    assert page.text("p").count(doubt) == 2  # disks and vdisks
+
+
+def test_without_roles_the_busiest_disks_are_shown(url: str, place: Place, tmp_path: Path) -> None:
+    _, page = report(run(place), url, tmp_path)
+    assert re.findall(r"(\w+) write from", drawing(page, "Disk operations")) == ["sdc", "sdb"]
+
+
+def test_a_time_that_prometheus_knows_nothing_of_is_said(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, page = report(PROGRESS.parent, url, tmp_path)
+    none = "Prometheus has no disk of node_exporter with any I/O in this time."
+    assert code == 1
+    assert f"benchwatch: {none}" in capsys.readouterr().err
+    assert none in page.text("p")
+    assert "Throughput" in page.text("h3")
+
+
+def test_a_prometheus_that_does_not_answer_is_said(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as bound:  # and does not listen
+        bound.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{bound.getsockname()[1]}"
+        code, page = report(run(place), f"http://user:secret@{address}", tmp_path)
+    said = f"Prometheus at http://{address} does not answer (Connection refused)."
+    assert code == 1
+    assert capsys.readouterr().err == f"benchwatch: {said}\n"
+    assert said in page.text("p")
+    assert "secret" not in page.source
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (200, b"<html>", "HTTP 200, which is not an answer of Prometheus"),
+        (404, b"{}", "HTTP 404, which is not an answer of Prometheus"),
+        (503, b'{"status": "error", "error": "<b>overloaded"}', "<b>overloaded"),
+    ],
+)
+def test_what_is_no_prometheus_is_said(status: int, body: bytes, said: str, place: Place, tmp_path: Path) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        code, page = report(run(place), address, tmp_path)
+        server.shutdown()
+        thread.join()
+    assert code == 1
+    assert f"Prometheus at {address} did not answer: {said}." in page.text("p")

@@ -1,0 +1,99 @@
+"""The published experiments at their smallest: each runs to its end and leaves nothing but its runs."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from .conftest import eventually
+
+EXPERIMENTS = Path(__file__).parents[2] / "scripts" / "experiments"
+HUGE_PAGES = [Path(f"/sys/kernel/mm/hugepages/hugepages-{size}kB/nr_hugepages") for size in (2048, 1048576)]
+
+
+def command(name: str, folder: Path, **options: int) -> list[str]:
+    return [str(EXPERIMENTS / name), f"--folder={folder}", *(f"--{key}={value}" for key, value in options.items())]
+
+
+def experiment(name: str, folder: Path, **options: int) -> str:
+    """What it prints; fails the test unless it ends well."""
+    done = subprocess.run(command(name, folder, **options), capture_output=True, text=True, timeout=120, check=False)
+    if "the kernel finds room for" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def only_runs_are_left(folder: Path) -> bool:
+    """Whether neither files nor processes at work in the folder (a server is in that of its data) have stayed."""
+    places = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            places.append(str((process / "cwd").readlink()))
+    return not any(folder.glob("work.*")) and not any(str(folder) in place for place in places)
+
+
+def test_density_steps_up_the_number_of_databases_with_a_worker_each(tmp_path: Path) -> None:
+    printed = experiment("density", tmp_path, databases=2, seconds=2, rate=100, scale=1)
+    table = re.findall(r"^(density-\S+-(\d)) +(\d) +([\d.]+) +([\d.]+) +[\d.]+ +([\d.]+)%$", printed, re.MULTILINE)
+    assert [row[2] for row in table] == ["1", "2"], printed
+    assert table[0][5] == "100.0"
+    for run, number, _, total, each, _ in table:
+        outputs = sorted((tmp_path / "runs" / run).glob("db?.out"))
+        rates = [float(re.findall(r"^tps = ([\d.]+)", output.read_text(), re.MULTILINE)[0]) for output in outputs]
+        assert len(rates) == int(number)
+        assert float(total) == pytest.approx(sum(rates), abs=0.1)
+        assert float(each) == pytest.approx(sum(rates) / len(rates), abs=0.1)
+    assert only_runs_are_left(tmp_path)
+
+
+def test_an_experiment_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("density", tmp_path, databases=1, seconds=60, rate=10, scale=1), process_group=0, stdout=subprocess.PIPE
+    ) as process:
+        eventually(lambda: list(tmp_path.glob("runs/density-*/db1.err")), 60, "a run is on")
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(30) == 130
+    assert only_runs_are_left(tmp_path)
+
+
+@pytest.mark.skipif(
+    not all(os.access(pages, os.W_OK) for pages in HUGE_PAGES), reason="only root can reserve huge pages of both sizes"
+)
+def test_huge_pages_compares_three_kinds_and_gives_the_pages_back(tmp_path: Path) -> None:
+    before = [pages.read_text() for pages in HUGE_PAGES]
+    printed = experiment("huge-pages", tmp_path, seconds=2, warmup=1, repeats=1, scale=2)
+    assert [pages.read_text() for pages in HUGE_PAGES] == before
+    for kind in ("default", "2MB", "1GB"):
+        assert re.search(rf"huge-pages-\S+-{kind}\b", printed), printed
+    sizes = {path.parent.name.split("-")[-2]: path.read_text() for path in tmp_path.glob("runs/*/db1.yaml")}
+    assert "huge_pages: 'off'" in sizes["default"]
+    assert "huge_page_size: 2MB" in sizes["2MB"]
+    assert "huge_page_size: 1GB" in sizes["1GB"]
+    assert only_runs_are_left(tmp_path)
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0
+    or subprocess.run([shutil.which("losetup") or "false", "-f"], capture_output=True).returncode != 0,
+    reason="only root can make loop devices, where the machine has them",
+)
+def test_checkpoint_gives_log_and_data_a_disk_each_and_removes_them(tmp_path: Path) -> None:
+    printed = experiment("checkpoint", tmp_path, seconds=3, rate=20, scale=1)
+    for target in ("0.5", "0.9"):
+        assert re.search(rf"^checkpoint-{target}-\S+ .* -$", printed, re.MULTILINE), printed
+        (record,) = tmp_path.glob(f"runs/checkpoint-{target}-*/db1.yaml")
+        assert re.search(r"^disks:\n  loop\d+: log\n  loop\d+: data$", record.read_text(), re.MULTILINE)
+    assert len(list(tmp_path.glob("checkpoint-*.html"))) == 1
+    assert str(tmp_path) not in subprocess.check_output(["losetup", "-a"], text=True)
+    assert only_runs_are_left(tmp_path)
+
+
+def test_a_wrong_option_is_one_sentence(tmp_path: Path) -> None:
+    done = subprocess.run([*command("density", tmp_path), "--databases=0"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "density: --databases: expected a whole number above 0, got 0\n")

@@ -1,0 +1,68 @@
+"""The published experiments without a database at their smallest: fio's and a scene on a simulated CVM."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from .test_experiments import experiment, only_runs_are_left
+
+JOBS = {
+    "random-read-8k": "read",
+    "random-write-8k": "write",
+    "sequential-write-1m": "write",
+    "sequential-read-1m": "read",
+    "latency-write-8k": "write",
+    "latency-read-8k": "read",
+}
+
+
+def rows(printed: str, start: str) -> list[list[str]]:
+    return [line.split() for line in printed.splitlines() if re.match(start, line)]
+
+
+def test_fio_prints_what_each_of_the_hero_jobs_reached(tmp_path: Path) -> None:
+    printed = experiment("fio", tmp_path, seconds=1, size=8)
+    (output,) = tmp_path.glob("runs/hero-*/disk1.out")
+    final = json.loads("{" + output.read_text().rpartition("\n{\n")[2])
+    table = {row[0]: row for row in rows(printed, "|".join(JOBS))}
+    assert {job: row[1] for job, row in table.items()} == JOBS
+    for job in final["jobs"]:
+        reached = job[JOBS[job["jobname"]]]
+        _, _, target, iops, bandwidth, mean, unit, *_ = table[job["jobname"]]
+        assert (target, unit) == ("-", "ms")
+        assert int(iops) == round(reached["total_ios"] / reached["runtime"] * 1000)
+        assert float(bandwidth) == round(reached["io_bytes"] / reached["runtime"] / 1000, 1)
+        assert float(mean) == round(reached["clat_ns"]["mean"] / 1e6, 3)
+    assert len(list(tmp_path.glob("hero-*.html"))) == 1
+    assert only_runs_are_left(tmp_path)
+
+
+def test_fixed_rate_shows_targets_and_warns_of_the_mistake(tmp_path: Path) -> None:
+    printed = experiment("fixed-rate", tmp_path, seconds=1, size=8)
+    assert [row[1:3] for row in rows(printed, "mixed-70-30")] == [
+        ["read", "70"],
+        ["write", "30"],
+        ["read", "100"],
+        ["write", "100"],
+    ]
+    assert re.findall("^warning .*$", printed, re.MULTILINE) == [
+        "warning for job mixed-70-30: rwmixread_with_rate_iops"
+    ]
+    assert only_runs_are_left(tmp_path)
+
+
+@pytest.mark.parametrize(("scene", "most"), [("up-migration", "estore_hdd"), ("locality", "estore_ssd_remote")])
+def test_where_reads_come_from_is_seen_through_prometheus(tmp_path: Path, scene: str, most: str) -> None:
+    printed = experiment(scene, tmp_path, seconds=21, every=2)
+    (heading,) = rows(printed, " time ")
+    sources = [name for name in heading if name.startswith(("cache", "estore"))]
+    table = [line for line in rows(printed, r"\d\d:\d\d  cvm1 ") if "-" not in line]  # all was scraped by then
+    assert table, printed
+    for line in table:
+        percents = dict(zip(sources, map(int, line[-2 * len(sources) :: 2]), strict=True))
+        assert 99 <= sum(percents.values()) <= 101
+        assert percents[most] > 50  # so it is for the first half minute
+    assert len(list(tmp_path.glob(f"{scene}-*.png"))) == 1
+    assert only_runs_are_left(tmp_path)

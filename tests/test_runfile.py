@@ -1,0 +1,103 @@
+"""Records in a run's folder: run.yaml for all workers, <worker>.yaml for one."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchwatch.config import RunsSettings
+from benchwatch.histogram import Buckets
+from benchwatch.run import Run
+from benchwatch.streams.files import listing
+from benchwatch.worker import Worker
+
+from .conftest import NOW, RECORDINGS
+
+PGBENCH = RECORDINGS / "pgbench"
+Place = Callable[..., Path]
+
+
+class Watched:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.errors: Counter[str] = Counter()
+        self.run = Run("a", folder, RunsSettings(), Buckets(), self.errors)
+
+    def look(self) -> dict[str, Worker]:
+        self.run.look(listing(self.folder).files, NOW)
+        while self.run.read(1_000_000, NOW):
+            pass
+        return {worker.name: worker for worker in self.run.workers}
+
+
+@pytest.fixture
+def watched(tmp_path: Path, place: Place) -> Watched:
+    for worker in ("db1", "db2"):
+        place(f"a/{worker}.err", PGBENCH / "tpcb-15.18.err")
+    return Watched(tmp_path / "runs/a")
+
+
+def samples(worker: Worker) -> list[tuple[str, tuple[str, ...], float]]:
+    return [(sample.family.name, sample.labels, sample.value) for sample in worker.samples()]
+
+
+def test_a_workers_record_goes_before_the_runs_key_by_key(watched: Watched) -> None:
+    (watched.folder / "run.yaml").write_text(
+        "labels: {cluster: a, vm: x}\nparameters: {cache: warm, fsync: on}\ndisks: {sdb: log}\ncommand: pgbench\n"
+        "latency_objective: 2ms\nwarmup: 60\n"
+    )
+    (watched.folder / "db1.yaml").write_text(
+        "labels: {vm: pg1}\nparameters: {cache: cold}\ndisks: {sdc: data}\ncommand: [pgbench, -S, a b]\n"
+        "latency_objective: 1ms\nrepeat_of: huge\nstart: 1790000000.5\nend: 1790000060.5\n"
+    )
+    workers = watched.look()
+    one, two = workers["db1"].runfile, workers["db2"].runfile
+    assert one.labels == {"cluster": "a", "vm": "pg1"}
+    assert one.parameters == {"cache": "cold", "fsync": "on", "command": "pgbench -S 'a b'"}
+    assert one.disks == {"sdb": "log", "sdc": "data"}
+    assert (one.latency_objective, one.warmup, one.repeat_of) == (0.001, 60, "huge")
+    assert (one.start, one.end) == (1790000000.5, 1790000060.5)
+    assert two.labels == {"cluster": "a", "vm": "x"}
+    assert two.parameters == {"cache": "warm", "fsync": "on", "command": "pgbench"}
+    assert (two.disks, two.latency_objective, two.repeat_of, two.end) == ({"sdb": "log"}, 0.002, "", None)
+
+
+def test_exit_codes_are_each_workers_own(watched: Watched) -> None:
+    watched.look()
+    (watched.folder / "db1.yaml").write_text("exit_code: 0\nend: 1790000060.5\n")
+    (watched.folder / "db2.yaml").write_text("exit_code: 130\nsignal: SIGINT\n")
+    workers = watched.look()
+    assert {name: (worker.phase, worker.reason) for name, worker in workers.items()} == {
+        "db1": ("finished", ""),
+        "db2": ("failed", "ended by SIGINT"),
+    }
+
+
+def test_a_record_is_no_output_and_reading_it_again_reads_no_output_again(watched: Watched) -> None:
+    before = watched.look()
+    (watched.folder / "db1.yaml").write_text("labels: {vm: pg1}\n")
+    (watched.folder / "other.yaml").write_text("labels: {vm: pg2}\n")
+    after = watched.look()
+    assert after == before
+    assert watched.errors == {}
+    assert ("benchwatch_run_info", ("pgbench", ""), 1) in samples(after["db1"])
+    assert after["db1"].runfile.labels == {"vm": "pg1"}
+    (watched.folder / "db1.yaml").unlink()
+    assert watched.look()["db1"].runfile.labels == {}
+
+
+def test_a_bad_record_leaves_what_was_known_and_is_counted_once(watched: Watched) -> None:
+    (watched.folder / "db1.yaml").write_text("labels: {vm: pg1}\n")
+    watched.look()
+    (watched.folder / "db1.yaml").write_text("labels: {vm: pg1, job: x}\n")
+    for _ in range(3):
+        assert watched.look()["db1"].runfile.labels == {"vm": "pg1"}
+    assert watched.errors == {"run_yaml": 1}
+
+
+def test_a_changed_run_yaml_reaches_workers_with_records_of_their_own(watched: Watched) -> None:
+    (watched.folder / "db1.yaml").write_text("labels: {vm: pg1}\n")
+    watched.look()
+    (watched.folder / "run.yaml").write_text("labels: {cluster: b}\n")
+    assert watched.look()["db1"].runfile.labels == {"cluster": "b", "vm": "pg1"}

@@ -1,0 +1,322 @@
+"""The command on a real exporter that watches recordings played back into growing files, on real terminals."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+from demo_processes import Processes
+
+from ..conftest import RECORDINGS
+from ..system.conftest import Exporter, eventually, free_port
+from .terminals import ENTER, LEAVE, SHOW_CURSOR, Terminal
+
+PROGRESS = (RECORDINGS / "pgbench" / "progress-timestamp-15.18.err").read_text()
+STALL = "progress: %.3f s, 0.0 tps, lat 0.000 ms stddev 0.000, 0 failed\n"
+RATES = (b"38.8k", b"42.6k", b"42.1k")
+SIZES = pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50)])
+
+
+class Playback:
+    """Progress lines of a recorded pgbench, again and again, a line a second, with the times of now."""
+
+    def __init__(self, path: Path) -> None:
+        self.stalled = False
+        self._ended = threading.Event()
+        path.parent.mkdir(parents=True)
+        self._file = path.open("w")
+        self._thread = threading.Thread(target=self._play)
+        self._thread.start()
+
+    def _play(self) -> None:
+        lines = PROGRESS.splitlines(keepends=True)
+        number = 0
+        while not self._ended.wait(1.0 if number else 0.0):
+            line = re.sub(r"\d+\.\d+ s,", f"{time.time():.3f} s,", lines[number % len(lines)], count=1)
+            self._file.write(STALL % time.time() if self.stalled else line)
+            self._file.flush()
+            number += 1
+
+    def end(self) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._file.close()
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    started = Processes(tmp_path_factory.mktemp("logs"), os.environ)
+    yield started
+    started.stop_all()
+
+
+@pytest.fixture(scope="module")
+def exporter(processes: Processes, tmp_path_factory: pytest.TempPathFactory) -> Exporter:
+    return Exporter(processes, tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture
+def playback(exporter: Exporter) -> Iterator[Playback]:
+    played = Playback(exporter.runs / "test1" / "db1.err")
+    yield played
+    played.end()
+    shutil.rmtree(exporter.runs / "test1")
+
+
+Watch = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def watch(capsys: pytest.CaptureFixture[str]) -> Watch:
+    """Runs the command with its output going nowhere; exit code, output and errors."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        try:
+            code = main(["watch", *arguments])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def shows_rate(sent: bytes) -> bool:
+    return any(rate in sent for rate in RATES)
+
+
+@SIZES
+def test_q_ends_it_and_the_terminal_is_as_before(
+    exporter: Exporter, playback: Playback, width: int, height: int
+) -> None:
+    with Terminal(exporter.url, width=width, height=height) as terminal:
+        terminal.wait_for(shows_rate, "the rate is shown")
+        assert terminal.attributes != terminal.before, "keys come one by one"
+        assert ENTER in terminal.output
+        terminal.press(b"q")
+        assert terminal.end() == 0
+        assert terminal.output.rindex(LEAVE) > terminal.output.rindex(ENTER)
+        assert SHOW_CURSOR in terminal.output[-100:]
+        assert terminal.attributes == terminal.before
+        assert f"\x1b[{height};1H".encode() in terminal.output, "the whole height is used"
+        assert f"\x1b[{height + 1};1H".encode() not in terminal.output
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_it_and_the_terminal_is_as_before(
+    exporter: Exporter, playback: Playback, number: signal.Signals
+) -> None:
+    with Terminal(exporter.url, width=80, height=24) as terminal:
+        terminal.wait_for(shows_rate, "the rate is shown")
+        terminal.process.send_signal(number)
+        assert terminal.end() == 128 + number
+        assert terminal.output.rindex(LEAVE) > terminal.output.rindex(ENTER)
+        assert terminal.attributes == terminal.before
+
+
+def test_ctrl_c_is_heard_and_ctrl_z_does_not_leave_the_terminal_as_it_is(
+    exporter: Exporter, playback: Playback
+) -> None:
+    with Terminal(exporter.url, width=80, height=24) as terminal:
+        terminal.wait_for(shows_rate, "the rate is shown")
+        control_characters = terminal.attributes[6]
+        assert isinstance(control_characters, list)
+        assert control_characters[termios.VSUSP] == b"\0"
+        assert control_characters[termios.VINTR] == b"\x03"
+        assert int(str(terminal.attributes[3])) & termios.ISIG
+
+
+def test_a_stall_is_shown_and_so_is_its_end(exporter: Exporter, playback: Playback) -> None:
+    with Terminal(exporter.url, width=80, height=24) as terminal:
+        terminal.wait_for(shows_rate, "the rate is shown")
+        playback.stalled = True
+        terminal.wait_for(lambda sent: b"stalled: nothing completes" in sent, "the stall is shown")
+        terminal.wait_for(lambda sent: b"1 stalled" in sent and not shows_rate(sent), "no rate of before is shown")
+        playback.stalled = False
+        terminal.wait_for(shows_rate, "the rate is shown again")
+
+
+def test_an_exporter_that_goes_away_and_comes_back(exporter: Exporter, playback: Playback) -> None:
+    with Terminal(exporter.url, width=80, height=24) as terminal:
+        terminal.wait_for(shows_rate, "the rate is shown")
+        exporter.kill()
+        terminal.wait_for(lambda sent: b"cannot be reached: Connection refused. Last read" in sent, "it is said")
+        terminal.wait_for(
+            lambda sent: b"exporter does not answer" in sent and not shows_rate(sent), "no number of before is shown"
+        )
+        exporter.start()
+        terminal.wait_for(shows_rate, "the rate is shown again")
+
+
+def test_a_new_size_is_used(exporter: Exporter, playback: Playback) -> None:
+    eventually(lambda: "pgbench_tps{" in exporter.text("live"), 10, "the exporter has seen a report")
+    with Terminal(exporter.url, "--interval=1h", width=80, height=24) as terminal:
+        terminal.wait_for(shows_rate, "the rate is shown")
+        terminal.resize(160, 50)
+        terminal.process.send_signal(signal.SIGWINCH)
+        terminal.wait_for(lambda sent: b"\x1b[50;1H" in sent, "50 lines are used")
+
+
+def test_keys_are_obeyed(exporter: Exporter, playback: Playback) -> None:
+    with Terminal(exporter.url, width=80, height=24) as terminal:
+        terminal.wait_for(shows_rate, "the rate is shown")
+        terminal.press(b"p")
+        terminal.wait_for(lambda sent: b"PAUSED at" in sent, "it pauses")
+        terminal.press(b"\x1b[B")
+        terminal.wait_for(lambda sent: b"\x1b[1;7mtest1" in sent, "the run is chosen")
+        terminal.press(b"p")
+        terminal.wait_for(lambda sent: b"p pause" in sent, "it goes on")
+
+
+def test_once_is_plain_text(exporter: Exporter, playback: Playback, watch: Watch) -> None:
+    eventually(lambda: "pgbench_tps{" in exporter.text("live"), 10, "the exporter has seen a report")
+    code, out, errors = watch("--once", exporter.url)
+    assert (code, errors) == (0, "")
+    assert "\x1b" not in out
+    lines = out.splitlines()
+    assert lines[0].startswith(f"benchwatch · 1 running · {exporter.url}")
+    assert lines[2].startswith("test1  running")
+    assert re.match(r"● db1 +[0-3]s +(38\.8|42\.6|42\.1)k +(46|50)\.0 µs ", lines[3])
+    assert max(map(len, lines)) <= 120
+
+
+def test_piped_it_is_a_snapshot_too(exporter: Exporter) -> None:
+    command = [sys.executable, "-m", "benchwatch", "watch", exporter.url]
+    out = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60).stdout
+    assert out.splitlines()[1] == "Nothing is running."
+
+
+def test_names_of_folders_do_not_reach_the_terminal_raw(exporter: Exporter) -> None:
+    folder = exporter.runs / "a\x1b[2Jb[red]c"
+    playback = Playback(folder / "db1.err")
+    try:
+        with Terminal(exporter.url, width=80, height=24) as terminal:
+            terminal.wait_for(lambda sent: "a\ufffd[2Jb[red]c".encode() in sent, "the name is shown")
+            terminal.press(b"q")
+            terminal.end()
+            assert b"\x1b[2J" not in terminal.output
+    finally:
+        playback.end()
+        shutil.rmtree(folder)
+
+
+def test_no_exporter_is_a_sentence_and_exit_code_1(watch: Watch) -> None:
+    port = free_port()
+    code, out, errors = watch("--once", f"http://user:secret@127.0.0.1:{port}")
+    assert (code, out) == (1, "")
+    assert errors == (
+        f"benchwatch: the exporter http://127.0.0.1:{port} cannot be reached: Connection refused. "
+        "Is `benchwatch serve` running there, and is the URL right?\n"
+    )
+
+
+def test_on_a_terminal_an_exporter_is_waited_for() -> None:
+    port = free_port()
+    with Terminal(f"http://127.0.0.1:{port}", width=80, height=24) as terminal:
+        terminal.wait_for(lambda sent: b"Is `benchwatch serve` running there" in sent, "it is said what to do")
+        terminal.press(b"q")
+        assert terminal.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["localhost:19777"], "'localhost:19777': expected a URL such as http://127.0.0.1:19777"),
+        (["http://a:b@[::1"], "'http://[::1': expected a URL such as http://127.0.0.1:19777"),
+        (["--interval=0"], "expected from 200ms to 1h, got '0'"),
+        (["--interval=soon"], "expected a duration such as 500ms, 10s or 5m, got 'soon'"),
+        (["--prometheus=9090"], "'9090': expected a URL such as http://127.0.0.1:19777"),
+    ],
+)
+def test_wrong_use_is_one_sentence(watch: Watch, arguments: list[str], sentence: str) -> None:
+    code, _, errors = watch(*arguments)
+    assert code == 2
+    assert errors.endswith(f"{sentence}\n")
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers each path with what the server has for it."""
+
+    def do_GET(self) -> None:
+        status, body = self.server.answers.get(self.path.partition("?")[0], (404, b""))  # type: ignore[attr-defined]
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[HTTPServer]:
+    with HTTPServer(("127.0.0.1", 0), Answers) as listening:
+        thread = threading.Thread(target=listening.serve_forever)
+        thread.start()
+        yield listening
+        listening.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ((401, b""), "wants a user and a password: http://USER:PASSWORD@HOST:PORT."),
+        ((404, b""), "has no such page (HTTP status 404)"),
+        ((500, b""), "answers with HTTP status 500"),
+        ((200, b"<html>"), "is no exporter of benchwatch"),
+        ((200, b'pgbench_tps{run="a"} x\n'), "answers with something else than metrics"),
+        ((200, b"\xff\xfe"), "answers with something else than metrics"),
+    ],
+)
+def test_what_is_no_exporter_is_said_to_be_none(
+    server: HTTPServer, watch: Watch, answer: tuple[int, bytes], sentence: str
+) -> None:
+    server.answers = {"/metrics": answer}  # type: ignore[attr-defined]
+    url = f"http://127.0.0.1:{server.server_port}"
+    code, _, errors = watch("--once", url)
+    assert code == 1
+    assert errors.startswith(f"benchwatch: the exporter {url} {sentence}")
+    assert ("benchwatch serve" in errors) == (answer[0] != 401)
+
+
+def alert(name: str, severity: str, state: str, since: str) -> dict[str, object]:
+    labels = {"alertname": name, "severity": severity}
+    return {
+        "state": state,
+        "labels": labels,
+        "annotations": {"summary": f"{name} it is"},
+        "activeAt": since,
+        "value": "1",
+    }
+
+
+def test_firing_alerts_are_shown_the_gravest_first(server: HTTPServer, exporter: Exporter, watch: Watch) -> None:
+    alerts = [
+        alert("RunStalled", "warning", "firing", "2026-01-01T00:00:00.123456789Z"),
+        alert("LatencySpike", "critical", "firing", "2026-01-01T00:00:00Z"),
+        alert("RunFailed", "critical", "pending", "2026-01-01T00:00:00Z"),
+    ]
+    body = json.dumps({"status": "success", "data": {"alerts": alerts}}).encode()
+    server.answers = {"/api/v1/alerts": (200, body)}  # type: ignore[attr-defined]
+    url = f"http://127.0.0.1:{server.server_port}"
+    lines = watch("--once", exporter.url, "--prometheus", url)[1].splitlines()
+    assert "2 alerts" in lines[0]
+    at = lines.index(f"Alerts of {url}")
+    assert re.fullmatch(r"critical \d+d LatencySpike  LatencySpike it is", lines[at + 1])
+    assert re.fullmatch(r"warning \d+d RunStalled  RunStalled it is", lines[at + 2])
+    server.answers = {}  # type: ignore[attr-defined]
+    code, out, _ = watch("--once", exporter.url, "--prometheus", url)
+    assert code == 0
+    assert f"Alerts of {url}: it has no such page (HTTP status 404)" in out

@@ -1,0 +1,102 @@
+import pytest
+
+from benchwatch.watch.model import Measured, Page
+from benchwatch.watch.rows import Note, active_runs, bytes_a_second, ended_workers, total
+
+from .pages import NOW, pgbench
+
+
+def test_rates_add_up_and_latencies_are_weighted_by_them() -> None:
+    together = total([Measured(rate=1000, latency=0.002), Measured(rate=3000, latency=0.004)])
+    assert (together.rate, together.latency) == (4000, pytest.approx(0.0035))
+
+
+def test_who_measured_no_latency_does_not_weigh() -> None:
+    parts = [Measured(rate=1000, latency=0.002), Measured(rate=0), Measured()]
+    assert (total(parts).rate, total(parts).latency) == (1000, pytest.approx(0.002))
+    assert total([Measured(), Measured()]) == Measured()
+    assert total([Measured(rate=0), Measured(rate=0)]) == Measured(rate=0)
+
+
+def test_percentiles_are_not_combined_but_the_highest_is_the_highest_of_all() -> None:
+    parts = [
+        Measured(rate=1, latency=0.001, quantiles={"0.5": 0.001, "0.99": 0.002, "1": 0.003}),
+        Measured(rate=1, latency=0.001, quantiles={"0.5": 0.001, "0.99": 0.004, "1": 0.009}),
+    ]
+    assert total(parts).quantiles == {"1": 0.009}
+
+
+def test_there_is_no_highest_where_one_of_them_does_not_tell() -> None:
+    parts = [Measured(rate=1, latency=0.001, quantiles={"1": 0.003}), Measured(rate=1, latency=0.001)]
+    assert total(parts).quantiles == {}
+
+
+def test_syncs_are_not_in_a_total() -> None:
+    parts = (Measured("wal", "write", 1000.0, 0.0002), Measured("wal", "sync", 1000.0, 0.004))
+    more = (Measured("data", "read", 3000.0, 0.0006),)
+    worker = pgbench("disk1")._replace(tool="fio", now=parts + more)
+    (run,) = active_runs(Page((worker,)), NOW)
+    assert (run.totals[0].measured.rate, run.totals[0].measured.latency) == (4000, pytest.approx(0.0005))
+
+
+def test_workers_stand_in_natural_order_under_their_totals() -> None:
+    page = Page((pgbench("db10", 100, 0.001), pgbench("db9", 300, 0.003)))
+    (run,) = active_runs(page, NOW)
+    assert [row.name for row in run.rows] == ["db9", "db10"]
+    (together,) = run.totals
+    assert (together.name, together.measured.rate, together.measured.latency) == ("all", 400, pytest.approx(0.0025))
+    assert run.states == (("running", 2),)
+
+
+def test_a_run_ends_when_its_last_worker_has_ended() -> None:
+    done = (Measured(rate=900, latency=0.002),)
+    half = Page((pgbench("db1"), pgbench("db2", state="finished", end=NOW - 3, result=done)))
+    assert [run.states for run in active_runs(half, NOW)] == [(("running", 1), ("finished", 1))]
+    assert ended_workers(half) == []
+    whole = Page(
+        (pgbench("db1", state="failed", end=NOW - 9), pgbench("db2", state="finished", end=NOW - 3, result=done))
+    )
+    assert active_runs(whole, NOW) == []
+    assert [worker.name for worker in ended_workers(whole)] == ["db2", "db1"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "age", "told", "shown"),
+    [
+        (0.0, 0.5, "nothing completes", "nothing completes"),
+        (None, 12.0, "no report for 3 intervals", "no report for 12 s"),
+    ],
+)
+def test_why_a_worker_stalls(rate: float | None, age: float, told: str, shown: str) -> None:
+    (run,) = active_runs(Page((pgbench("db1", rate, None, state="stalled", reason=told, age=age),)), NOW)
+    assert run.rows[0].reason == shown
+
+
+def test_a_missed_objective_and_failures_are_remarked() -> None:
+    worker = pgbench("db1", latency=0.002, objective=0.001, counts={"failed": 3.0, "retries": 7.0, "skipped": 0.0})
+    (run,) = active_runs(Page((worker,)), NOW)
+    assert run.rows[0].notes == (
+        Note("mean above the objective of 1.00 ms", bad=True),
+        Note("3 failed", bad=True),
+        Note("7 retries"),
+    )
+
+
+def test_target_and_achieved_rate_stand_side_by_side() -> None:
+    jobs = (
+        Measured("data", "read", rate=280, bandwidth=2_293_760, target_rate=400),
+        Measured("log", "write", rate=50, bandwidth=819_200, target_rate=50),
+    )
+    worker = pgbench("disk1")._replace(tool="fio", tool_version="fio-3.42", now=jobs)
+    (run,) = active_runs(Page((worker,)), NOW)
+    assert [(row.name, row.op) for row in run.rows] == [("data", "read"), ("log", "write")]
+    assert run.rows[0].notes == (Note("2.29 MB/s"), Note("target 400 IOPS: 70%", bad=True))
+    assert run.rows[1].notes == (Note("819 kB/s"), Note("target 50.0 IOPS: 100%"))
+    assert run.facts == ("1m 05s", "8m 55s left", "fio 3.42", "disk1")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0 B/s"), (999, "999 B/s"), (3_276_800, "3.28 MB/s"), (2e9, "2.00 GB/s")]
+)
+def test_bandwidths_have_a_fitting_unit(value: float, text: str) -> None:
+    assert bytes_a_second(value) == text

@@ -1,0 +1,236 @@
+import pytest
+from rich.text import Text
+
+from benchwatch.watch.model import Alert, Cvm, Measured, Page, Vdisk
+from benchwatch.watch.screen import Moment, Screen
+
+from .pages import NOW, URL, moment, pgbench, rendered, row, screen_of, shown
+
+QUANTILES = {"0.5": 0.0019, "0.95": 0.004, "0.99": 0.0091, "0.999": 0.02, "1": 0.0312}
+SIZES = pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50)])
+
+
+def words(line: str) -> str:
+    return " ".join(line.split())
+
+
+@SIZES
+def test_a_worker_shows_rate_mean_percentiles_and_how_far_it_is(width: int, height: int) -> None:
+    lines = shown(screen_of(moment(pgbench("db1", 1234.0, 0.00215, quantiles=QUANTILES))), width, height)
+    assert len(lines) == height
+    assert lines[0].startswith(f"benchwatch · 1 running · {URL}")
+    assert lines[0].endswith("14:13:20 UTC")
+    assert lines[2].startswith("test1  running · 1m 05s · 8m 55s left · pgbench 15.18")
+    found = row(lines, "db1").replace(" ms", "ms").split()
+    assert found == ["●", "db1", "0s", "1.23k", "█", "2.15ms", "█", "1.90ms", "4.00ms", "9.10ms", "31.2ms"]
+    assert lines[-1] == "q quit · j k run · p pause · alerts: --prometheus URL"
+
+
+def test_zero_throughput_is_zero_and_a_stall_is_named() -> None:
+    before = [moment(pgbench("db1", 1000.0, 0.002), now=NOW - 30 + second) for second in range(20)]
+    halted = pgbench("db1", 0.0, None, state="stalled", reason="nothing completes")
+    stalled = [moment(halted, now=NOW - 10 + second) for second in range(11)]
+    lines = shown(screen_of(*before, *stalled))
+    assert "1 stalled" in lines[0]
+    line = row(lines, "db1")
+    assert line.startswith("■ db1")
+    assert line.endswith("stalled: nothing completes")
+    assert "████___" in line
+    assert line.split()[3] == "0"
+    assert "2.00" not in line
+
+
+def test_a_silent_worker_shows_no_number_but_the_age_of_its_data() -> None:
+    before = [moment(pgbench("db1", 1000.0, 0.002, quantiles=QUANTILES), now=NOW - 40 + second) for second in range(28)]
+    lines = shown(screen_of(*before, moment(pgbench("db1", None, None, state="stalled", age=12.4))))
+    line = row(lines, "db1")
+    assert line.split()[2:4] == ["12s", "–"]
+    assert line.endswith("stalled: no report for 12 s")
+    assert "████   " in line, "the time without reports is a gap"
+    assert not any(number in line for number in ("1.00k", "2.00ms", "31.2"))
+
+
+@SIZES
+def test_a_lost_exporter_takes_all_numbers_with_it(width: int, height: int) -> None:
+    screen = screen_of(moment(pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES)))
+    page = Page((pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES, age=8.5),))
+    screen.show(Moment(NOW + 8, page, NOW, "cannot be reached: Connection refused", "Is it there?"))
+    lines = shown(screen, width, height)
+    assert lines[1] == "The exporter cannot be reached: Connection refused. Last read 8.0 s ago."
+    assert lines[2] == "Trying again. Is it there?"
+    assert lines[4].startswith("test1  unknown · ")
+    assert row(lines, "db1").split()[0] == "?"
+    assert row(lines, "db1").split()[2:4] == ["16s", "–"]
+    assert row(lines, "db1").endswith("exporter does not answer")
+    assert "1.23k" not in "\n".join(lines)
+
+
+def test_an_exporter_that_was_never_there() -> None:
+    screen = screen_of(Moment(NOW, None, None, "cannot be reached: Connection refused"))
+    assert shown(screen)[1] == "The exporter cannot be reached: Connection refused."
+
+
+@SIZES
+def test_more_workers_than_lines_show_totals_and_the_slowest(width: int, height: int) -> None:
+    workers = [pgbench(f"db{number}", 100.0, number / 1000) for number in range(1, 61)]
+    lines = shown(screen_of(moment(*workers)), width, height)
+    assert lines[2].startswith("test1  60 running")
+    assert words(row(lines, "all")).replace(" ms", "ms").startswith("all 6.00k █ 30.5ms")
+    names = [line.split()[1] for line in lines if line.startswith("●")]
+    assert names == [f"db{number}" for number in range(60, 60 - len(names), -1)]
+    assert f"    + {60 - len(names)} more" in lines
+    assert len(names) == height - 6
+
+
+def test_a_stalled_worker_is_among_those_shown() -> None:
+    workers = [pgbench(f"db{number}", 100.0, number / 1000) for number in range(1, 61)]
+    workers[0] = pgbench("db1", None, None, state="stalled", age=7)
+    lines = shown(screen_of(moment(*workers)))
+    assert lines[2].startswith("test1  1 stalled · 59 running")
+    assert lines[4].startswith("■ db1 ")
+
+
+def test_more_runs_than_lines_are_counted() -> None:
+    workers = [pgbench("db1", run=f"run{number:02}") for number in range(30)]
+    lines = shown(screen_of(moment(*workers)))
+    runs = [line for line in lines if line.startswith("run")]
+    assert f"+ {30 - len(runs)} more runs" in lines
+    assert len(lines) == 24
+
+
+def test_the_chosen_run_is_shown_first_and_fullest() -> None:
+    first = [pgbench(f"db{number}", run="a") for number in range(1, 31)]
+    second = [pgbench(f"db{number}", run="b") for number in range(1, 31)]
+    screen = screen_of(moment(*first, *second))
+    assert shown(screen)[2].startswith("a  30 running")
+    for chosen in ("a", "b", "a"):
+        screen.select(1)
+        lines = shown(screen)
+        assert lines[2].startswith(f"{chosen}  30 running")
+    screen.select(-1)
+    assert shown(screen)[2].startswith("b  30 running")
+
+
+def test_a_pause_keeps_the_moment_and_says_so() -> None:
+    screen = screen_of(moment(pgbench("db1", 1234.0)))
+    screen.pause()
+    screen.show(moment(pgbench("db1", 77.0), now=NOW + 9), fresh=True)
+    lines = shown(screen)
+    assert "1.23k" in row(lines, "db1")
+    assert lines[-1].startswith("PAUSED at 14:13:20 UTC")
+    screen.pause()
+    assert "77.0" in row(shown(screen), "db1")
+
+
+@SIZES
+def test_names_from_outside_cannot_command_the_terminal(width: int, height: int) -> None:
+    evil = "\x1b[2J\x1b]0;owned\x07\r\n\x9b31m\u202e[bold red]x[/]\u2028"
+    workers = [
+        pgbench(evil, run=evil),
+        pgbench(evil, run="b" + evil, state="failed", end=NOW - 5, result=(Measured(job=evil, op=evil, rate=5.0),)),
+    ]
+    alerts = [Alert(evil, evil, evil, NOW - 3)]
+    page = Page(tuple(workers), (Vdisk("cvm", evil, evil, evil, evil, {}, {}, {}, None),), (Cvm(evil, True, NOW),))
+    screen = Screen(URL, URL)
+    screen.show(Moment(NOW, page, NOW, alerts=alerts), fresh=True)
+    sent = "\n".join(rendered(screen.lines(width, height), width, height, styles=True))
+    for forbidden in ("\x1b[2J", "\x1b]", "\x07", "\r", "\x9b", "\u202e", "\u2028"):
+        assert forbidden not in sent
+    assert "\ufffd[2J\ufffd]0;" in sent
+    whole = "\n".join(rendered(screen.snapshot(200), 200, 60, styles=True))
+    assert "[bold red]x[/]" in whole, "markup is text like any other"
+
+
+def test_every_size_has_room() -> None:
+    workers = [pgbench(f"db{number}", run=f"run{number % 4}", quantiles=QUANTILES) for number in range(12)]
+    alerts = [Alert("LatencySpike", "critical", "latency is 9 times its usual", NOW - 32)] * 9
+    vdisks = tuple(Vdisk("cvm1", str(n), "pg1", f"scsi.{n}", "data", {}, {}, {}, 1.0) for n in range(9))
+    screen = Screen(URL, URL)
+    screen.show(Moment(NOW, Page(tuple(workers), vdisks, (Cvm("cvm1", True, NOW),)), NOW, alerts=alerts), fresh=True)
+    for width, height in ((1, 1), (5, 55), (20, 2), (40, 13), (60, 21), (75, 5), (80, 8), (100, 34), (250, 3)):
+        assert len(screen.lines(width, height)) == height, (width, height)
+    for width in (76, 79, 80, 99, 100, 139, 180):
+        rows = [line for line in screen.lines(width, 100) if line.plain.startswith("●")]
+        assert {line.cell_len for line in rows} == {width}, "the whole width is used"
+
+
+def test_what_is_above_the_objective_stands_out() -> None:
+    lines = rendered(
+        screen_of(
+            moment(pgbench("db1", latency=0.002, objective=0.001, quantiles={"0.5": 0.0005, "0.99": 0.009}))
+        ).lines(120, 24),
+        120,
+        24,
+        styles=True,
+    )
+    line = next(line for line in lines if "db1" in line)
+    assert "\x1b[1;31m2.00 ms" in line
+    assert "\x1b[33m9.00 ms" in line
+    assert "\x1b[33m 500 µs" not in line
+    assert "mean above the objective of 1.00 ms" in "\n".join(lines)
+
+
+def test_alerts_that_fire_say_since_when() -> None:
+    alerts = [Alert("LatencySpike", "critical", "latency is 9 times its usual", NOW - 32)]
+    lines = shown(screen_of(moment(pgbench("db1"), alerts=alerts), prometheus="http://127.0.0.1:9090"), 100)
+    assert "1 alert" in lines[0]
+    at = lines.index("Alerts of http://127.0.0.1:9090")
+    assert lines[at + 1] == "critical 32s LatencySpike  latency is 9 times its usual"
+
+
+def test_alerts_that_cannot_be_read_are_not_said_to_be_none() -> None:
+    problem = moment(pgbench("db1"), alerts_problem="does not answer within 3 s")
+    lines = shown(screen_of(problem, prometheus="http://p:9090"))
+    assert "alert" not in lines[0]
+    assert "Alerts of http://p:9090: it does not answer within 3 s" in lines
+    assert "no alerts" in shown(screen_of(moment(pgbench("db1"), alerts=[]), prometheus="http://p:9090"))[0]
+
+
+def test_vdisks_of_the_benchmark_come_first() -> None:
+    vdisks = (
+        Vdisk("cvm1", "50000", "", "", "", {"read": 9.0}, {"read": 0.5}, {}, None),
+        Vdisk("cvm1", "1", "pg1", "scsi.2", "log", {"write": 398.0}, {"write": 0.0007}, {"write": 0.1}, 0.75),
+    )
+    screen = screen_of(Moment(NOW, Page((), vdisks, (Cvm("cvm1", True, NOW - 4), Cvm("cvm2", False, None))), NOW))
+    lines = shown(screen)
+    at = lines.index("vdisks  cvm1 read 4.0 s ago · cvm2 does not answer")
+    assert words(lines[at + 2]) == "pg1 scsi.2 log – 398 – 700 µs 75% – 10%"
+    assert words(lines[at + 3]) == "cvm1 50000 9.00 – 500 ms – – – –"
+
+
+def test_ended_runs_keep_their_results() -> None:
+    workers = (
+        pgbench("db1", run="pg1", state="finished", end=NOW - 5, result=(Measured(rate=2340.0, latency=0.0017),)),
+        pgbench(
+            "disk1",
+            run="fio1",
+            state="failed",
+            start=NOW - 725,
+            end=NOW - 125,
+            result=(Measured("data", "read", 400.0, 0.0009, {"0.99": 0.00718, "1": 0.107}),),
+        ),
+    )
+    lines = shown(screen_of(moment(*workers)))
+    assert "Nothing is running." in lines
+    assert words(row(lines, "pg1 db1")) == "pg1 db1 finished 2.34k 1.70 ms – – 60s 5s"
+    assert words(row(lines, "fio1 data read")) == "fio1 data read failed 400 900 µs 7.18 ms 107 ms 10m 2m"
+
+
+def test_why_a_worker_failed_stands_where_its_figures_would() -> None:
+    workers = [
+        pgbench("db1", None, None, run="a", state="failed", reason="exit code 1"),
+        pgbench("db2", run="a"),
+        pgbench("db1", None, None, run="b", state="failed", reason="connection to server was lost", end=NOW - 5),
+    ]
+    lines = shown(screen_of(moment(*workers)))
+    assert words(row(lines, "db1")).endswith("failed: exit code 1")
+    assert words(row(lines, "b db1")) == "b db1 failed connection to server was lost 60s 5s"
+
+
+def test_a_snapshot_has_every_worker() -> None:
+    workers = [pgbench(f"db{number}") for number in range(1, 61)]
+    lines = screen_of(moment(*workers)).snapshot(120)
+    assert isinstance(lines[0], Text)
+    plain = [line.plain.rstrip() for line in lines]
+    assert len([line for line in plain if line.startswith("● db")]) == 60
+    assert not any("more" in line for line in plain)
