@@ -1,11 +1,15 @@
 """How long Prometheus takes to answer the live dashboard for an hour of 40 workers scraped every 500 ms.
 
 Makes such data with `promtool tsdb create-blocks-from openmetrics`, starts a Prometheus on them, asks every query of
-every panel at the resolution of the screen, one after the other, and prints the sum and the slowest. The transaction
-logs' histograms of all workers would be some 28 million samples, a quarter of an hour's work to make here: by default
-only 4 workers have one. The heatmap is in a collapsed row and not asked for until that is opened: it is told apart.
+every panel at the resolution of the screen, one after the other, and prints the sum and the slowest. Reports come once
+a second, so every second scrape of them brings nothing new. What is in collapsed rows is told apart. The buckets of all
+workers would be some 20 million samples, a quarter of an hour's work to make here: by default there is only what the
+rules record of them, and with --histograms those of a few workers too.
 
-    .venv/bin/python tests/benchmarks/dashboard_queries.py [--workers 40] [--minutes 60] [--histograms 4] [--runs 3]
+    .venv/bin/python tests/benchmarks/dashboard_queries.py [--workers 40] [--minutes 60] [--histograms 0] [--runs 5]
+        [--prometheus PROGRAM] [FILE ...]
+
+Several dashboards are asked in turns on the same data: the live one of another revision beside the present one, say.
 """
 
 import argparse
@@ -13,11 +17,13 @@ import math
 import os
 import random
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, islice, repeat
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -25,21 +31,30 @@ import requests
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.dashboards.grafana import FILES, Prometheus, Target, View, load, targets
+from tests.dashboards.grafana import FILES, Prometheus, Target, Value, View, load, targets
+
+from benchwatch.histogram import Buckets
 
 _END = 1_790_000_000
 _QUANTILES = ("0.5", "0.95", "0.99", "0.999", "1")
+_LATENCY = statistics.NormalDist(math.log(0.004), 0.5)
+"""Of the logarithm of a transaction's latency in seconds."""
 _STATES = ("running", "stalled", "finished", "failed", "abandoned")
 
 
 class Made(NamedTuple):
-    """A family to make: `growth` is 0 for a gauge around `value`, else what a counter gains a second."""
+    """A family to make, a sample each `interval` seconds and a new value each `report` seconds at most.
+
+    `growth` is 0 for a gauge around `value`, else what a counter gains a second; `decimals` is how many a value has.
+    """
 
     name: str
     labels: Sequence[str]
     interval: float
     value: float
     growth: float = 0.0
+    decimals: int = 6
+    report: float = 1.0
 
 
 def families(workers: int, histograms: int) -> Iterator[Made]:
@@ -47,7 +62,7 @@ def families(workers: int, histograms: int) -> Iterator[Made]:
     names = [f'run="density",worker="db{number}"' for number in range(workers)]
     fio = [f'run="disk",worker="fio1",job="data",op="{op}"' for op in ("read", "write")]
     live = [*names, 'run="disk",worker="fio1"']
-    yield Made("pgbench_tps", names, 0.5, 1000)
+    yield Made("pgbench_tps", names, 0.5, 1000, decimals=1)
     yield Made("pgbench_latency_average_seconds", names, 0.5, 0.004)
     yield Made(
         "pgbench_latency_window_seconds", [f'{name},quantile="{q}"' for name in names for q in _QUANTILES], 0.5, 0.005
@@ -58,14 +73,15 @@ def families(workers: int, histograms: int) -> Iterator[Made]:
     yield Made("benchwatch_run_last_report_timestamp_seconds", live, 0.5, _END - 3600, 1)
     yield Made("benchwatch_run_info", [f'{name},tool="pgbench",tool_version="17.2"' for name in names], 10, -1.0)
     yield Made("benchwatch_run_start_timestamp_seconds", live, 10, -(_END - 3600.0))
+    yield Made("benchwatch_run_report_interval_seconds", live, 10, -1.0)
     yield Made("benchwatch_disk_info", ['device="sdb",role="log"', 'device="sdc",role="data"'], 10, -1.0)
     for name, value in (
         ("fio_iops", 5000),
         ("fio_bandwidth_bytes_per_second", 4e7),
         ("fio_latency_average_seconds", 3e-4),
-        ("fio_target_iops", 5000),
+        ("fio_target_iops", -5000),
     ):
-        yield Made(name, fio, 0.5, value)
+        yield Made(name, fio, 0.5, value, decimals=9)
     yield Made("fio_latency_window_seconds", [f'{one},quantile="{q}"' for one in fio for q in _QUANTILES], 0.5, 0.001)
     disks = [f'instance="host:9100",job="node",device="{device}"' for device in ("sda", "sdb", "sdc")]
     for name in ("read_bytes", "written_bytes", "reads_completed", "writes_completed"):
@@ -77,46 +93,52 @@ def families(workers: int, histograms: int) -> Iterator[Made]:
     yield Made("nutanix_cvm_up", ['cvm="cvm1"'], 10, -1.0)
     yield Made("nutanix_vdisk_info", [f'{name},role="data"' for name in vdisks], 10, -1.0)
     yield Made("nutanix_vdisk_frontend_latency_seconds", both, 10, 0.001)
-    yield Made("nutanix_vdisk_random_ratio", both, 10, 0.9)
-    yield Made("nutanix_vdisk_write_destination_ratio", [f'{name},destination="oplog"' for name in vdisks], 10, 1)
-    edges = [j * 2.0**k for k in range(-20, 4) for j in (1, 1.25, 1.5, 1.75)]
-    yield Made(
-        "pgbench_latency_seconds_bucket",
-        [f'{name},script="0",le="{edge:.9f}"' for name in names[:histograms] for edge in edges],
-        0.5,
-        0,
-        300,
-    )
+    yield Made("nutanix_vdisk_random_ratio", both, 10, 0.9, decimals=2)
+    oplog = [f'{name},destination="oplog"' for name in vdisks]
+    yield Made("nutanix_vdisk_write_destination_ratio", oplog, 10, 0.9, decimals=2)
+    bounds = Buckets().bounds
+    buckets = [f'{name},script="0",le="{bound}"' for name in names[:histograms] for bound in bounds]
+    yield Made("pgbench_latency_seconds_bucket", buckets, 0.5, 0, 300, decimals=0)
+    yield Made("run:pgbench_tps:mean1s", ['run="density"'], 1, 1000 * workers, decimals=12)
+    yield Made("run:pgbench_under_way:mean1s", ['run="density"'], 1, 4 * workers, decimals=12)
+    for bound in bounds:
+        if "e-0" not in bound:
+            rate = 300 * workers * _LATENCY.cdf(math.log(float(bound)))
+            yield Made(
+                "run:pgbench_latency_seconds_bucket:rate5s", [f'run="density",le="{bound}"'], 1, rate, decimals=12
+            )
 
 
 def write(output: TextIO, family: Made, minutes: int) -> int:
     """Writes a family in OpenMetrics; how many samples."""
-    name, labels, interval, value, growth = family
-    steps = round(minutes * 60 / interval)
+    steps = round(minutes * 60 / family.interval)
     start = _END - minutes * 60
-    times = [f" {start + step * interval:.1f}\n" for step in range(1, steps + 1)]
-    noise = random.Random(name)
-    for one in labels:
-        prefix = f"{name}{{{one}}} "
-        if growth:
-            total, numbers = float(value), []
-            for _ in range(steps):
-                total += growth * interval * noise.uniform(0.5, 1.5)
-                numbers.append(f"{total:.3f}")
-        elif value <= 0:
-            numbers = [f"{-value:.3f}"] * steps
+    times = [f" {start + step * family.interval:.1f}\n" for step in range(1, steps + 1)]
+    scrapes = max(1, round(family.report / family.interval))
+    noise = random.Random(family.name)
+    for one in family.labels:
+        prefix = f"{family.name}{{{one}}} "
+        reports = -(-steps // scrapes)
+        if family.growth:
+            gained = (family.growth * family.interval * scrapes * noise.uniform(0.5, 1.5) for _ in range(reports))
+            values: Iterable[float] = accumulate(gained, initial=family.value)
+        elif family.value <= 0:
+            values = repeat(abs(family.value))
         else:
-            cycle = [f"{value * noise.lognormvariate(0, 0.2):.6g}" for _ in range(997)]
-            numbers = [cycle[step % 997] for step in range(steps)]
-        output.write("".join([f"{prefix}{number}{moment}" for number, moment in zip(numbers, times, strict=True)]))
-    return steps * len(labels)
+            cycle = [family.value * noise.lognormvariate(0, 0.2) for _ in range(997)]
+            values = islice(chain.from_iterable(repeat(cycle)), reports)
+        texts = chain.from_iterable(repeat(f"{value:.{family.decimals}f}", scrapes) for value in values)
+        output.write("".join([f"{prefix}{text}{moment}" for moment, text in zip(times, texts, strict=False)]))
+    return steps * len(family.labels)
 
 
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    for name, default in (("workers", 40), ("minutes", 60), ("histograms", 4), ("runs", 3)):
+    for name, default in (("workers", 40), ("minutes", 60), ("histograms", 0), ("runs", 5)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--prometheus", default="prometheus")
+    parser.add_argument("dashboards", nargs="*", type=Path, default=[path for path in FILES if path.stem == "live"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -134,10 +156,10 @@ def main() -> None:
         command = ["promtool", "tsdb", "create-blocks-from", "openmetrics", output.name, str(data)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         Path(output.name).unlink()
-        _measure(data, options.minutes, options.runs)
+        _measure(options.prometheus, data, options.minutes, options.runs, options.dashboards)
 
 
-def _measure(data: Path, minutes: int, runs: int) -> None:
+def _measure(program: str, data: Path, minutes: int, runs: int, files: Sequence[Path]) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{listener.getsockname()[1]}"
@@ -145,48 +167,73 @@ def _measure(data: Path, minutes: int, runs: int) -> None:
     config.write_text("{}\n")
     storage = [f"--storage.tsdb.path={data}", "--storage.tsdb.retention.time=100y"]
     server = subprocess.Popen(
-        ["prometheus", f"--config.file={config}", *storage, f"--web.listen-address={address}"],
+        [program, f"--config.file={config}", *storage, f"--web.listen-address={address}"],
         stderr=subprocess.DEVNULL,
     )
     try:
         _wait(f"http://{address}/-/ready")
-        dashboard = load(next(path for path in FILES if path.stem == "live"))
         view = View(Prometheus(f"http://{address}"), _END - minutes * 60, _END)
-        values = view.values(dashboard, {})
-        rows = [panel for panel in dashboard["panels"] if panel["type"] == "row"]
-        collapsed = {panel["title"] for row in rows for panel in row["panels"]}
-        everything = list(targets(dashboard))
-        opened = [target for target in everything if target.panel in collapsed]
-        shown = [target for target in everything if target.panel not in collapsed]
-        for title, asked in (("shown at first", shown), ("in collapsed rows", opened)):
-            used = _cpu_seconds(server.pid)
-            figures, empty = _ask(view, values, asked, runs)
-            used = (_cpu_seconds(server.pid) - used) / runs
-            print(f"{title}: {len(asked)} queries, one after the other {1000 * sum(figures.values()):.0f} ms,", end=" ")
-            print(f"processor time of Prometheus {1000 * used:.0f} ms; the slowest:")
-            for target in sorted(figures, key=lambda one: -figures[one])[:10]:
-                print(f"  {1000 * figures[target]:6.1f} ms  {target.panel}")
-            print(f"  nothing found by: {', '.join(sorted(empty)) or 'none'}")
+        parts = [(f"{path}, {rows}", *_chosen(view, path, rows)) for path in files for rows in (SHOWN, COLLAPSED)]
+        rounds: dict[str, list[Round]] = {title: [] for title, _, _ in parts}
+        with requests.Session() as session:
+            session.trust_env = False
+            for _ in range(runs):
+                for title, asked, values in parts:
+                    used = _cpu_seconds(server.pid)
+                    times, empty = _ask(session, view, asked, values)
+                    rounds[title].append(Round(times, _cpu_seconds(server.pid) - used, empty))
+        for title, asked, _ in parts:
+            if asked:
+                _show(title, asked, rounds[title])
     finally:
         server.terminate()
         server.wait()
 
 
+SHOWN, COLLAPSED = "shown at first", "in collapsed rows"
+
+
+class Round(NamedTuple):
+    """All queries once: seconds of each, processor seconds of Prometheus, panels of queries that found nothing."""
+
+    times: dict[Target, float]
+    processor: float
+    empty: set[str]
+
+
+def _chosen(view: View, path: Path, rows: str) -> tuple[Sequence[Target], Mapping[str, Value]]:
+    dashboard = load(path)
+    folded = {panel["title"] for row in dashboard["panels"] for panel in row.get("panels", ())}
+    asked = [target for target in targets(dashboard) if (target.panel in folded) == (rows == COLLAPSED)]
+    return asked, view.values(dashboard, {})
+
+
 def _ask(
-    view: View, values: Mapping[str, str], asked: Sequence[Target], runs: int
+    session: requests.Session, view: View, asked: Sequence[Target], values: Mapping[str, Value]
 ) -> tuple[dict[Target, float], set[str]]:
-    """The shortest time of each query in seconds, and the panels of those that found nothing."""
-    times: dict[Target, float] = {}
+    times = {}
     empty = set()
-    for _ in range(runs):
-        for target in asked:
-            request = view.request(target, values)
-            begin = time.perf_counter()
-            body = view.prometheus.answer(*request)
-            times[target] = min(times.get(target, math.inf), time.perf_counter() - begin)
-            if b'"result":[]' in body:
-                empty.add(target.panel)
+    for target in asked:
+        path, parameters = view.request(target, values)
+        begin = time.perf_counter()
+        answer = session.post(f"{view.prometheus.url}/api/v1/{path}", data=parameters, timeout=60)
+        times[target] = time.perf_counter() - begin
+        answer.raise_for_status()
+        if b'"result":[]' in answer.content:
+            empty.add(target.panel)
     return times, empty
+
+
+def _show(title: str, asked: Sequence[Target], rounds: Sequence[Round]) -> None:
+    sums = [1000 * sum(one.times.values()) for one in rounds]
+    shortest = {target: 1000 * min(one.times[target] for one in rounds) for target in asked}
+    processor = 1000 * statistics.mean(one.processor for one in rounds)
+    print(f"{title}: {len(asked)} queries one after the other, {len(rounds)} times: median", end=" ")
+    print(f"{statistics.median(sums):.0f} ms, lowest {min(sums):.0f} ms, sum of each one's shortest", end=" ")
+    print(f"{sum(shortest.values()):.0f} ms; processor time of Prometheus {processor:.0f} ms; the slowest:")
+    for target in sorted(asked, key=lambda one: -shortest[one])[:10]:
+        print(f"  {shortest[target]:6.1f} ms  {target.panel}")
+    print(f"  nothing found by: {', '.join(sorted(rounds[0].empty)) or 'none'}")
 
 
 def _cpu_seconds(process: int) -> float:

@@ -27,6 +27,10 @@ _RECORDING = CHECKOUT / "tests/recordings/dashboards/pgbench-rate-retries-15.18"
 _BENCHWATCH = str(Path(sys.executable).parent / "benchwatch")
 _PROGRESS = re.compile(r"(?<=progress: )\d+\.\d+")
 _FIO_SECONDS = 20
+EARLIER, EARLIER_FIO = "c++ (files)", "huge+sync (files)"
+"""Runs that have ended, with names that are no regular expressions or do not match themselves."""
+SLOW, STUCK = "slow", "stuck"
+"""Runs of pgbench that report every 10 s and every second, the last time as the others begin; without parameters."""
 _CONFIG = """
 disks: {DEVICE: log}
 runs: {latency_objective: 20ms}
@@ -37,14 +41,14 @@ nutanix:
     5f0d7d8e-3a52-4c0b-9f0e-000000045269: {role: data}
     5f0d7d8e-3a52-4c0b-9f0e-000000040043: {role: log}
 """
-_ALERT = """
+_ALERTS = """
 groups:
   - name: always
     interval: 1s
     rules:
-      - alert: Always
-        expr: max by (run, worker) (benchwatch_run_info) == 1
-        labels: {severity: warning}
+      - {alert: Told, expr: "max by (run, worker) (benchwatch_run_info) == 1", labels: {severity: info}}
+      - {alert: Warned, expr: "max by (run, worker) (benchwatch_run_info) == 1", labels: {severity: warning}}
+      - {alert: Pressed, expr: "max by (run, worker) (benchwatch_run_info) == 1", labels: {severity: critical}}
 """
 
 
@@ -86,11 +90,19 @@ def _play(target: Path, name: str) -> threading.Thread:
     return player
 
 
+def _reports(interval: int) -> str:
+    """Recorded progress lines as if they came that many seconds apart, the last of them now."""
+    lines = [line for line in (_RECORDING / "stderr").read_text().splitlines(keepends=True) if _PROGRESS.search(line)]
+    times = [f"{time.time() - ago * interval:.3f}" for ago in (3, 2, 1, 0)]
+    return "".join(_PROGRESS.sub(moment, line) for moment, line in zip(times, lines, strict=False))
+
+
 class Lab:
     """Everything that runs, on free ports, in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        for name in ("logs", "runs/live", "runs/earlier", "runs/earlier-fio", "fio"):
+        runs = (f"runs/{name}" for name in ("live", EARLIER, EARLIER_FIO, SLOW, STUCK))
+        for name in ("logs", "fio", *runs):
             (folder / name).mkdir(parents=True)
         self.processes = Processes(folder / "logs", os.environ)
         self.prometheus = Prometheus(f"http://{_free_address()}")
@@ -100,9 +112,9 @@ class Lab:
     def start(self) -> None:
         """Starts the servers, and gives the exporter runs that have ended."""
         for recorded, name in (("stderr", "db1.err"), ("stdout", "db1.out"), ("db1.30137", "db1.30137")):
-            shutil.copy(_RECORDING / recorded, self._folder / "runs/earlier" / name)
+            shutil.copy(_RECORDING / recorded, self._folder / "runs" / EARLIER / name)
         fio = CHECKOUT / "tests/recordings/fio/jsonplus-si1-libaio-qd16-3.33.out"
-        shutil.copy(fio, self._folder / "runs/earlier-fio/disk1.out")
+        shutil.copy(fio, self._folder / "runs" / EARLIER_FIO / "disk1.out")
         config = self._folder / "benchwatch.yaml"
         config.write_text(_CONFIG.replace("DEVICE", _disk()).replace("URL", f"http://{self._addresses['cvm']}"))
         node = shutil.which("prometheus-node-exporter") or "node_exporter"
@@ -116,7 +128,9 @@ class Lab:
         self._start("prometheus", f"{self.prometheus.url}/-/ready", [*command, f"--web.listen-address={own}"])
 
     def benchmark(self) -> threading.Thread:
-        """Starts both benchmarks, which take about 20 s; the thread ends with the played one."""
+        """Starts both benchmarks, which take about 20 s; the thread ends with the played one. Others fall silent."""
+        for name, interval in ((SLOW, 10), (STUCK, 1)):
+            (self._folder / "runs" / name / "db1.err").write_text(_reports(interval))
         command = (
             f"fio --directory={self._folder / 'fio'} --size=4M --time_based --runtime={_FIO_SECONDS} --ioengine=libaio"
             " --output-format=json+ --status-interval=1 --eta=never --bs=8k"
@@ -128,14 +142,15 @@ class Lab:
         return _play(self._folder / "runs/live", "db1")
 
     def _configure(self) -> Path:
-        """The product's own configuration, with these addresses and an alert that always fires."""
+        """The product's own configuration and rules for dashboards, with these addresses, and alerts that fire."""
         config = yaml.safe_load((CHECKOUT / "prometheus/prometheus.yml").read_text())
+        config["scrape_configs"] = [job for job in config["scrape_configs"] if job["job_name"] != "prometheus"]
         for job in config["scrape_configs"]:
             name = "node" if job["job_name"] == "node" else "exporter"
             job["static_configs"] = [{"targets": [self._addresses[name]]}]
-        alert, path = self._folder / "alert.yml", self._folder / "prometheus.yml"
-        alert.write_text(_ALERT)
-        config["rule_files"] = [str(alert)]
+        alerts, path = self._folder / "alerts.yml", self._folder / "prometheus.yml"
+        alerts.write_text(_ALERTS)
+        config["rule_files"] = [str(alerts), str(CHECKOUT / "prometheus/rules/dashboards.yml")]
         config.pop("alerting", None)
         path.write_text(yaml.safe_dump(config))
         return path

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 _STEPS = ((1.5, 1), (3.5, 2), (7.5, 5), (12.5, 10), (17.5, 15), (25, 20), (45, 30), (90, 60), (math.inf, 300))
 """To what Grafana rounds a step, seconds: up to which, to which."""
-_REFERENCE = re.compile(r"\$\{(\w+)(?::\w+)?\}|\$(\w+)")
+_REFERENCE = re.compile(r"\$\{(\w+)(?::(\w+))?\}|\$(\w+)")
 
 
 class Target(NamedTuple):
@@ -31,6 +31,38 @@ class Target(NamedTuple):
     """Seconds."""
     points: int = 750
     """How many are asked for at most: what the panel says, or its width in pixels."""
+    time_from: str = ""
+    """The panel's own time range up to the end, in seconds; empty if it has none."""
+
+
+class Value(NamedTuple):
+    """What stands for a variable in a query, by itself and with the format `:regex`."""
+
+    text: str
+    regex: str
+
+
+def _as_it_is(text: str) -> Value:
+    return Value(text, text)
+
+
+def _one(value: str) -> Value:
+    """The value of a variable of which one is chosen: as `interpolateQueryExpr` of Grafana's escaping.ts has it."""
+    return Value(value.replace("\\", r"\\").replace("'", r"\\'"), _regex(value))
+
+
+def _several(values: Sequence[str]) -> Value:
+    """That of a variable of which several or all can be chosen: a regular expression in a string of PromQL."""
+    escaped = [re.sub(r"[$^*{}\[\]+?.()|]", r"\\\\\g<0>", value.replace("\\", r"\\\\")) for value in values]
+    return Value(_either(escaped), _either([_regex(value) for value in values]))
+
+
+def _regex(value: str) -> str:
+    return re.sub(r"[\\^$*+?.()|\[\]{}/]", r"\\\g<0>", value)
+
+
+def _either(patterns: Sequence[str]) -> str:
+    return patterns[0] if len(patterns) == 1 else f"({'|'.join(patterns)})"
 
 
 def load(path: Path) -> Json:
@@ -59,6 +91,7 @@ def targets(dashboard: Json) -> Iterator[Target]:
                 target["instant"],
                 _seconds(target),
                 panel.get("maxDataPoints", 750),
+                panel.get("timeFrom", ""),
             )
     for annotation in dashboard["annotations"]["list"]:
         yield Target(
@@ -70,9 +103,14 @@ def _seconds(target: Json) -> int:
     return int(target.get("interval", "1s").removesuffix("s"))
 
 
-def interpolate(expression: str, values: Mapping[str, str]) -> str:
-    """Puts the variables' values in. Raises KeyError for one that there is not."""
-    return _REFERENCE.sub(lambda match: values[match[1] or match[2]], expression)
+def interpolate(expression: str, values: Mapping[str, Value]) -> str:
+    """Puts the variables' values in. Raises KeyError for a variable or a format that there is not."""
+
+    def text(match: re.Match[str]) -> str:
+        value = values[match[1] or match[3]]
+        return {None: value.text, "regex": value.regex}[match[2]]
+
+    return _REFERENCE.sub(text, expression)
 
 
 @dataclass(frozen=True)
@@ -116,15 +154,15 @@ class View:
     start: float
     end: float
 
-    def values(self, dashboard: Json, chosen: Mapping[str, str]) -> dict[str, str]:
-        """The value of every variable, from Prometheus where it is not `chosen`."""
-        values = {"__range": f"{round(self.end - self.start)}s"}
+    def values(self, dashboard: Json, chosen: Mapping[str, str | Sequence[str]]) -> dict[str, Value]:
+        """The value of every variable: what is `chosen`; else all, or of a variable of one value the first."""
+        values = {"__range": _as_it_is(f"{round(self.end - self.start)}s")}
         for variable in dashboard["templating"]["list"]:
             name = variable["name"]
-            values[name] = chosen[name] if name in chosen else self._value(variable, values)
+            values[name] = self._value(variable, values, chosen.get(name))
         return values
 
-    def options(self, variable: Json, values: Mapping[str, str]) -> list[str]:
+    def options(self, variable: Json, values: Mapping[str, Value]) -> list[str]:
         """What a query variable offers."""
         query = interpolate(variable["query"]["query"], values)
         labels = re.fullmatch(r"label_values\((.*), (\w+)\)", query, re.DOTALL)
@@ -136,15 +174,15 @@ class View:
         lines = [self._line(series) for series in self.prometheus.instant(result[1], self.end)]
         return list(dict.fromkeys(match[1] for line in lines if (match := pattern.search(line))))
 
-    def _value(self, variable: Json, values: Mapping[str, str]) -> str:
+    def _value(self, variable: Json, values: Mapping[str, Value], chosen: str | Sequence[str] | None) -> Value:
         if variable["type"] == "datasource":
-            return str(variable["current"]["value"])
-        if variable.get("allValue"):
-            return str(variable["allValue"])
-        options = self.options(variable, values)
-        if variable["includeAll"]:
-            return "|".join(options)
-        return options[0] if options else ""
+            return _as_it_is(variable["current"]["value"])
+        if chosen is None and variable.get("allValue"):
+            return _as_it_is(variable["allValue"])
+        found = self.options(variable, values) if chosen is None else [chosen] if isinstance(chosen, str) else chosen
+        if variable["multi"] or variable["includeAll"]:
+            return _several(found)
+        return _one(found[0] if found else "")
 
     @staticmethod
     def _line(series: Json) -> str:
@@ -155,20 +193,23 @@ class View:
         moment, value = series["value"]
         return f"{name}{{{inner}}} {value} {moment * 1000}"
 
-    def request(self, target: Target, values: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    def request(self, target: Target, values: Mapping[str, Value]) -> tuple[str, dict[str, str]]:
         """Path and parameters of what is asked of Prometheus."""
         least = target.minimum_step
-        wanted = (self.end - self.start) / target.points
+        seconds = self.end - self.start
+        if target.time_from:
+            seconds = float(interpolate(target.time_from, values).removesuffix("s"))
+        wanted = seconds / target.points
         step = max(least, next(rounded for limit, rounded in _STEPS if wanted <= limit))
         window = max(step + least, 4 * least)
-        steps = {"__interval": f"{step}s", "__rate_interval": f"{window}s"}
+        steps = {"__interval": _as_it_is(f"{step}s"), "__rate_interval": _as_it_is(f"{window}s")}
         expression = interpolate(target.expression, {**values, **steps})
         if target.instant:
             return "query", {"query": expression, "time": str(self.end)}
-        start = self.end - (self.end - self.start) // step * step
+        start = self.end - seconds // step * step
         times = {"start": str(start), "end": str(self.end), "step": str(step)}
         return "query_range", {"query": expression, **times}
 
-    def ask(self, target: Target, values: Mapping[str, str]) -> list[Json]:
+    def ask(self, target: Target, values: Mapping[str, Value]) -> list[Json]:
         """The series that a query gives. Raises ValueError if Prometheus refuses it."""
         return self.prometheus.series(*self.request(target, values))

@@ -26,9 +26,11 @@ OTHERS = re.compile(
 
 _NAME = re.compile(r"(?<![\w$\"])[a-zA-Z_:][\w:]*(?=\s*[{\[])|\bALERTS(?:_FOR_STATE)?\b|\bup\b")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_METRIC = re.compile(r"\b(?:pgbench|fio|nutanix|benchwatch|process|scrape|node)_[a-z_0-9]+\b")
+_METRIC = re.compile(r"\b\w+:\w+:\w+\b|\b(?:pgbench|fio|nutanix|benchwatch|process|scrape|node)_[a-z_0-9]+\b")
 _RATE = re.compile(r"\b(?:rate|irate|increase)\([^()]*?\[(.*?)\]")
 _COUNTER = re.compile(r"(\w+)\(\s*(\w+_total)\b")
+_PATTERN = re.compile(r"[=!]~([\"`])(.*?)\1")
+_HEATMAPS_NEED = re.compile(r"pgbench -l|--output-format=json\+|detail page")
 
 every_dashboard = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
@@ -40,6 +42,8 @@ def known_metrics() -> set[str]:
             names.add(family.name)
             if family.kind in ("histogram", "summary"):
                 names |= {f"{family.name}_{suffix}" for suffix in ("bucket", "sum", "count")}
+    for path in (DASHBOARDS.parent / "prometheus/rules").glob("*.yml"):
+        names |= set(re.findall(r"record: (\S+)", path.read_text()))
     return names
 
 
@@ -123,7 +127,7 @@ def test_every_panel_says_what_it_shows_what_bad_looks_like_and_its_source(path:
         assert shows.endswith(".") and bad.startswith("**Bad:** ") and source.startswith("**Source:** `"), panel[
             "title"
         ]
-        named = set(re.findall(r"`(\w+)`", source))
+        named = set(re.findall(r"`([\w:]+)`", source))
         asked = {name for target in panel["targets"] for name in metrics(target["expr"])}
         assert named == asked, panel["title"]
 
@@ -215,6 +219,39 @@ def test_variables_that_are_used_exist(path: Path) -> None:
     for text in [*expressions(dashboard), *links]:
         used = {first or second for first, second in re.findall(r"\$\{(\w+)[^}]*\}|\$(\w+)", text)}
         assert used <= known, text
+
+
+@every_dashboard
+def test_single_choices_are_no_regular_expressions(path: Path) -> None:
+    """Grafana escapes only what can be several values, or has the format for it."""
+    dashboard = load(path)
+    single = {one["name"] for one in dashboard["templating"]["list"] if not (one.get("multi") or one.get("includeAll"))}
+    for expression in expressions(dashboard):
+        for _, pattern in _PATTERN.findall(expression):
+            used = {first or second for first, second in re.findall(r"\$(?:(\w+)|\{(\w+)\})", pattern)}
+            assert not used & single, expression
+
+
+@every_dashboard
+def test_values_in_links_are_encoded(path: Path) -> None:
+    assert "${__value.raw}" not in path.read_text()
+
+
+@every_dashboard
+def test_only_parts_of_a_whole_have_an_axis_that_ends(path: Path) -> None:
+    for panel in panels(load(path)):
+        for override in panel["fieldConfig"]["overrides"]:
+            properties = {one["id"]: one["value"] for one in override["properties"]}
+            if properties.get("custom.axisPlacement") == "right":
+                assert properties.get("max") == (1 if properties["unit"] == "percentunit" else None), panel["title"]
+
+
+@every_dashboard
+def test_heatmaps_say_what_they_need(path: Path) -> None:
+    """In the description: Grafana does not show a heatmap's `noValue`."""
+    for panel in panels(load(path)):
+        if panel["type"] == "heatmap":
+            assert _HEATMAPS_NEED.search(panel["description"]), panel["title"]
 
 
 @every_dashboard

@@ -17,6 +17,7 @@ GROUPS = (
     "vdisk_baselines",
     "vdisks",
     "exporter",
+    "dashboards",
 )
 """The groups of rules, each after those it builds on."""
 

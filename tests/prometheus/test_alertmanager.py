@@ -6,7 +6,6 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -17,6 +16,8 @@ from tests.prometheus.programs import FOLDER, output, program
 CONFIG = FOLDER / "alertmanager.yml"
 PATIENCE = 30.0
 """Seconds until an Alertmanager that does not get on is given up."""
+SETTLED = 0.5
+"""Seconds after which it has inhibited what it will: it lists an alert before that silences others."""
 
 
 def routed(**labels: str) -> str:
@@ -67,20 +68,25 @@ class Alertmanager:
         except requests.RequestException:
             return False
 
-    def silent(self, instance: str, alerts: Mapping[str, Mapping[str, str]]) -> set[str]:
-        """Tells it of alerts of one exporter, by a key each; the keys of those that are inhibited."""
+    def tell(self, instance: str, alerts: Mapping[str, Mapping[str, str]]) -> None:
+        """Tells it of alerts of one exporter, by a key each."""
         told = [{"labels": {"instance": instance, "key": key, **labels}} for key, labels in alerts.items()]
         posted = self._session.post(f"{self._url}/api/v2/alerts", json=told, timeout=5)
         assert posted.ok, posted.text
-        deadline = time.monotonic() + PATIENCE
-        while len(known := self._known(instance)) < len(alerts):
-            assert time.monotonic() < deadline, known
-            time.sleep(0.05)
-        return {alert["labels"]["key"] for alert in known if alert["status"]["inhibitedBy"]}
 
-    def _known(self, instance: str) -> list[Any]:
+    def inhibited(self, instance: str) -> dict[str, bool]:
+        """Whether each alert of an exporter that it lists is inhibited, by its key."""
         alerts = self._session.get(f"{self._url}/api/v2/alerts", timeout=5).json()
-        return [alert for alert in alerts if alert["labels"]["instance"] == instance]
+        ours = [alert for alert in alerts if alert["labels"]["instance"] == instance]
+        return {alert["labels"]["key"]: bool(alert["status"]["inhibitedBy"]) for alert in ours}
+
+    def settles_at(self, instance: str, expected: Mapping[str, bool]) -> bool:
+        """Whether it comes to inhibit these alerts of an exporter and no others, and stays there."""
+        deadline = time.monotonic() + PATIENCE
+        while self.inhibited(instance) != expected and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(SETTLED)
+        return self.inhibited(instance) == expected
 
 
 @pytest.fixture(scope="module")
@@ -206,12 +212,16 @@ def alert(name: str, *labels: Mapping[str, str]) -> dict[str, str]:
 def test_greater_alert_silences_the_lesser(
     alertmanager: Alertmanager, request: pytest.FixtureRequest, told: dict[str, dict[str, str]], silent: set[str]
 ) -> None:
-    assert alertmanager.silent(request.node.callspec.id, told) == silent
+    instance = request.node.callspec.id
+    alertmanager.tell(instance, told)
+    assert alertmanager.settles_at(instance, {key: key in silent for key in told}), alertmanager.inhibited(instance)
 
 
 def test_exporter_that_is_down_silences_nothing_of_another(alertmanager: Alertmanager) -> None:
-    assert alertmanager.silent("b:1", {"down": alert("ExporterDown", CRITICAL)}) == set()
-    assert alertmanager.silent("b:2", {"stalled": alert("RunStalled", DB1, CRITICAL)}) == set()
+    alertmanager.tell("b:1", {"down": alert("ExporterDown", CRITICAL), "stalled": alert("RunStalled", DB1, CRITICAL)})
+    alertmanager.tell("b:2", {"stalled": alert("RunStalled", DB1, CRITICAL)})
+    assert alertmanager.settles_at("b:1", {"down": False, "stalled": True})
+    assert alertmanager.settles_at("b:2", {"stalled": False})
 
 
 def test_every_alert_named_in_the_configuration_exists() -> None:

@@ -57,7 +57,7 @@ def test_everything_twice_is_evaluated_and_fires_nothing(tmp_path: Path) -> None
         f"count_over_time(ALERTS[{SECONDS}s])": {},
         "count(worker:latency_seconds:threshold)": {"{}": 4},
         "count(run_vdisk:latency_seconds:mean)": {"{}": 4},
-        "sum(run:operations:rate)": {"{}": 4000},
+        "sum(worker:operations:rate)": {"{}": 4000},
         "device:benchwatch_disk_info:role": {'device:benchwatch_disk_info:role{device="sdc", role="data"}': 1},
         "count(run_role:node_disk_writes:rate5s_median5m)": {"{}": 2},
     }

@@ -25,8 +25,6 @@ FOREIGN = {
     "node_disk_write_time_seconds_total",
     "node_disk_reads_completed_total",
     "node_disk_writes_completed_total",
-    "node_disk_read_bytes_total",
-    "node_disk_written_bytes_total",
     "prometheus_rule_group_iterations_missed_total",
     "prometheus_rule_group_last_duration_seconds",
     "prometheus_rule_evaluation_failures_total",
@@ -136,7 +134,8 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
     intervals = scrape_intervals()
     windows = {rule.content["record"]: re.findall(r"\[(\w+)\]", rule.content["expr"]) for rule in RECORDINGS}
     assert Duration.read(*windows["worker:latency_seconds:max2s"]) >= 4 * intervals["benchwatch-live"]
-    assert Duration.read(*windows["role:node_disk_bytes:rate5s"]) >= 4 * intervals["node"]
+    assert Duration.read(*windows["run_role:node_disk_writes:rate5s"]) >= 4 * intervals["node"]
+    assert Duration.read(*windows["run:pgbench_latency_seconds_bucket:rate5s"]) >= 4 * intervals["benchwatch-live"]
     (slow,) = (alert.content["expr"] for alert in ALERTS if alert.content["alert"] == "ScrapeSlow")
     limits = dict(re.findall(r'job=~?"([^"]*)"\}\[\w+\]\) > ([\d.]+)', slow))
     for job, interval in intervals.items():
@@ -144,9 +143,10 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
         assert expected == ([pytest.approx(0.9 * interval)] if job.startswith(("benchwatch-", "node")) else []), job
 
 
-def test_groups_are_evaluated_every_second_where_spikes_are_looked_for() -> None:
+def test_groups_are_evaluated_every_second_where_spikes_are_looked_for_or_shown() -> None:
     intervals = {rule.group: rule.interval for rule in rules()}
-    assert {group for group, interval in intervals.items() if interval == "1s"} == {"runs", "workers", "disks"}
+    every_second = {"runs", "workers", "disks", "dashboards"}
+    assert {group for group, interval in intervals.items() if interval == "1s"} == every_second
     assert {interval for group, interval in intervals.items() if "baselines" in group} == {"15s"}
 
 

@@ -96,12 +96,13 @@ def _placed(rows: Sequence[Row]) -> Iterator[dashboard.Panel | dashboard.RowPane
 
 
 def _annotations() -> Iterator[dashboard.AnnotationQuery]:
-    firing = (
-        'max by (alertname, severity, run, worker, cvm, vdisk, device) (ALERTS{{alertstate="firing",run=~"$run|"}}{})'
-    )
+    # Compare runs has a single choice of run, which Grafana does not escape by itself. The format `:regex` does, with
+    # single backslashes, which PromQL takes in backticks.
+    labels = "alertname, severity, run, worker, cvm, vdisk, device"
+    firing = 'ALERTS{alertstate="firing",run=~`${run:regex}|`}'
     yield _annotation(
         "Alerts",
-        f"{firing.format('')} unless {firing.format(' offset $__interval')}",
+        f"max by ({labels}) ({firing}) unless max by ({labels}) ({firing} offset $__interval)",
         title="{{alertname}}",
         text="{{run}} {{worker}} {{cvm}} {{vdisk}} {{device}}",
         tags="severity",
@@ -109,7 +110,7 @@ def _annotations() -> Iterator[dashboard.AnnotationQuery]:
     )
     yield _annotation(
         "Runs",
-        'max by (run) (benchwatch_run_state{run=~"$run",state=~"running|stalled"}) == 1',
+        'max by (run) (benchwatch_run_state{run=~`${run:regex}`,state=~"running|stalled"}) == 1',
         title="{{run}}",
         text="From the benchmark's first report to its end",
         tags="",

@@ -17,6 +17,9 @@ _MARGIN = 5
 _MORE: Steps = ((None, "transparent"), (0, RED), (0.9, ORANGE), (0.97, "transparent"), (1.03, GREEN))
 _LESS: Steps = ((None, "transparent"), (0, GREEN), (0.97, "transparent"), (1.03, ORANGE), (1.1, RED))
 
+_LINK = "/d/benchwatch-compare?${__url_time_range}&${baseline:queryparam}&var-run=${__value.raw:percentencode}"
+_RUN = Column("run", "Run", link=_LINK)
+
 
 def _start(run: str) -> str:
     return f'min(last_over_time(benchwatch_run_start_timestamp_seconds{{run="${run}"}}[$__range]))'
@@ -29,8 +32,12 @@ def _length(run: str) -> str:
 
 
 def _ago(run: str) -> str:
-    """How far back, ms, a run's queries look, so that it begins `length` seconds before the end of the time range."""
-    return f"round(clamp_min(time() - {_start(run)} - $length, 0.001) * 1000)"
+    """How far back, ms, a run's queries look, so that it begins `length` seconds before the end of the time range.
+
+    Below 0 for a run that has been on for less; never 0, which is no offset for Prometheus before 3.
+    """
+    shift = f"round((time() - {_start(run)} - $length) * 1000)"
+    return f"{shift} + ({shift} == bool 0)"
 
 
 def _hidden() -> list[dashboard.VariableModel]:
@@ -58,11 +65,7 @@ def _pgbench_table() -> dashboard.Panel:
         now("max by (run) (pgbench_result_latency_average_seconds)"),
         now("count by (run) (pgbench_result_tps)"),
         columns=[
-            Column(
-                "run",
-                "Run",
-                link="/d/benchwatch-compare?${__url_time_range}&${baseline:queryparam}&var-run=${__value.raw}",
-            ),
+            _RUN,
             Column("Value #A", "TPS", "percentunit", steps=_MORE, decimals=1),
             Column("Value #B", "Mean latency", "percentunit", steps=_LESS, decimals=1),
             Column("Value #C", "Standard deviation", "percentunit", steps=_LESS, decimals=1),
@@ -95,11 +98,7 @@ def _fio_table() -> dashboard.Panel:
         now("max by (run, job, op) (fio_result_iops)"),
         now("max by (run, job, op) (fio_result_latency_average_seconds)"),
         columns=[
-            Column(
-                "run",
-                "Run",
-                link="/d/benchwatch-compare?${__url_time_range}&${baseline:queryparam}&var-run=${__value.raw}",
-            ),
+            _RUN,
             Column("job", "Job"),
             Column("op", "Direction"),
             Column("Value #A", "IOPS", "percentunit", steps=_MORE, decimals=1),
@@ -118,13 +117,14 @@ def _fio_table() -> dashboard.Panel:
 
 
 def _parameters() -> dashboard.Panel:
-    chosen = 'group by (run, name, value) (benchwatch_run_parameter{run=~"$baseline|$run"})'
-    both = f"count by (name, value) ({chosen}) == on () group_left () count(group by (run) ({chosen}))"
+    baseline, other = (
+        f'group by (run, name, value) (benchwatch_run_parameter{{run="{run}"}})' for run in ("$baseline", "$run")
+    )
     return table(
         "Parameters that differ",
         "Parameters that the two runs do not have in common, one column a run; - is a parameter that "
         "a run does not have (or not yet: some are known at its end).",
-        now(f"{chosen} unless on (name, value) ({both})"),
+        now(f"({baseline} unless on (name, value) {other})\nor\n({other} unless on (name, value) {baseline})"),
         columns=[],
         before=[
             transformation(
@@ -132,7 +132,7 @@ def _parameters() -> dashboard.Panel:
             )
         ],
         bad="more than the one that you meant to change.",
-        none="The two runs have the same parameters",
+        none="No parameter that is known of the two runs differs",
         size=(10, 9),
     )
 
@@ -161,15 +161,16 @@ def _distribution() -> dashboard.Panel:
 def _quantiles() -> str:
     def pgbench(run: str, ago: str, quantile: str) -> str:
         whole = f'last_over_time(pgbench_latency_seconds_bucket{{run="{run}"}}[${{length}}s] offset ${{{ago}}}ms)'
-        found = f"histogram_quantile({quantile}, sum by (le) ({whole}))"
-        return f'label_replace(label_replace({found}, "run", "{run}", "", ""), "quantile", "{quantile}", "", "")'
+        found = f"histogram_quantile({quantile}, sum by (run, le) ({whole}))"
+        return f'label_replace({found}, "quantile", "{quantile}", "", "")'
 
     parts = [
         pgbench(run, ago, quantile)
         for quantile in ("0.5", "0.95", "0.99", "0.999")
         for run, ago in (("$baseline", "baseline_ago"), ("$run", "ago"))
     ]
-    fio = 'max by (run, op, quantile) (fio_result_latency_seconds{run=~"$baseline|$run"})'
+    both = " or ".join(f'fio_result_latency_seconds{{run="{run}"}}' for run in ("$baseline", "$run"))
+    fio = f"max by (run, op, quantile) ({both})"
     return "\nor ".join([*parts, f'label_join({fio}, "run", " ", "run", "op")'])
 
 

@@ -8,7 +8,7 @@ from .live import NO_PGBENCH
 from .look import GREEN, ORANGE, RED
 from .panels import graph, stat
 from .queries import RUN, Query, mean, now, peak, rate
-from .tables import Column, bars, table, transformation
+from .tables import RUN_COMPARED, Column, bars, table, transformation
 
 _NO_RESULT = "No pgbench run has finished"
 _COUNT = f"count by (run) (pgbench_result_tps{{{RUN}}})"
@@ -18,7 +18,7 @@ _EACH = f"avg by (run) (pgbench_result_tps{{{RUN}}})"
 _ALONE = f"scalar(max({_EACH} and ({_COUNT} == scalar(min({_COUNT})))))"
 _WORST = f"min by (run) (pgbench_result_tps{{{RUN}}})"
 _LATENCY = f"max by (run) (pgbench_result_latency_average_seconds{{{RUN}}})"
-_IDLE = 'node_cpu_seconds_total{instance=~"$host",mode=~"idle|iowait"}'
+_IDLE = 'node_cpu_seconds_total{instance="$host",mode=~"idle|iowait"}'
 _TPS = f"pgbench_tps{{{RUN}}}"
 
 
@@ -103,7 +103,7 @@ def _now() -> list[dashboard.Panel]:
             "Taken by the hypervisor",
             "Processor time that this machine was ready to use and the hypervisor gave to others "
             "(steal): the CVM and other guests.",
-            now('avg(rate(node_cpu_seconds_total{instance=~"$host",mode="steal"}[$__rate_interval]))', "steal"),
+            now('avg(rate(node_cpu_seconds_total{instance="$host",mode="steal"}[$__rate_interval]))', "steal"),
             unit="percentunit",
             bad="above 5 %: the host has fewer processors left than the guests think.",
             none="no node_exporter",
@@ -142,7 +142,7 @@ def _courses() -> list[dashboard.Panel]:
             "others, a CVM among them; "
             "where the CVM's own node is scraped, choose it as host.",
             Query(
-                'avg by (mode) (rate(node_cpu_seconds_total{instance=~"$host",mode!="idle"}[$__rate_interval])) > 0',
+                'avg by (mode) (rate(node_cpu_seconds_total{instance="$host",mode!="idle"}[$__rate_interval])) > 0',
                 "{{mode}}",
             ),
             unit="percentunit",
@@ -208,7 +208,7 @@ BOARD = Board(
                     now(f"{_WORST} / {_EACH}"),
                     now(_LATENCY),
                     columns=[
-                        Column("run", "Run", link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw}"),
+                        RUN_COMPARED,
                         Column("Value #A", "Databases", "short"),
                         Column("Value #B", "TPS in all", "short", decimals=1),
                         Column("Value #C", "TPS of a database", "short", decimals=1),

@@ -72,7 +72,7 @@ def _queue(role: str) -> dashboard.Panel:
         "a virtual disk.",
         none=NONE,
         size=(12, 6),
-        right=("/busy$/", "percentunit"),
+        right=("/busy$/", "percentunit", 1),
     )
 
 

@@ -174,7 +174,7 @@ def _streams() -> list[dashboard.Panel]:
             unit="Bps",
             bad="going on, but no bytes: the sender is stuck.",
             none=_NONE,
-            right=("going on", "short"),
+            right=("going on", "short", None),
         ),
         graph(
             "Ended pushes",

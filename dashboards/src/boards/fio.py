@@ -7,7 +7,7 @@ from .board import Board, Row
 from .look import BLUE, GREEN, ORANGE, RED
 from .panels import BOTH, graph, heatmap, stat
 from .queries import FIO, Query, histogram, mean, now, peak, rate
-from .tables import Column, table
+from .tables import RUN_COMPARED, Column, table
 
 _JOB = "{{worker}} {{job}} {{op}}"
 _BY = "by (worker, job, op)"  # of several runs the highest
@@ -86,7 +86,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Warnings",
             "Combinations of options that make the numbers mean something else than they seem to; "
-            "the table Jobs names them.",
+            "the table Warnings names them.",
             now(f"count(fio_job_warning{{{FIO}}}) or vector(0)", "warnings"),
             unit="short",
             bad="above 0.",
@@ -161,7 +161,8 @@ def _latency() -> list[dashboard.Panel]:
     def distribution(op: str) -> dashboard.Panel:
         return heatmap(
             f"Completion latency distribution: {op}s",
-            f"How many {op}s took how long, by time; the darker the more. From the json+ bins.",
+            f"How many {op}s a second took how long, by time; the darker the more. "
+            "From the bins of --output-format=json+.",
             Query(histogram(f'fio_completion_latency_seconds_bucket{{{FIO},op="{op}"}}'), "{{le}}"),
             unit="s",
             bad="a second band above the main one: some I/Os miss a cache or wait in a queue.",
@@ -245,7 +246,7 @@ def _results() -> list[dashboard.Panel]:
             result("latency_average_seconds"),
             *(result("latency_seconds", f',quantile="{quantile}"') for quantile in ("0.5", "0.99", "0.999", "1")),
             columns=[
-                Column("run", "Run", link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw}"),
+                RUN_COMPARED,
                 Column("worker", "Worker"),
                 Column("job", "Job"),
                 Column("op", "Direction", width=90),

@@ -6,8 +6,8 @@ from . import disks, variables
 from .board import Board, Row
 from .look import BLUE, GREEN, ORANGE, RED
 from .panels import BOTH, graph, heatmap, stat
-from .queries import RUN, Query, histogram, mean, now, peak, weighted_latency
-from .tables import Column, table
+from .queries import RECORDED, RUN, UNRECORDED, Query, histogram, mean, now, peak, weighted_latency
+from .tables import Column, table, transformation
 
 _NO_PGBENCH = "no pgbench"
 _NO_FIO = "no fio"
@@ -31,6 +31,7 @@ def quantiles(series: str, of: tuple[tuple[str, str], ...]) -> tuple[Query, ...]
 
 def _overview() -> list[dashboard.Panel]:
     age = f"time() - benchwatch_run_last_report_timestamp_seconds{{{RUN}}}"
+    late = f"{age} > on (run, worker) 3 * benchwatch_run_report_interval_seconds{{{RUN}}}"
     active = f'(benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1)'
     failed = f"sum(pgbench_failed_transactions_total{{{RUN}}})"
     return [
@@ -47,14 +48,16 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Data age",
-            "Time since the tool last reported, the oldest of the workers that are on. A scrape may "
-            "be fresh and its data old.",
-            now(f"max({age} and on (run, worker) {active})", "age"),
+            "Time since the tool last reported, the longest of the workers that are on time and of those that are "
+            "late. A scrape may be fresh and its data old.",
+            now(f"max({age} and on (run, worker) {active} unless on (run, worker) ({late}))", "on time"),
+            now(f"max({late} and on (run, worker) {active})", "late"),
             unit="s",
-            bad="above 3 report intervals: the benchmark is stuck or its output does not arrive.",
+            bad="`late`, above 3 of its own report intervals: the benchmark is stuck or its output does not arrive.",
             none="nothing on",
             size=(5, 3),
-            steps=((None, "text"), (0, GREEN), (3, ORANGE), (10, RED)),
+            text_mode=BOTH,
+            fixed={"on time": GREEN, "late": RED},
             decimals=1,
         ),
         stat(
@@ -132,7 +135,9 @@ def _overview() -> list[dashboard.Panel]:
 def alerts(size: tuple[int, int] = (24, 5)) -> dashboard.Panel:
     """The firing alerts, each with a link to its moment."""
     labels = "by (alertname, severity, run, worker, cvm, vdisk, device)"
-    firing = 'ALERTS{alertstate="firing",run=~"$run|"}'
+    chosen = 'alertstate="firing",run=~"$run|"'
+    firing = f"ALERTS{{{chosen}}}"
+    critical, warning = (f'ALERTS{{{chosen},severity="{severity}"}}' for severity in ("critical", "warning"))
     begun = f"(ALERTS_FOR_STATE and ignoring (alertstate) {firing}) * 1000"
     moment = (
         '/d/benchwatch-spike?from=${__data.fields["from"].numeric}&to=${__data.fields["to"].numeric}&${run:queryparam}'
@@ -140,7 +145,7 @@ def alerts(size: tuple[int, int] = (24, 5)) -> dashboard.Panel:
     return table(
         "Firing alerts",
         "Alerts that fire at the end of the time range. The name leads to the two minutes before and after its begin.",
-        now(f"max {labels} ({firing})"),
+        now(f"max {labels} ({critical} or 2 * {warning} or 3 * {firing})"),
         now(f"max {labels} ({begun}) - 120000"),
         now(f"max {labels} ({begun}) + 120000"),
         columns=[
@@ -157,7 +162,7 @@ def alerts(size: tuple[int, int] = (24, 5)) -> dashboard.Panel:
         bad="any line. What each means and what to do is in docs/alerts.md.",
         none="No alert is firing",
         size=size,
-        sort=("Severity", "up"),
+        before=[transformation("merge"), transformation("sortBy", fields={}, sort=[{"field": "Value #A"}])],
     )
 
 
@@ -166,12 +171,28 @@ def tps(size: tuple[int, int]) -> dashboard.Panel:
     return graph(
         "pgbench throughput",
         "Transactions per second by run, all workers together: the mean of the reports in each step.",
-        Query(f"sum by (run) ({mean(f'pgbench_tps{{{RUN}}}')})", "{{run}}"),
+        Query(
+            f"{mean(f'run:pgbench_tps:mean1s{{{RECORDED}}}')}\nor\n"
+            f"sum by (run) ({mean(f'pgbench_tps{{{UNRECORDED}}}')})",
+            "{{run}}",
+        ),
         unit="short",
         bad="drops to 0 or saw-teeth with the period of checkpoints.",
         none=NO_PGBENCH,
         size=size,
     )
+
+
+def _mean_latency() -> str:
+    """Transactions under way by transactions a second: the mean over all transactions of all runs.
+
+    A second in which nothing completed has no latency; it counts among the seconds of the step.
+    """
+    seconds = f"count_over_time(run:pgbench_tps:mean1s{{{RECORDED}}}[$__interval])"
+    under_way = f"sum_over_time(run:pgbench_under_way:mean1s{{{RECORDED}}}[$__interval]) / {seconds}"
+    latency, tps = (mean(f"pgbench_{name}{{{UNRECORDED}}}") for name in ("latency_average_seconds", "tps"))
+    recorded = mean(f"run:pgbench_tps:mean1s{{{RECORDED}}}")
+    return f"sum ({under_way} or {latency} * {tps})\n/\nsum ({recorded} or {tps})"
 
 
 def pgbench_latency(size: tuple[int, int], of: tuple[tuple[str, str], ...] = PGBENCH_QUANTILES) -> dashboard.Panel:
@@ -181,13 +202,7 @@ def pgbench_latency(size: tuple[int, int], of: tuple[tuple[str, str], ...] = PGB
         "Mean over all transactions and percentiles of each second, the highest of the workers and "
         "of the seconds in each step. "
         "Never averaged: with one worker they are exact (within 1.6 %).",
-        Query(
-            weighted_latency(
-                mean(f"pgbench_latency_average_seconds{{{RUN}}}"),
-                mean(f"pgbench_tps{{{RUN}}}"),
-            ),
-            "mean",
-        ),
+        Query(_mean_latency(), "mean"),
         *quantiles(f"pgbench_latency_window_seconds{{{RUN}", of),
         unit="s",
         bad="p99 and max rise while p50 stays: a stall that only some transactions meet, mostly at the log device.",
@@ -198,12 +213,14 @@ def pgbench_latency(size: tuple[int, int], of: tuple[tuple[str, str], ...] = PGB
 
 
 def pgbench_heatmap(size: tuple[int, int]) -> dashboard.Panel:
-    """The distribution of transactions over time."""
+    """The distribution of transactions over time, without bounds below 0.1 ms, which are written as 9.8e-05."""
+    recorded = f"sum by (le) ({mean(f'run:pgbench_latency_seconds_bucket:rate5s{{{RECORDED}}}')})"
+    others = histogram(f'pgbench_latency_seconds_bucket{{{UNRECORDED},le!~".*e-0."}}')
     return heatmap(
         "pgbench latency distribution",
-        "How many transactions took how long, by time. From the transaction log; all below 0.1 ms is "
-        "in the lowest row.",
-        Query(histogram(f'pgbench_latency_seconds_bucket{{{RUN},le!~".*e-0."}}'), "{{le}}"),
+        "How many transactions a second took how long, by time. From the transaction log (pgbench -l); all below "
+        "0.1 ms is in the lowest row.",
+        Query(f"{recorded}\nor\n{others}", "{{le}}"),
         unit="s",
         bad="a second band above the main one, or the band that moves up.",
         none=NO_LOG,
@@ -258,7 +275,10 @@ def _by_role(series: str) -> list[Query]:
     """Vdisks of the log, of the data, and the others, by variables: a join would cost a hundred times as much."""
     words = {word: f"{word} " if word != "other" else "" for word in variables.VDISK_ROLES}
     op = " {{op}}" if "destination" not in series else ""
-    return [Query(series.format(f'vdisk=~"${role}_vdisk"'), f"{word}{{{{vdisk}}}}{op}") for role, word in words.items()]
+    return [
+        Query(series.format(f'vdisk=~"${role}_vdisk"'), f"{word}{{{{vdisk}}}}{op}", minimum_step="10s")
+        for role, word in words.items()
+    ]
 
 
 def nutanix() -> list[dashboard.Panel]:
@@ -305,6 +325,7 @@ BOARD = Board(
     description="What the benchmark reports, what the disks do and what the storage controller does, on one time axis.",
     variables=[
         *variables.standard(),
+        variables.recorded(),
         variables.host(),
         variables.devices("log"),
         variables.devices("data"),
@@ -315,13 +336,11 @@ BOARD = Board(
     rows=[
         Row("", _overview()),
         Row("pgbench", [tps((12, 8)), pgbench_latency((12, 8), PGBENCH_QUANTILES[::2])]),
-        # One query over all buckets of all workers: with many it costs more than all the others together.
-        Row("pgbench latency distribution", [pgbench_heatmap((24, 9))], collapsed=True),
+        Row("pgbench latency distribution", [pgbench_heatmap((24, 9))]),
         Row("fio", fio((8, 8))),
         Row("Disks of the host: log device left, data device right", disks.side_by_side()),
         Row("Nutanix", nutanix()),
         Row("Alerts", [alerts()]),
     ],
     range_="now-5m",
-    refresh="2s",
 )

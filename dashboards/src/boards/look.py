@@ -68,9 +68,10 @@ def colors(queries: Sequence[Query]) -> list[dashboard.DashboardFieldConfigSourc
     return found
 
 
-def right_axis(name: str, unit: str) -> dashboard.DashboardFieldConfigSourceOverrides:
-    """Series of a name on an axis of their own, in another unit."""
-    return override("byRegexp", name, unit=unit, custom__axisPlacement="right", max=1, min=0)
+def right_axis(name: str, unit: str, maximum: float | None) -> dashboard.DashboardFieldConfigSourceOverrides:
+    """Series of a name on an axis of their own, in another unit; without a maximum it ends above the highest value."""
+    end = {} if maximum is None else {"max": maximum}
+    return override("byRegexp", name, unit=unit, custom__axisPlacement="right", **end, min=0)
 
 
 def thresholds(steps: Steps) -> dashboard.ThresholdsConfig:

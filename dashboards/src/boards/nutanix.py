@@ -131,7 +131,7 @@ def _histogram(what: str, op: str) -> dashboard.Panel:
     }[what]
     return heatmap(
         f"{op.capitalize()} {what} distribution",
-        f"How many {op}s of the chosen vdisks {which} in the page's trailing window of about 3 s.",
+        f"How many {op}s of the chosen vdisks {which} in the trailing window, about 3 s, of their detail pages.",
         Query(f'sum by (le) (nutanix_vdisk_{metric}_window_ios{{{VDISK},op="{op}"}})', "{{le}}", minimum_step="10s"),
         unit=unit,
         bad=bad,

@@ -27,9 +27,12 @@ def graph(
     stacked: bool = False,
     maximum: float | None = None,
     limit: float | None = None,
-    right: tuple[str, str] | None = None,
+    right: tuple[str, str, float | None] | None = None,
 ) -> dashboard.Panel:
-    """Lines over time. `limit`: above it the ground turns red. `right`: which series have an axis of a second unit."""
+    """Lines over time. `limit`: above it the ground turns red.
+
+    `right`: which series have an axis of a second unit, that unit, and the axis' maximum.
+    """
     custom = timeseries.FieldConfig(
         draw_style=common.GraphDrawStyle.LINE,
         line_width=1,

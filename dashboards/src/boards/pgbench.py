@@ -7,7 +7,7 @@ from .board import Board, Row
 from .look import GREEN, RED
 from .panels import graph, stat
 from .queries import RUN, Query, mean, now, peak, rate, weighted_latency
-from .tables import Column, table
+from .tables import RUN_COMPARED, Column, table
 
 _WORKER = "{{worker}}"
 _BY = "by (worker)"  # of several runs the highest
@@ -222,7 +222,7 @@ def _results() -> list[dashboard.Panel]:
             now(f"max by (run, worker) (pgbench_clients{{{RUN}}})"),
             now(f"max by (run, worker) (pgbench_scale_factor{{{RUN}}})"),
             columns=[
-                Column("run", "Run", link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw}"),
+                RUN_COMPARED,
                 Column("worker", "Worker"),
                 Column("Value #A", "TPS", "short", decimals=1),
                 Column("Value #B", "Mean latency", "s"),
@@ -269,7 +269,7 @@ def _results() -> list[dashboard.Panel]:
 BOARD = Board(
     uid="benchwatch-pgbench",
     description="pgbench by worker: throughput, latency and its distribution, failures, results.",
-    variables=variables.standard("pgbench", newest=True),
+    variables=[*variables.standard("pgbench", newest=True), variables.recorded()],
     rows=[
         Row("", _overview()),
         Row("Throughput", _throughput()),

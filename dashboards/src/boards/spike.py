@@ -110,7 +110,7 @@ def _alerts() -> dashboard.Panel:
 
 
 def _host() -> list[dashboard.Panel]:
-    cpu = 'node_cpu_seconds_total{instance=~"$host",mode!="idle"}'
+    cpu = 'node_cpu_seconds_total{instance="$host",mode!="idle"}'
     return [
         graph(
             "Processors of the host",
@@ -125,9 +125,9 @@ def _host() -> list[dashboard.Panel]:
         graph(
             "Waiting for I/O and memory",
             "Part of the time in which some process waited (pressure stall information).",
-            Query(rate('node_pressure_io_waiting_seconds_total{instance=~"$host"}'), "I/O"),
-            Query(rate('node_pressure_memory_waiting_seconds_total{instance=~"$host"}'), "memory"),
-            Query(rate('node_pressure_cpu_waiting_seconds_total{instance=~"$host"}'), "CPU"),
+            Query(rate('node_pressure_io_waiting_seconds_total{instance="$host"}'), "I/O"),
+            Query(rate('node_pressure_memory_waiting_seconds_total{instance="$host"}'), "memory"),
+            Query(rate('node_pressure_cpu_waiting_seconds_total{instance="$host"}'), "CPU"),
             unit="percentunit",
             bad="I/O up at the moment of the alert: the device; memory: the page cache or swap.",
             none=disks.NONE,
@@ -140,6 +140,7 @@ BOARD = Board(
     description="One alert's moment: choose two minutes before and after it; what moved most is ranked.",
     variables=[
         *variables.standard(),
+        variables.recorded(),
         variables.host(),
         variables.devices("log"),
         variables.devices("data"),

@@ -24,6 +24,12 @@ class Column(NamedTuple):
     mappings: dict[str, str] = {}
 
 
+RUN_COMPARED = Column(
+    "run", "Run", link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw:percentencode}"
+)
+"""The name of a run, which leads to its comparison with a baseline."""
+
+
 def transformation(kind: str, **options: object) -> dashboard.DataTransformerConfig:
     """One of Grafana's transformations."""
     return dashboard.DataTransformerConfig(id_val=kind, options=options)

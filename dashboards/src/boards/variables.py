@@ -98,6 +98,21 @@ def worker() -> dashboard.VariableModel:
     return _query("worker", "Worker", query, "Processes of the runs: one pgbench or fio each.", many=True, every=True)
 
 
+def recorded() -> dashboard.VariableModel:
+    """Hidden: which of the chosen runs have recorded series, if all workers are chosen.
+
+    Recorded series have no label `worker`: one that is missing matches `.*`, and nothing else that can be chosen.
+    """
+    return _query(
+        "recorded",
+        "Recorded",
+        'label_values(run:pgbench_tps:mean1s{run=~"$run",worker=~"$worker"}, run)',
+        "Chosen runs whose sums the rules record.",
+        many=True,
+        hidden=True,
+    )
+
+
 def job() -> dashboard.VariableModel:
     """Jobs of fio."""
     query = 'label_values(fio_job_info{run=~"$run",worker=~"$worker"}, job)'
@@ -113,7 +128,7 @@ def host() -> dashboard.VariableModel:
 def devices(role: str) -> dashboard.VariableModel:
     """Disks of a role, from the configuration or a run.yaml; all disks where no disk has it."""
     named = f'group by (device) ({{__name__=~"benchwatch_disk_info|benchwatch_run_disk_info",role="{role}"}})'
-    real = 'group by (device) (node_disk_io_time_seconds_total{instance=~"$host",device!~"(loop|ram|zram|sr|fd).*"})'
+    real = 'group by (device) (node_disk_io_time_seconds_total{instance="$host",device!~"(loop|ram|zram|sr|fd).*"})'
     return _query(
         f"{role}_device",
         f"{role.capitalize()} device",
