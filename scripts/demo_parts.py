@@ -1,5 +1,5 @@
-"""What runs in the demo: PostgreSQL, a simulated CVM, node_exporter, benchwatch, Alertmanager, Prometheus, pgbench
-and fio.
+"""What runs in the demo: PostgreSQL, a simulated CVM, node_exporter, benchwatch, Alertmanager, Prometheus, Grafana
+where there is one, pgbench and fio.
 
 All of it listens on loopback, on the usual ports where those are free, and writes into the demo's folder only.
 """
@@ -10,12 +10,13 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import requests
 
+import demo_grafana
 from demo_figures import Figures, Prometheus
 from demo_postgres import USER, Postgres
 from demo_processes import Process, Processes
@@ -27,10 +28,16 @@ _DEFAULT_PORTS = {
     "CVM": 2009,
     "node_exporter": 9100,
     "Alertmanager": 9093,
+    "Grafana": 3000,
     "PostgreSQL": 0,
 }
 _RUNS_KEPT = 10
+_FAILURES = 3
+"""Queries that must fail in a row before the demo gives up: on a busy machine a single one may."""
+_PATIENCE = 90
+"""Seconds for a server to get ready; Grafana makes its database at its first start."""
 _EXPORTER_CONFIG = """\
+disks: {disks}
 nutanix:
   cvms: [{{name: cvm1, url: "{cvm}"}}]
   poll_interval: 10s
@@ -42,11 +49,12 @@ _NODE_COLLECTORS = ("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "net
 
 
 class Benchmark(NamedTuple):
-    """A benchmark that is run again and again. `command` is given the seconds of one run."""
+    """A benchmark that is run again and again. `command` is given the seconds of one run; `objective` is a latency."""
 
     name: str
     command: Callable[[int], list[str]]
     worker: str
+    objective: str
 
 
 class Run:
@@ -58,7 +66,7 @@ class Run:
         folder = runs / self.name
         folder.mkdir(exist_ok=True)
         command = benchmark.command(seconds)
-        (folder / "run.yaml").write_text(json.dumps({"command": command}))
+        (folder / "run.yaml").write_text(json.dumps({"command": command, "latency_objective": benchmark.objective}))
         self.process = processes.start(
             benchmark.name,
             command,
@@ -77,8 +85,10 @@ class Demo:
         self.processes = Processes(folder / "logs", _environment(folder))
         self.postgres = Postgres(self.processes, folder, self.ports["PostgreSQL"])
         self.figures = Figures(Prometheus(self.url("Prometheus")))
+        self.grafana = demo_grafana.find_grafana()
         self._run_seconds = run_seconds
-        self._lasting: list[Process] = []
+        self._lasting: dict[str, Process] = {}
+        self._failures = 0
         self._runs: list[Run] = []
 
     def url(self, name: str) -> str:
@@ -87,19 +97,24 @@ class Demo:
 
     def start(self) -> None:
         """Starts everything, each part once what it needs is ready. Raises Failure."""
-        self._lasting.append(self.postgres.start())
+        self._lasting["PostgreSQL"] = self.postgres.start()
         simulate = [_benchwatch(), "nutanix", "simulate", "--scene", "checkpoint", "--listen", self._address("CVM")]
         self._serve("CVM", "/", simulate)
         self._serve("node_exporter", "/metrics", self._node_exporter())
         self._serve("exporter", "/-/ready", self._exporter())
         self._serve("Alertmanager", "/-/ready", self._alertmanager())
         self._serve("Prometheus", "/-/ready", self._prometheus())
-        for benchmark in (Benchmark("pgbench", self._pgbench, "db1"), Benchmark("fio", self._fio, "disk1")):
+        if self.grafana:
+            self._serve("Grafana", "/api/health", self.grafana.command(), self._grafana_settings())
+        for benchmark in (
+            Benchmark("pgbench", self._pgbench, "db1", "100ms"),
+            Benchmark("fio", self._fio, "disk1", "10ms"),
+        ):
             self._runs.append(self._run(benchmark))
 
     def look(self) -> None:
         """Starts ended benchmarks again and refreshes the figures. Raises Failure if anything has failed."""
-        for process in self._lasting:
+        for process in self._lasting.values():
             if process.popen.poll() is not None:
                 raise process.complaint(f"ended with exit code {process.popen.returncode}")
         for number, run in enumerate(self._runs):
@@ -111,16 +126,25 @@ class Demo:
                 self._runs[number] = self._run(run.benchmark)
         try:
             self.figures.refresh()
+            self._failures = 0
         except requests.RequestException as error:
-            raise self._lasting[-1].complaint(f"did not answer a query ({error})") from error
+            self._failures += 1
+            if self._failures == _FAILURES:
+                what = f"did not answer {_FAILURES} queries in a row ({error})"
+                raise self._lasting["Prometheus"].complaint(what) from error
 
     def rows(self) -> list[tuple[str, str]]:
         """What to show: (source, figures) a line."""
-        return self.figures.rows(*(run.name for run in self._runs))
+        rows = self.figures.rows(*(run.name for run in self._runs))
+        return [*rows, ("Prometheus", "does not answer: these are older figures")] if self._failures else rows
 
     def places(self) -> list[tuple[str, str]]:
         """What runs where."""
+        dashboards = (
+            f"{self.url('Grafana')}/" if self.grafana else "none found on PATH or by GRAFANA_HOME: no dashboards"
+        )
         return [
+            ("Grafana", dashboards),
             ("exporter", f"{self.url('exporter')}/  (what it exports: {self.url('exporter')}/metrics)"),
             ("Prometheus", f"{self.url('Prometheus')}/  (alerts: {self.url('Prometheus')}/alerts)"),
             ("Alertmanager", f"{self.url('Alertmanager')}/"),
@@ -131,10 +155,10 @@ class Demo:
             ("logs", f"{self.folder / 'logs'}/"),
         ]
 
-    def _serve(self, name: str, page: str, command: list[str]) -> None:
-        process = self.processes.start(name, command, folder=self.folder)
-        self.processes.wait_until(process, lambda: _answers(self.url(name) + page))
-        self._lasting.append(process)
+    def _serve(self, name: str, page: str, command: list[str], environment: Mapping[str, str] | None = None) -> None:
+        process = self.processes.start(name, command, folder=self.folder, environment=environment)
+        self.processes.wait_until(process, lambda: _answers(self.url(name) + page), seconds=_PATIENCE)
+        self._lasting[name] = process
 
     def _address(self, name: str) -> str:
         return f"127.0.0.1:{self.ports[name]}"
@@ -146,7 +170,9 @@ class Demo:
 
     def _exporter(self) -> list[str]:
         config = self.folder / "benchwatch.yaml"
-        config.write_text(_EXPORTER_CONFIG.format(cvm=self.url("CVM")))
+        disk = _disk_under(self.folder)
+        roles = json.dumps({disk: "data"} if disk else {})
+        config.write_text(_EXPORTER_CONFIG.format(cvm=self.url("CVM"), disks=roles))
         listen = f"--web.listen-address={self._address('exporter')}"
         return [_benchwatch(), "serve", f"--config.file={config}", listen, f"--runs.path={self.folder / 'runs'}"]
 
@@ -158,7 +184,7 @@ class Demo:
 
     def _prometheus(self) -> list[str]:
         text = (_CHECKOUT / "prometheus" / "prometheus.yml").read_text()
-        for name in ("exporter", "node_exporter", "Alertmanager"):
+        for name in ("exporter", "node_exporter", "Alertmanager", "Prometheus"):
             text = text.replace(f"127.0.0.1:{_DEFAULT_PORTS[name]}", self._address(name))
         text = text.replace('"rules/', f'"{_CHECKOUT}/prometheus/rules/')
         config, data = self.folder / "prometheus.yml", self.folder / "prometheus"
@@ -167,6 +193,11 @@ class Demo:
         listen = f"--web.listen-address={self._address('Prometheus')}"
         storage = [f"--storage.tsdb.path={data}", "--storage.tsdb.retention.time=1d"]
         return ["prometheus", f"--config.file={config}", *storage, listen]
+
+    def _grafana_settings(self) -> Mapping[str, str]:
+        address = ("127.0.0.1", self.ports["Grafana"])
+        data = self.folder / "grafana"
+        return demo_grafana.environment(address, self.url("Prometheus"), _CHECKOUT / "dashboards", data)
 
     def _run(self, benchmark: Benchmark) -> Run:
         runs = self.folder / "runs"
@@ -227,6 +258,16 @@ def _allows_direct_io(folder: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def _disk_under(folder: Path) -> str | None:
+    """The name of the disk that a folder lies on; None where that is none of its own, as on tmpfs."""
+    number = folder.stat().st_dev
+    device = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    if not device.exists():
+        return None
+    found = device.resolve()
+    return found.parent.name if (found / "partition").exists() else found.name
 
 
 def _benchwatch() -> str:

@@ -53,15 +53,19 @@ class Processes:
         log: Path | None = None,
         stop: signal.Signals = signal.SIGTERM,
         descriptors: Sequence[int] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> Process:
-        """Starts a program in `folder`; `user` is for root; stdout goes to `output`, stderr and the rest to `log`."""
+        """Starts a program in `folder`; `user` is for root; stdout goes to `output`, stderr and the rest to `log`.
+
+        `environment` is what it gets beside that of all.
+        """
         identity = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"] if user else []
         log = log or self._logs / f"{name}.log"
         with log.open("wb") as errors, (output or log).open("ab") as printed:
             popen = subprocess.Popen(
                 ["setpriv", f"--pdeathsig={stop.name.removeprefix('SIG')}", *identity, "--", *command],
                 cwd=folder,
-                env=self._environment,
+                env={**self._environment, **(environment or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=printed if output else errors,
                 stderr=errors,

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Runs a benchmark again and again, each time as a new run in /pushed, where the exporter watches: repeat.sh NAME WORKER
+# LATENCY_OBJECTIVE COMMAND... The last three runs stay, and none when the demo is stopped.
+set -eu
+name=$1 worker=$2 objective=$3
+shift 3
+remove_all_but() { ls -d "/pushed/$name-"* | head -n "-$1" | xargs -r rm -r; }
+stop() {
+  trap - TERM INT
+  kill $! && wait $! || :
+  cd /
+  remove_all_but 0
+  exit 0
+}
+trap stop TERM INT
+while :; do
+  run=$name-$(date -u +%Y%m%d-%H%M%S)
+  mkdir "/pushed/$run"
+  cd "/pushed/$run"
+  printf 'command: %s\nlatency_objective: %s\n' "$*" "$objective" >run.yaml
+  echo "$run" >/tmp/run
+  "$@" >"$worker.out" 2>"$worker.err" &
+  wait $! || { echo "$run failed:"; tail -n 5 "$worker.err"; sleep 5; }
+  remove_all_but 3
+done

@@ -1,0 +1,208 @@
+"""The compose file and what it mounts: that it starts from a clean clone, as nobody special, for this machine only."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchwatch.config import Settings, load_settings
+from benchwatch.durations import Duration
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "compose.yaml").read_text()
+DOCKERFILE = (ROOT / "exporter" / "Dockerfile").read_text()
+VARIABLE = re.compile(r"\$\{([A-Z_]+)(?::\?see \.env)?\}")
+
+
+def environment() -> dict[str, str]:
+    lines = (ROOT / ".env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+PROJECT: Mapping[str, Any] = yaml.safe_load(VARIABLE.sub(lambda match: environment()[match[1]], TEXT))
+SERVICES: Mapping[str, Mapping[str, Any]] = PROJECT["services"]
+LASTING = [name for name, service in SERVICES.items() if service["restart"] != "no"]
+
+
+def mounts(name: str) -> dict[str, tuple[str, bool]]:
+    """What a service has mounted, by place in the container: source, and whether it may be written."""
+    found = {}
+    for text in SERVICES[name].get("volumes", []):
+        source, target, *mode = text.split(":")
+        found[target] = (source, mode != ["ro"])
+    return found
+
+
+@pytest.mark.skipif(not find_spec("check_jsonschema"), reason="check-jsonschema is not installed")
+def test_is_valid_by_the_compose_specification() -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml"]
+    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert finished.returncode == 0, finished.stdout
+
+
+def test_env_file_has_what_is_filled_in_and_nothing_else() -> None:
+    assert set(VARIABLE.findall(TEXT)) == set(environment())
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_image_is_of_an_exact_version_or_built_here(name: str) -> None:
+    image, _, tag = SERVICES[name]["image"].rpartition(":")
+    built = {service["image"] for service in SERVICES.values() if "build" in service}
+    assert re.fullmatch(r"v?\d+\.\d+(\.\d+)?(-[a-z]+)?", tag) or f"{image}:{tag}" in built
+
+
+def test_versions_are_those_that_the_configuration_was_made_for() -> None:
+    images = {service["image"] for service in SERVICES.values()}
+    assert {"prom/prometheus:v3.15.0", "prom/alertmanager:v0.34.2", "prom/node-exporter:v1.12.1"} <= images
+    assert any(re.fullmatch(r"grafana/grafana:12\.\d+\.\d+", image) for image in images)
+    assert any(re.fullmatch(r"postgres:(1[789]|[2-9]\d).*", image) for image in images)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_service_has_no_more_rights_than_it_needs(name: str) -> None:
+    service = SERVICES[name]
+    user, group = map(int, service["user"].split(":"))
+    assert user > 0, "not root"
+    assert group > 0 or service["image"].startswith("grafana/"), "the files of Grafana's image belong to group 0"
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"] and "cap_add" not in service
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not {"privileged", "pid", "ipc", "devices"} & service.keys()
+    assert service.get("network_mode", "none") == "none", "never the machine's network"
+    assert service["mem_limit"] and service["pids_limit"]
+    assert service["logging"]["options"] == {"max-size": "10m", "max-file": "3"}
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_ports_are_open_on_loopback_only(name: str) -> None:
+    for port in SERVICES[name].get("ports", []):
+        assert re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port)
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_lasting_service_is_started_again_and_says_whether_it_is_healthy(name: str) -> None:
+    assert SERVICES[name]["restart"] == "unless-stopped"
+    check = SERVICES[name]["healthcheck"]
+    assert {"interval", "timeout", "retries", "start_period"} <= check.keys()
+    tested_by_image = SERVICES[name]["image"] == "benchwatch:local" and "HEALTHCHECK" in DOCKERFILE
+    assert tested_by_image or check["test"][0] in ("CMD", "CMD-SHELL")
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_service_waits_for_what_it_needs(name: str) -> None:
+    for other, condition in SERVICES[name].get("depends_on", {}).items():
+        expected = "service_healthy" if other in LASTING else "service_completed_successfully"
+        assert condition == {"condition": expected}
+        needed = set(SERVICES[other].get("profiles", []))
+        assert needed <= set(SERVICES[name].get("profiles", [])), "a service that only a profile has"
+
+
+def test_profiles_add_what_they_say() -> None:
+    by_profile: dict[str, set[str]] = {}
+    for name, service in SERVICES.items():
+        by_profile.setdefault(" ".join(service.get("profiles", [])), set()).add(name)
+    assert by_profile == {
+        "": {"exporter", "node-exporter", "prometheus", "alertmanager", "grafana", "grafana-password"},
+        "demo": {"demo-postgres", "demo-pgbench", "demo-fio", "demo-cvm", "demo-cvm-exporter"},
+        "postgres": {"postgres-exporter"},
+    }
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_mounts_are_in_a_clean_clone_or_volumes_and_only_those_are_written(name: str) -> None:
+    for source, writable in mounts(name).values():
+        if source.startswith("./"):
+            path = ROOT / source
+            own = source in ("./runs", "./secrets")
+            tracked = path if path.is_file() else path / ".gitignore" if own else next(path.iterdir())
+            assert tracked.exists() and not writable
+        elif source.startswith("/"):
+            assert source in ("/proc", "/sys", "/dev/shm") and not writable
+        else:
+            assert source in PROJECT["volumes"]
+
+
+def test_what_users_put_in_is_ignored_by_git_and_what_they_edit_survives_the_documented_update() -> None:
+    assert {"compose.override.yaml", "/data/"} <= set((ROOT / ".gitignore").read_text().splitlines())
+    assert "/secrets/" not in (ROOT / ".gitignore").read_text(), "it would keep secrets/.gitignore out of the clone"
+    for folder in ("runs", "secrets"):
+        lines = (ROOT / folder / ".gitignore").read_text().splitlines()
+        assert [line for line in lines if not line.startswith("#")] == ["*", "!.gitignore"]
+    for page in ("README.md", "docs/container.md"):
+        assert re.findall(r"git pull[^&]*", (ROOT / page).read_text()) == ["git pull --rebase --autostash "]
+
+
+def test_alertmanager_has_what_the_examples_of_receivers_name() -> None:
+    text = (ROOT / "prometheus" / "alertmanager.yml").read_text()
+    files = {str(Path(name).parent) for name in re.findall(r"_file: (\S+)", text)}
+    assert {mounts("alertmanager")[folder] for folder in files} == {("./secrets", False)}
+    assert "host.docker.internal" in text
+    assert SERVICES["alertmanager"]["extra_hosts"] == ["host.docker.internal:host-gateway"]
+
+
+def test_postgresql_17_and_18_keep_the_demos_data_in_its_volume() -> None:
+    """18 does not start with its data in `18/docker`, its default, while `data` is a mount, as 17's image wants it."""
+    data = Path(SERVICES["demo-postgres"]["environment"]["PGDATA"])
+    assert mounts("demo-postgres")[str(data.parent)] == ("demo-postgres", True)
+    assert data.name == environment()["POSTGRES_VERSION"], "no version can use another one's"
+
+
+@pytest.mark.parametrize("name", ["demo-postgres", "demo-pgbench"])
+def test_volumes_that_postgresqls_images_ask_for_are_not_made(name: str) -> None:
+    """17's image asks for one at `data`, 18's for one at the folder above it; nameless ones would be left behind."""
+    assert {"/var/lib/postgresql", "/var/lib/postgresql/data"} <= {*mounts(name), *SERVICES[name]["tmpfs"]}
+
+
+def test_exporter_reads_the_folder_of_runs_and_writes_pushes_into_a_volume() -> None:
+    settings = load_settings(ROOT / "benchwatch.yaml")
+    folders = mounts("exporter")
+    assert folders[f"/{settings.runs.path}"] == ("./runs", False)
+    assert folders[f"/{settings.push.path}"] == ("pushed", True)
+    assert folders["/benchwatch.yaml"] == ("./benchwatch.yaml", False)
+    assert "--config.file=/benchwatch.yaml" in SERVICES["exporter"]["command"]
+
+
+def test_benchwatch_yaml_changes_no_default_but_the_folder_of_pushes() -> None:
+    settings = load_settings(ROOT / "benchwatch.yaml")
+    assert settings.push.path == "pushed"
+    assert (settings.runs, settings.disks, settings.nutanix) == (Settings().runs, {}, Settings().nutanix)
+
+
+def test_examples_in_benchwatch_yaml_hold_without_their_hash(tmp_path: Path) -> None:
+    text = (ROOT / "benchwatch.yaml").read_text()
+    (tmp_path / "all.yaml").write_text(re.sub(r"^( *)#(?=\w|  )", r"\1", text, flags=re.MULTILINE))
+    settings = load_settings(tmp_path / "all.yaml")
+    assert settings.runs.latency_objective == Duration(0.001)
+    assert settings.disks == {"sdb": "log", "sdc": "data"}
+    assert [cvm.url for cvm in settings.nutanix.cvms] == ["http://host.docker.internal:12009"]
+    assert [disk.role for disk in settings.nutanix.mapping.values()] == ["data", "log"]
+
+
+def test_exporter_of_the_simulated_cvm_asks_the_simulator() -> None:
+    settings = load_settings(ROOT / "docker" / "cvm.yaml")
+    assert [cvm.url for cvm in settings.nutanix.cvms] == ["http://demo-cvm:2009"]
+    assert "--listen=0.0.0.0:2009" in SERVICES["demo-cvm"]["command"]
+
+
+def test_grafana_lets_everybody_look_and_only_admin_change() -> None:
+    settings = SERVICES["grafana"]["environment"]
+    assert settings["GF_AUTH_ANONYMOUS_ENABLED"] == "true"
+    assert settings["GF_AUTH_ANONYMOUS_ORG_ROLE"] == "Viewer"
+    assert "GF_SECURITY_ADMIN_PASSWORD" not in settings
+    assert settings["GF_SECURITY_ADMIN_PASSWORD__FILE"].startswith("/var/lib/grafana/")
+
+
+def test_grafana_has_the_dashboards_and_what_provisions_them() -> None:
+    folders = mounts("grafana")
+    for kind in ("dashboards", "datasources"):
+        assert folders[f"/etc/grafana/provisioning/{kind}"] == (f"./dashboards/provisioning/{kind}", False)
+    settings = SERVICES["grafana"]["environment"]
+    assert folders[settings["DASHBOARDS_PATH"]] == ("./dashboards/json", False)
+    home = Path(settings["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"])
+    assert str(home.parent) == settings["DASHBOARDS_PATH"] and (ROOT / "dashboards" / "json" / home.name).exists()

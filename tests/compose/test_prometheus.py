@@ -1,0 +1,45 @@
+"""Prometheus' configuration for compose.yaml: what prometheus.yml says, under the names of the services."""
+
+from typing import Any
+
+import yaml
+
+from tests.compose.test_compose import SERVICES
+from tests.prometheus.programs import FOLDER, output, program
+
+NAMES = {
+    "127.0.0.1:19777": "exporter:19777",
+    "127.0.0.1:9100": "node-exporter:9100",
+    "127.0.0.1:9093": "alertmanager:9093",
+}
+
+
+def load(name: str) -> dict[str, Any]:
+    return yaml.safe_load((FOLDER / name).read_text())
+
+
+def test_promtool_reads_it_without_complaint() -> None:
+    assert "SUCCESS" in output(program("promtool"), "check", "config", FOLDER / "compose.yml")
+
+
+def test_is_the_other_one_with_the_names_of_the_services_and_what_the_profiles_add() -> None:
+    text = (FOLDER / "prometheus.yml").read_text()
+    for address, name in NAMES.items():
+        text = text.replace(address, name)
+    found = load("compose.yml")
+    for job in found["scrape_configs"]:
+        job.pop("dns_sd_configs", None)
+        job.pop("relabel_configs", None)
+    added = [job for job in found["scrape_configs"] if "static_configs" not in job]
+    found["scrape_configs"] = [job for job in found["scrape_configs"] if job not in added]
+    assert found == yaml.safe_load(text)
+    assert [job["job_name"] for job in added] == ["postgres"]
+
+
+def test_what_is_looked_for_by_name_is_a_service_of_a_profile() -> None:
+    lookups = [one for job in load("compose.yml")["scrape_configs"] for one in job.get("dns_sd_configs", [])]
+    assert [(one["names"], one["type"], one["port"]) for one in lookups] == [
+        (["demo-cvm-exporter"], "A", 19777),
+        (["postgres-exporter"], "A", 9187),
+    ]
+    assert all(SERVICES[name].get("profiles") for one in lookups for name in one["names"])
