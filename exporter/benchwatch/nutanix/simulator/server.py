@@ -129,10 +129,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.cvm.enter(self.path)
+        self._under_way = True
         try:
             self._answer(self.cvm.variations)
         finally:
             self.close_connection = True
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._under_way:
+            self._under_way = False
             self.cvm.leave()
 
     def log_message(self, format: str, *args: object) -> None:
@@ -195,6 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, body: bytes, status: int) -> None:
         self._head(status, Content_Length=str(len(body)))
+        self._leave()  # with the last byte the client is free to ask again, before this thread gets its turn
         self.wfile.write(body)
 
     def _drip(self, body: bytes) -> None:
