@@ -56,7 +56,7 @@ def _answers(url: str) -> bool:
     with requests.Session() as session:
         session.trust_env = False
         try:
-            return session.get(url, timeout=5).ok
+            return session.get(url, timeout=30).ok
         except requests.ConnectionError:
             return False
 

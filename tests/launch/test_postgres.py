@@ -72,7 +72,7 @@ def test_a_silent_server_is_one_clause(psql: Path, text: str, reason: str) -> No
 
 def test_what_was_answered_in_time_counts(psql: Path) -> None:
     script(psql, r"printf '%s\0' fsync on shared_buffers 128MB wal_level; printf rep; sleep 30")
-    assert ask_of(psql, timeout=0.5).facts == {"fsync": "on", "shared_buffers": "128MB"}
+    assert ask_of(psql, timeout=2).facts == {"fsync": "on", "shared_buffers": "128MB"}
 
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
@@ -86,7 +86,7 @@ def test_a_psql_that_may_not_be_killed_is_left_alone(psql: Path, monkeypatch: py
 
     monkeypatch.setattr(os, "kill", refuse)
     monkeypatch.setattr(os, "killpg", refuse)
-    assert ask_of(psql, timeout=0.5).facts == {"fsync": "on"}
+    assert ask_of(psql, timeout=2).facts == {"fsync": "on"}
     assert not Path("ended").exists()
     Path("fifo").write_text("")
 

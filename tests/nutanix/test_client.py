@@ -97,7 +97,7 @@ def test_a_page_that_drips_or_comes_late_ends_at_the_deadline(variation: str) ->
     stop = threading.Event()
 
     def sleep(seconds: float) -> None:
-        stop.wait(min(seconds, 5))
+        stop.wait(min(seconds, 60))
 
     with simulated(variation, sleep=sleep) as cvm:
         began = time.monotonic()
@@ -105,7 +105,7 @@ def test_a_page_that_drips_or_comes_late_ends_at_the_deadline(variation: str) ->
         passed = time.monotonic() - began
         stop.set()
     assert (error.reason, error.text) == ("timeout", "no whole page within 0.4 s")
-    assert 0.35 < passed < 3  # the header alone would drip for three hours
+    assert 0.35 < passed < 30  # the header alone would drip for three hours
 
 
 def test_a_page_that_comes_late_but_in_time_is_read() -> None:

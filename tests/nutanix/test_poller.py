@@ -181,7 +181,7 @@ def test_a_page_that_drips_ends_the_poll_at_the_deadline(world: World) -> None:
     )
     poller.poll()
     assert series(poller, "nutanix_cvm_page_errors_total") == {'page="main",reason="timeout"': 1}
-    assert 0.2 <= poller.status.duration < 3
+    assert 0.2 <= poller.status.duration < 30
 
 
 def test_an_error_of_its_own_is_counted_and_does_not_end_the_polling(
@@ -396,7 +396,7 @@ def test_a_scrape_sees_one_snapshot_while_another_is_made(world: World) -> None:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)

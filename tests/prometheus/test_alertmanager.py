@@ -64,19 +64,19 @@ class Alertmanager:
 
     def answers(self) -> bool:
         try:
-            return self._session.get(f"{self._url}/-/ready", timeout=1).ok
+            return self._session.get(f"{self._url}/-/ready", timeout=30).ok
         except requests.RequestException:
             return False
 
     def tell(self, instance: str, alerts: Mapping[str, Mapping[str, str]]) -> None:
         """Tells it of alerts of one exporter, by a key each."""
         told = [{"labels": {"instance": instance, "key": key, **labels}} for key, labels in alerts.items()]
-        posted = self._session.post(f"{self._url}/api/v2/alerts", json=told, timeout=5)
+        posted = self._session.post(f"{self._url}/api/v2/alerts", json=told, timeout=30)
         assert posted.ok, posted.text
 
     def inhibited(self, instance: str) -> dict[str, bool]:
         """Whether each alert of an exporter that it lists is inhibited, by its key."""
-        alerts = self._session.get(f"{self._url}/api/v2/alerts", timeout=5).json()
+        alerts = self._session.get(f"{self._url}/api/v2/alerts", timeout=30).json()
         ours = [alert for alert in alerts if alert["labels"]["instance"] == instance]
         return {alert["labels"]["key"]: bool(alert["status"]["inhibitedBy"]) for alert in ours}
 

@@ -142,7 +142,7 @@ def _answers(url: str) -> bool:
     with requests.Session() as session:
         session.trust_env = False
         try:
-            return session.get(url, timeout=5).ok
+            return session.get(url, timeout=30).ok
         except requests.ConnectionError:
             return False
 
@@ -184,6 +184,6 @@ def test_the_store_gets_native_histograms_by_version_2_of_remote_write(lab: Lab)
     assert there == value(lab.scraping, "histogram_quantile(0.99, pgbench_latency_seconds)")
     with requests.Session() as session:
         session.trust_env = False
-        page = session.get(f"{lab.scraping.url}/metrics", timeout=5).text
+        page = session.get(f"{lab.scraping.url}/metrics", timeout=30).text
     sent = re.findall(r"^prometheus_remote_storage_histograms_total\{.*\} (\S+)$", page, re.MULTILINE)
     assert [float(number) > 0 for number in sent] == [True]

@@ -51,12 +51,12 @@ class Exporter:
 
     def _ready(self) -> bool:
         try:
-            return requests.get(f"{self.url}/-/ready", timeout=5).ok
+            return requests.get(f"{self.url}/-/ready", timeout=30).ok
         except requests.ConnectionError:
             return False
 
     def text(self, *parts: str) -> str:
-        return requests.get(f"{self.url}/metrics", params={"collect[]": list(parts)}, timeout=5).text
+        return requests.get(f"{self.url}/metrics", params={"collect[]": list(parts)}, timeout=30).text
 
     def page(self, run: str) -> Page:
         """Series and numbers of one run; the label `run` is left out of the names."""

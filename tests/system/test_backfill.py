@@ -33,7 +33,7 @@ def start_prometheus(processes: Processes, name: str, folder: Path, config: Json
 
     def ready() -> bool:
         try:
-            return requests.get(f"{url}/-/ready", timeout=5).ok
+            return requests.get(f"{url}/-/ready", timeout=30).ok
         except requests.ConnectionError:
             return False
 

@@ -50,7 +50,7 @@ def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, serve
     eventually(lambda: quantile in exporter.page("a"), 30, "percentiles are seen live")
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0
-    eventually(lambda: state(exporter, "a", "finished"), 10, "it has finished")
+    eventually(lambda: state(exporter, "a", "finished"), 30, "it has finished")
     processed = re.search(rb"actually processed: (\d+)", out)
     assert processed
     total = int(processed[1])
@@ -58,7 +58,7 @@ def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, serve
     assert len(logs) == 2
     assert sum(log.read_bytes().count(b"\n") for log in logs) == total
     key = f"pgbench_transactions_total{{{DB1}}}"
-    eventually(lambda: exporter.page("a").get(key) == total, 10, "the log is read where it is kept")
+    eventually(lambda: exporter.page("a").get(key) == total, 30, "the log is read where it is kept")
     assert out == (exporter.runs / "a/db1.out").read_bytes()
     printed = [line for line in err.splitlines(keepends=True) if not line.startswith(b"benchwatch: ")]
     assert b"".join(printed) == (exporter.runs / "a/db1.err").read_bytes()
@@ -87,7 +87,7 @@ def test_a_question_that_takes_long_does_not_take_the_others_with_it(server: Ser
     locks = "select count(*) from pg_locks where relation = 'pgbench_branches'::regclass and granted"
     holding = subprocess.Popen([*psql, *lock], stdout=subprocess.DEVNULL, env=environment)
     try:
-        eventually(lambda: subprocess.check_output([*psql, "-c", locks], env=environment) == b"1\n", 10, "it is held")
+        eventually(lambda: subprocess.check_output([*psql, "-c", locks], env=environment) == b"1\n", 30, "it is held")
         (tmp_path / "script").write_text("select 1;\n")
         options = ("-n", "-t", "1", "-f", str(tmp_path / "script"))
         process = start(tmp_path, "--name", "a", "--worker", "db1", "--", *server.postgres.pgbench(*options))
@@ -125,7 +125,7 @@ def test_an_interrupted_fio_is_awaited_with_its_final_document(
     assert documents.count(b'"fio version"') >= 2
     assert documents.rstrip().endswith(b"}")
     result = f'fio_result_iops{{{DB1},job="job",op="read"}}'
-    eventually(lambda: result in exporter.page("a"), 10, "its results are there")
+    eventually(lambda: result in exporter.page("a"), 30, "its results are there")
 
 
 def test_what_is_pushed_is_what_is_here(
@@ -147,4 +147,4 @@ def test_what_is_pushed_is_what_is_here(
     )
     assert here == there
     assert len(here) == 5
-    eventually(lambda: state(exporter, "a", "finished"), 10, "it has finished over there")
+    eventually(lambda: state(exporter, "a", "finished"), 30, "it has finished over there")

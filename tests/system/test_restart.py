@@ -33,7 +33,7 @@ def test_a_killed_exporter_comes_back_with_the_same_totals_and_state(
     for run, worker in (("a", "db1"), ("f", "fio")):
         state = f'benchwatch_run_state{{worker="{worker}",state="finished"}}'
         eventually(lambda run=run, state=state: exporter.page(run).get(state) == 1, 30, "the run has finished")
-        eventually(lambda run=run, state=state: other.page(run).get(state) == 1, 5, "the other sees it too")
+        eventually(lambda run=run, state=state: other.page(run).get(state) == 1, 30, "the other sees it too")
         never_killed, killed = exporter.page(run), other.page(run)
         assert exact(killed) == exact(never_killed)
         assert by_arrival(killed) == pytest.approx(by_arrival(never_killed), abs=1)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -12,7 +11,7 @@ from demo_processes import Process, Processes
 from .conftest import Exporter, Page, Server, eventually
 
 DB1, FIO = '{worker="db1"}', '{worker="fio"'
-SLACK = 1.0
+SLACK = 2.0
 """Seconds beyond the three intervals that a busy machine may take to notice."""
 
 
@@ -50,7 +49,7 @@ def test_a_frozen_server_shows_no_throughput_no_latency_and_no_burst_afterwards(
     assert exporter.page("stall")[f"pgbench_transactions_total{DB1}"] == before
     assert exporter.page("stall")[f"benchwatch_run_last_report_timestamp_seconds{DB1}"] > frozen
     server.freeze(signal.SIGCONT)
-    eventually(lambda: exporter.page("stall")['benchwatch_run_state{worker="db1",state="running"}'] == 1, 5, "it runs")
+    eventually(lambda: exporter.page("stall")['benchwatch_run_state{worker="db1",state="running"}'] == 1, 30, "it runs")
     eventually(lambda: exporter.page("stall")['benchwatch_run_state{worker="db1",state="finished"}'] == 1, 30, "ended")
     page = exporter.page("stall")
     logged = sum(log.read_bytes().count(b"\n") for log in (exporter.runs / "stall").glob("pgbench_log.*"))
@@ -69,10 +68,7 @@ def test_a_frozen_fio_worker_shows_growing_age_no_latency_and_no_burst_afterward
     )
     rate = f'fio_iops{FIO},job="job",op="read"}}'
     eventually(lambda: exporter.page("stall").get(rate, 0) > 20, 30, "fio reads")
-    usual = []
-    for _ in range(6):
-        time.sleep(0.5)
-        usual.append(exporter.page("stall")[rate])
+    time.sleep(3)
     worker = int(subprocess.run(["pgrep", "-P", str(fio.popen.pid)], capture_output=True, text=True).stdout.split()[0])
     os.kill(worker, signal.SIGSTOP)
     eventually(
@@ -92,5 +88,5 @@ def test_a_frozen_fio_worker_shows_growing_age_no_latency_and_no_burst_afterward
         after += shown(exporter.page("stall"), rate).values()
         time.sleep(0.2)
     assert after
-    assert max(after) < 1.5 * statistics.median(usual)
+    assert max(after) < 1.5 * 200  # a thinktime of 5 ms lets no more than 200 through in a second
     assert min(after) >= 0

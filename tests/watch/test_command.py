@@ -160,7 +160,7 @@ def test_an_exporter_that_goes_away_and_comes_back(exporter: Exporter, playback:
 
 
 def test_a_new_size_is_used(exporter: Exporter, playback: Playback) -> None:
-    eventually(lambda: "pgbench_tps{" in exporter.text("live"), 10, "the exporter has seen a report")
+    eventually(lambda: "pgbench_tps{" in exporter.text("live"), 30, "the exporter has seen a report")
     with Terminal(exporter.url, "--interval=1h", width=80, height=24) as terminal:
         terminal.wait_for(shows_rate, "the rate is shown")
         terminal.resize(160, 50)
@@ -180,7 +180,7 @@ def test_keys_are_obeyed(exporter: Exporter, playback: Playback) -> None:
 
 
 def test_once_is_plain_text(exporter: Exporter, playback: Playback, watch: Watch) -> None:
-    eventually(lambda: "pgbench_tps{" in exporter.text("live"), 10, "the exporter has seen a report")
+    eventually(lambda: "pgbench_tps{" in exporter.text("live"), 30, "the exporter has seen a report")
     code, out, errors = watch("--once", exporter.url)
     assert (code, errors) == (0, "")
     assert "\x1b" not in out

@@ -132,7 +132,7 @@ def test_compressing_a_large_page_does_not_hold_up_others(monkeypatch: pytest.Mo
         scrape = threading.Thread(target=lambda: pages.append(requests.get(f"{server.url}/metrics").text))
         scrape.start()
         assert begun.wait(10)
-        assert requests.get(f"{server.url}/-/healthy", timeout=5).status_code == 200
+        assert requests.get(f"{server.url}/-/healthy", timeout=30).status_code == 200
         answered.set()
         scrape.join()
     assert [len(page) for page in pages] == [2_000_000]

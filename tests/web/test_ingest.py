@@ -30,7 +30,7 @@ def write(process: subprocess.Popen[bytes], data: bytes) -> None:
 
 
 def finish(process: subprocess.Popen[bytes]) -> str:
-    answer, errors = process.communicate(timeout=10)
+    answer, errors = process.communicate(timeout=30)
     assert errors == b""
     return answer.decode()
 
@@ -270,7 +270,7 @@ def test_curl_is_told_of_a_full_disk_in_the_middle_of_a_push(tmp_path: Path) -> 
         write(push, b"one\n")
         eventually(lambda: server.metric('benchwatch_push_requests_total{code="507"}') == 1, "the push is refused")
         assert requests.get(f"{server.url}/-/healthy").status_code == 200
-        answer, _ = push.communicate(timeout=10)
+        answer, _ = push.communicate(timeout=30)
     assert answer.decode() == f"r/full.push cannot be written: {os.strerror(errno.ENOSPC)}\n"
 
 
@@ -325,8 +325,8 @@ def test_what_cannot_be_written_is_500_with_the_reason(tmp_path: Path, obstacle:
     folder = tmp_path / "runs"
     reason = obstacle(folder)
     with served(FakeBoard(push_folder=folder)) as server:
-        answer = requests.put(f"{server.url}/ingest/r/w", data=b"x" * 200_000, timeout=5)
-        assert requests.get(f"{server.url}/-/healthy", timeout=5).status_code == 200
+        answer = requests.put(f"{server.url}/ingest/r/w", data=b"x" * 200_000, timeout=30)
+        assert requests.get(f"{server.url}/-/healthy", timeout=30).status_code == 200
     assert answer.status_code == 500
     assert answer.text.startswith("r/w.push cannot be written: ")
     if reason:
@@ -384,7 +384,7 @@ def test_silent_and_half_open_clients_hold_up_nobody(tmp_path: Path) -> None:
         for connection in half:
             connection.sendall(b"PUT /ingest/r/")
         eventually(lambda: server.metric("benchwatch_push_active") == 20, "the silent pushes go on")
-        assert requests.put(f"{server.url}/ingest/r/busy", data=b"x", timeout=5).status_code == 200
+        assert requests.put(f"{server.url}/ingest/r/busy", data=b"x", timeout=30).status_code == 200
         for connection in [*silent, *half]:
             connection.close()
 

@@ -14,7 +14,7 @@ from .serving import FakeBoard, Served, served
 
 
 def put(server: Served, path: str, data: bytes, **headers: str) -> tuple[int, str]:
-    answer = requests.put(f"{server.url}/ingest/{path}", data=data, headers=headers, timeout=10)
+    answer = requests.put(f"{server.url}/ingest/{path}", data=data, headers=headers, timeout=30)
     return answer.status_code, answer.text.strip()
 
 
@@ -90,7 +90,7 @@ def test_a_piece_that_is_too_large_is_refused(tmp_path: Path) -> None:
         assert piece(server, bytes(LARGEST_PIECE), 0)[0] == 200
         assert piece(server, bytes(LARGEST_PIECE + 1), 0)[0] == 413
         chunks = iter([bytes(LARGEST_PIECE), b"x"])
-        answer = requests.put(f"{server.url}/ingest/r/x?stream=out&offset=0", data=chunks, timeout=10)
+        answer = requests.put(f"{server.url}/ingest/r/x?stream=out&offset=0", data=chunks, timeout=30)
         assert answer.status_code == 413
 
 

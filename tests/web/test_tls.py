@@ -53,7 +53,7 @@ def tls(folder: Path, **more: object) -> Tls:
 
 def get(server: Served, folder: Path, certificate: tuple[str, str] | None = None) -> requests.Response:
     return requests.get(
-        f"https://localhost:{server.port}/-/healthy", verify=str(folder / "ca.crt"), cert=certificate, timeout=5
+        f"https://localhost:{server.port}/-/healthy", verify=str(folder / "ca.crt"), cert=certificate, timeout=30
     )
 
 
@@ -95,7 +95,7 @@ def test_curl_pushes_over_tls(made: Path, tmp_path: Path) -> None:
 def test_plain_http_is_not_answered_where_tls_is_spoken(made: Path) -> None:
     with served(config=WebConfig(tls(made))) as server:
         with pytest.raises(requests.ConnectionError):
-            requests.get(f"http://127.0.0.1:{server.port}/-/healthy", timeout=5)
+            requests.get(f"http://127.0.0.1:{server.port}/-/healthy", timeout=30)
         assert get(server, made).status_code == 200
 
 
