@@ -146,7 +146,7 @@ class Server:
                 *("--web.listen-address", self._exporter, "--runs.path", str(runs)),
             ],
         )
-        self.processes.wait_until(exporter, lambda: self._answers(f"http://{self._exporter}/-/ready"))
+        self.processes.wait_for(exporter, f"http://{self._exporter}/-/ready")
         config = self._folder / "prometheus.yml"
         config.write_text(yaml.safe_dump(scrape_config(self._exporter)))
         prometheus = self.processes.start(
@@ -158,7 +158,7 @@ class Server:
                 f"--web.listen-address={self._prometheus}",
             ],
         )
-        self.processes.wait_until(prometheus, lambda: self._answers(f"http://{self._prometheus}/-/ready"))
+        self.processes.wait_for(prometheus, f"http://{self._prometheus}/-/ready")
 
     def episodes(self, seconds: float) -> list[Episode]:
         """What fired in the last `seconds`; a warning and the critical alert of the same spike are one episode."""
@@ -182,12 +182,6 @@ class Server:
         """The version of Prometheus."""
         answer = self._session.get(f"http://{self._prometheus}/api/v1/status/buildinfo", timeout=10)
         return str(answer.json()["data"]["version"])
-
-    def _answers(self, url: str) -> bool:
-        try:
-            return self._session.get(url, timeout=1).ok
-        except requests.RequestException:
-            return False
 
 
 def scrape_config(exporter: str) -> Any:

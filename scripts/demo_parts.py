@@ -157,7 +157,7 @@ class Demo:
 
     def _serve(self, name: str, page: str, command: list[str], environment: Mapping[str, str] | None = None) -> None:
         process = self.processes.start(name, command, folder=self.folder, environment=environment)
-        self.processes.wait_until(process, lambda: _answers(self.url(name) + page), seconds=_PATIENCE)
+        self.processes.wait_for(process, self.url(name) + page, _PATIENCE)
         self._lasting[name] = process
 
     def _address(self, name: str) -> str:
@@ -240,15 +240,6 @@ def _free_ports() -> dict[str, int]:
     for listener in held:
         listener.close()
     return ports
-
-
-def _answers(url: str) -> bool:
-    try:
-        with requests.Session() as session:
-            session.trust_env = False
-            return session.get(url, timeout=2).ok
-    except requests.RequestException:
-        return False
 
 
 def _allows_direct_io(folder: Path) -> bool:

@@ -13,6 +13,8 @@ from pathlib import Path
 from pwd import struct_passwd
 from typing import NamedTuple
 
+import requests
+
 _LAST_LINES = 15
 
 
@@ -85,7 +87,7 @@ class Processes:
             raise process.complaint(f"failed with exit code {process.popen.returncode}")
         self._started.remove(process)
 
-    def wait_until(self, process: Process, ready: Callable[[], bool], seconds: float = 30) -> None:
+    def wait_until(self, process: Process, ready: Callable[[], bool], seconds: float = 60) -> None:
         """Waits until `ready` says so. Raises Failure if the process ends before that or the time is over."""
         deadline = time.monotonic() + seconds
         while not ready():
@@ -94,6 +96,19 @@ class Processes:
             if time.monotonic() > deadline:
                 raise process.complaint(f"was not ready after {seconds:.0f} s")
             time.sleep(0.1)
+
+    def wait_for(self, process: Process, url: str, seconds: float = 60) -> None:
+        """Waits until the process answers at that address with success. Raises Failure as wait_until does."""
+        with requests.Session() as session:
+            session.trust_env = False
+
+            def answers() -> bool:
+                try:
+                    return session.get(url, timeout=5).ok
+                except requests.RequestException:
+                    return False
+
+            self.wait_until(process, answers, seconds)
 
     def stop(self, process: Process) -> None:
         """Ends a process and its group: its signal, ten seconds of patience, then SIGKILL."""

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import requests
 import yaml
 
 from demo_processes import Processes
@@ -50,15 +49,6 @@ groups:
       - {alert: Warned, expr: "max by (run, worker) (benchwatch_run_info) == 1", labels: {severity: warning}}
       - {alert: Pressed, expr: "max by (run, worker) (benchwatch_run_info) == 1", labels: {severity: critical}}
 """
-
-
-def _answers(url: str) -> bool:
-    with requests.Session() as session:
-        session.trust_env = False
-        try:
-            return session.get(url, timeout=30).ok
-        except requests.ConnectionError:
-            return False
 
 
 def _play(target: Path, name: str) -> threading.Thread:
@@ -160,7 +150,7 @@ class Lab:
 
     def _start(self, name: str, url: str, command: list[str]) -> None:
         process = self.processes.start(name, command, folder=self._folder)
-        self.processes.wait_until(process, lambda: _answers(url))
+        self.processes.wait_for(process, url)
 
 
 def _free_address() -> str:

@@ -128,7 +128,7 @@ class Lab:
 
     def _serve(self, name: str, url: str, command: list[str]) -> None:
         process = self.processes.start(name, command, folder=self._folder)
-        self.processes.wait_until(process, lambda: _answers(url))
+        self.processes.wait_for(process, url)
 
 
 def moved_to_the_present(log: str) -> str:
@@ -136,15 +136,6 @@ def moved_to_the_present(log: str) -> str:
     lines = [line.split() for line in log.splitlines()]
     shift = int(time.time()) - max(int(fields[4]) for fields in lines)
     return "".join(" ".join([*fields[:4], str(int(fields[4]) + shift), *fields[5:]]) + "\n" for fields in lines)
-
-
-def _answers(url: str) -> bool:
-    with requests.Session() as session:
-        session.trust_env = False
-        try:
-            return session.get(url, timeout=30).ok
-        except requests.ConnectionError:
-            return False
 
 
 @pytest.fixture(scope="module")

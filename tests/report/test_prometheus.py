@@ -7,7 +7,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
-import requests
 
 from benchwatch.cli import main
 from demo_processes import Processes
@@ -54,17 +53,10 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [program("prometheus"), *options, f"--web.listen-address={address}"]
     process = processes.start("prometheus", command, folder=folder)
     try:
-        processes.wait_until(process, lambda: _answers(f"http://{address}/-/ready"))
+        processes.wait_for(process, f"http://{address}/-/ready")
         yield f"http://{address}"
     finally:
         processes.stop_all()
-
-
-def _answers(url: str) -> bool:
-    try:
-        return requests.get(url, timeout=30).ok
-    except requests.ConnectionError:
-        return False
 
 
 def _samples() -> Iterator[str]:

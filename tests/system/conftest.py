@@ -43,17 +43,11 @@ class Exporter:
         command = [sys.executable, "-m", "benchwatch", "serve", "--runs.path", str(self.runs)]
         address = self.url.removeprefix("http://")
         self.process = self._processes.start("exporter", [*command, "--web.listen-address", address])
-        self._processes.wait_until(self.process, self._ready)
+        self._processes.wait_for(self.process, f"{self.url}/-/ready")
 
     def kill(self) -> None:
         self.process.popen.send_signal(signal.SIGKILL)
         self.process.popen.wait()
-
-    def _ready(self) -> bool:
-        try:
-            return requests.get(f"{self.url}/-/ready", timeout=30).ok
-        except requests.ConnectionError:
-            return False
 
     def text(self, *parts: str) -> str:
         return requests.get(f"{self.url}/metrics", params={"collect[]": list(parts)}, timeout=30).text

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-import requests
 import yaml
 
 from benchwatch.cli import main
@@ -31,13 +30,7 @@ def start_prometheus(processes: Processes, name: str, folder: Path, config: Json
     options = [f"--web.listen-address={url.removeprefix('http://')}", "--storage.tsdb.retention.time=100y"]
     process = processes.start(name, [*command, *options])
 
-    def ready() -> bool:
-        try:
-            return requests.get(f"{url}/-/ready", timeout=30).ok
-        except requests.ConnectionError:
-            return False
-
-    processes.wait_until(process, ready)
+    processes.wait_for(process, f"{url}/-/ready")
     return Prometheus(url)
 
 
