@@ -340,3 +340,13 @@ def test_wrong_use_is_explained(option: str, value: str, expected: str, capsys: 
         main(["report", "a", option, value])
     assert stopped.value.code == 2
     assert expected in capsys.readouterr().err
+
+
+def test_labels_of_all_workers_are_facts_of_the_run(place: Place, tmp_path: Path) -> None:
+    run = pgbench(place, "a", b"labels: {storage: ssd}")
+    for worker, labels in (("db1", "{vm: pg1, host: h1}"), ("db2", "{vm: pg2}"), ("db3", "{vm: pg1}")):
+        place(f"a/{worker}.err", PGBENCH / "stderr")
+        place(f"a/{worker}.yaml", f"labels: {labels}".encode())
+    rows = report(tmp_path, run).rows()
+    found = {name: value for name, value in rows.items() if name.startswith("Label ")}
+    assert found == {"Label storage": ["ssd"], "Label vm": ["pg1, pg2"], "Label host": ["h1"]}

@@ -128,8 +128,9 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
         f"{worker.phase}{f': {worker.reason}' if worker.reason else ''}" for worker in run.timelines
     )
     yield "State", "; ".join(outcomes)
-    labels = run.timelines[0].runfile.labels
-    yield from ((f"Label {name}", value) for name, value in labels.items())
+    labels = [pair for worker in run.timelines for pair in worker.runfile.labels.items()]
+    for label in dict(labels):
+        yield f"Label {label}", ", ".join(dict.fromkeys(value for name, value in labels if name == label))
     for name, value in parameters(run).items():
         if _COMMAND.fullmatch(name):
             yield name.capitalize(), value
