@@ -1,6 +1,8 @@
 """The files around the package: locks and the Prometheus configuration say what the package needs and offers."""
 
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -52,3 +54,19 @@ def test_prometheus_scrapes_every_part_of_the_exposition_once() -> None:
     config = yaml.safe_load((ROOT / "prometheus" / "prometheus.yml").read_text())
     jobs = [job for job in config["scrape_configs"] if job["job_name"].startswith("benchwatch-")]
     assert sorted(part for job in jobs for part in job["params"]["collect[]"]) == sorted(PARTS)
+
+
+def test_setup_does_not_empty_the_environment_of_another_checkout(tmp_path: Path) -> None:
+    checkout, other = tmp_path / "checkout", tmp_path / "other"
+    (checkout / "scripts").mkdir(parents=True)
+    for name in ("scripts/setup", "requirements-dev.txt", "pyproject.toml"):
+        shutil.copy2(ROOT / name, checkout / name)
+    other.mkdir()
+    (other / "kept").touch()
+    (checkout / ".venv").symlink_to(other)
+    done = subprocess.run([checkout / "scripts/setup"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"setup: .venv is a link to {other}, which would be emptied. Remove the link, then start again.\n"
+    )
+    assert (other / "kept").exists()
