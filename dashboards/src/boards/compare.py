@@ -26,9 +26,10 @@ def _start(run: str) -> str:
 
 
 def _length(run: str) -> str:
-    """Seconds that a run took, or has taken so far."""
-    end = f'max(last_over_time(benchwatch_run_end_timestamp_seconds{{run="${run}"}}[$__range]))'
-    return f"({end} or vector(time())) - {_start(run)}"
+    """Seconds that a run took, or has taken so far: of its workers some may have ended, and others be on."""
+    last = f'{{__name__=~"benchwatch_run_(end|last_report)_timestamp_seconds",run="${run}"}}'
+    on = f'(benchwatch_run_state{{run="${run}",state=~"running|stalled"}} == 1)'
+    return f"max(last_over_time({last}[$__range]) or 0 * {on} + time()) - {_start(run)}"
 
 
 def _ago(run: str) -> str:
@@ -81,22 +82,24 @@ def _pgbench_table() -> dashboard.Panel:
 
 
 def _fio_table() -> dashboard.Panel:
-    def result(name: str, more: str = "") -> Query:
-        every = f"max by (run, job, op) (fio_result_{name}{{{more}}})"
+    def result(name: str, how: str = "max", more: str = "") -> Query:
+        every = f"{how} by (run, job, op) (fio_result_{name}{{{more}}})"
         comma = "," if more else ""
-        base = f'max by (job, op) (fio_result_{name}{{run="$baseline"{comma}{more}}})'
+        base = f'{how} by (job, op) (fio_result_{name}{{run="$baseline"{comma}{more}}})'
         return now(f"{every} / on (job, op) group_left () {base}")
 
     return table(
         "fio: results in percent of the baseline",
-        "The final documents by job and direction, against the same job and direction of the baseline, which is 100 %.",
-        result("iops"),
-        result("bandwidth_bytes_per_second"),
+        "The final documents by job and direction, all workers of a run together: IOPS and bandwidth summed, latencies "
+        "the highest of the workers. 100 % is the same job and direction of the baseline.",
+        result("iops", "sum"),
+        result("bandwidth_bytes_per_second", "sum"),
         result("latency_average_seconds"),
-        result("latency_seconds", 'quantile="0.99"'),
-        result("latency_seconds", 'quantile="0.999"'),
-        now("max by (run, job, op) (fio_result_iops)"),
+        result("latency_seconds", more='quantile="0.99"'),
+        result("latency_seconds", more='quantile="0.999"'),
+        now("sum by (run, job, op) (fio_result_iops)"),
         now("max by (run, job, op) (fio_result_latency_average_seconds)"),
+        now("count by (run, job, op) (fio_result_iops)"),
         columns=[
             _RUN,
             Column("job", "Job"),
@@ -108,6 +111,7 @@ def _fio_table() -> dashboard.Panel:
             Column("Value #E", "p99.9", "percentunit", steps=_LESS, decimals=1),
             Column("Value #F", "IOPS, absolute", "iops"),
             Column("Value #G", "Mean latency, absolute", "s"),
+            Column("Value #H", "Workers", "short"),
         ],
         bad="red: more than 10 % worse. IOPS at 100 % with a rate limit say nothing; compare the latency then.",
         none="No fio run has finished, or the baseline is none",
@@ -200,8 +204,7 @@ def _courses() -> list[dashboard.Panel]:
         _course(
             "Throughput over elapsed time",
             "TPS or IOPS of both runs by the seconds since each began, all workers and jobs together.",
-            "(sum(avg_over_time(pgbench_tps{{{where}}}[$__interval] {shift}))"
-            " or sum(avg_over_time(fio_iops{{{where}}}[$__interval] {shift})))",
+            "avg_over_time((sum(pgbench_tps{{{where}}} {shift}) or sum(fio_iops{{{where}}} {shift}))[$__interval:1s])",
             unit="short",
             bad="one curve sags where the other does not.",
         ),

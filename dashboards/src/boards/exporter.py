@@ -77,7 +77,7 @@ def _scrapes() -> list[dashboard.Panel]:
         timeline(
             "Targets",
             "Whether each scrape was answered.",
-            Query("min by (job, instance) (up)", "{{job}} {{instance}}", minimum_step="1s"),
+            Query("min by (job, instance) (min_over_time(up[$__interval]))", "{{job}} {{instance}}", minimum_step="1s"),
             bad="red: there are no data of that time, whatever the lines suggest.",
             none=_NONE,
             size=(12, 7),

@@ -162,7 +162,7 @@ def _latency() -> list[dashboard.Panel]:
         return heatmap(
             f"Completion latency distribution: {op}s",
             f"How many {op}s a second took how long, by time; the darker the more. "
-            "From the bins of --output-format=json+.",
+            "From the bins of --output-format=json+. Documents more than 4 s apart come as columns with gaps between.",
             Query(histogram(f'fio_completion_latency_seconds_bucket{{{FIO},op="{op}"}}'), "{{le}}"),
             unit="s",
             bad="a second band above the main one: some I/Os miss a cache or wait in a queue.",

@@ -1,12 +1,26 @@
 """Live run, the home dashboard: is it all right, and if not, where is the time going? Everything on one time axis."""
 
+from collections.abc import Callable
+
 from grafana_foundation_sdk.models import dashboard
 
 from . import disks, variables
 from .board import Board, Row
 from .look import BLUE, GREEN, ORANGE, RED
 from .panels import BOTH, graph, heatmap, stat
-from .queries import RECORDED, RUN, UNRECORDED, Query, histogram, mean, now, peak, weighted_latency
+from .queries import (
+    RECORDED,
+    RUN,
+    UNRECORDED,
+    Query,
+    histogram,
+    mean,
+    mean_of,
+    now,
+    oplog_writes,
+    peak,
+    weighted_latency,
+)
 from .tables import Column, table, transformation
 
 _NO_PGBENCH = "no pgbench"
@@ -30,8 +44,8 @@ def quantiles(series: str, of: tuple[tuple[str, str], ...]) -> tuple[Query, ...]
 
 
 def _overview() -> list[dashboard.Panel]:
-    age = f"time() - benchwatch_run_last_report_timestamp_seconds{{{RUN}}}"
-    late = f"{age} > on (run, worker) 3 * benchwatch_run_report_interval_seconds{{{RUN}}}"
+    age = f"max by (run, worker) (time() - benchwatch_run_last_report_timestamp_seconds{{{RUN}}})"
+    late = f"{age} > 3 * max by (run, worker) (benchwatch_run_report_interval_seconds{{{RUN}}})"
     active = f'(benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1)'
     failed = f"sum(pgbench_failed_transactions_total{{{RUN}}})"
     return [
@@ -173,7 +187,7 @@ def tps(size: tuple[int, int]) -> dashboard.Panel:
         "Transactions per second by run, all workers together: the mean of the reports in each step.",
         Query(
             f"{mean(f'run:pgbench_tps:mean1s{{{RECORDED}}}')}\nor\n"
-            f"sum by (run) ({mean(f'pgbench_tps{{{UNRECORDED}}}')})",
+            f"{mean_of(f'sum by (run) (pgbench_tps{{{UNRECORDED}}})')}",
             "{{run}}",
         ),
         unit="short",
@@ -190,9 +204,10 @@ def _mean_latency() -> str:
     """
     seconds = f"count_over_time(run:pgbench_tps:mean1s{{{RECORDED}}}[$__interval])"
     under_way = f"sum_over_time(run:pgbench_under_way:mean1s{{{RECORDED}}}[$__interval]) / {seconds}"
-    latency, tps = (mean(f"pgbench_{name}{{{UNRECORDED}}}") for name in ("latency_average_seconds", "tps"))
+    latency, tps = (f"pgbench_{name}{{{UNRECORDED}}}" for name in ("latency_average_seconds", "tps"))
+    others = f"sum_over_time(({latency} * {tps})[$__interval:1s]) / count_over_time({tps}[$__interval:1s])"
     recorded = mean(f"run:pgbench_tps:mean1s{{{RECORDED}}}")
-    return f"sum ({under_way} or {latency} * {tps})\n/\nsum ({recorded} or {tps})"
+    return f"sum ({under_way} or {others})\n/\nsum ({recorded} or avg_over_time({tps}[$__interval:1s]))"
 
 
 def pgbench_latency(size: tuple[int, int], of: tuple[tuple[str, str], ...] = PGBENCH_QUANTILES) -> dashboard.Panel:
@@ -234,8 +249,8 @@ def fio(size: tuple[int, int]) -> list[dashboard.Panel]:
         graph(
             "fio IOPS",
             "I/Os completed a second by direction, all jobs together: the mean of the windows in each step.",
-            Query(f"sum by (op) ({mean(f'fio_iops{{{RUN}}}')})", "{{op}}"),
-            Query(f"sum(fio_target_iops{{{RUN}}} and on (run, worker) fio_iops)", "target"),
+            Query(mean_of(f"sum by (op) (fio_iops{{{RUN}}})"), "{{op}}"),
+            Query(f"sum(fio_target_iops{{{RUN}}} and on (run, worker, job, op) fio_iops)", "target"),
             unit="iops",
             bad="below the dashed target (of all directions together), or gaps: fio reports nothing "
             "while a worker of it is stuck.",
@@ -245,7 +260,7 @@ def fio(size: tuple[int, int]) -> list[dashboard.Panel]:
         graph(
             "fio bandwidth",
             "Bytes completed a second by direction, all jobs together: the mean of the windows in each step.",
-            Query(f"sum by (op) ({mean(f'fio_bandwidth_bytes_per_second{{{RUN}}}')})", "{{op}}"),
+            Query(mean_of(f"sum by (op) (fio_bandwidth_bytes_per_second{{{RUN}}})"), "{{op}}"),
             unit="Bps",
             bad="a plateau far below what the device can do.",
             none=NO_FIO,
@@ -271,12 +286,14 @@ def fio(size: tuple[int, int]) -> list[dashboard.Panel]:
     ]
 
 
-def _by_role(series: str) -> list[Query]:
-    """Vdisks of the log, of the data, and the others, by variables: a join would cost a hundred times as much."""
+def _by_role(series: Callable[[str], str], legend: str = "{{vdisk}} {{op}}") -> list[Query]:
+    """Vdisks of the log, of the data, and the others, by variables: a join would cost a hundred times as much.
+
+    `series` is given the matchers of the vdisks.
+    """
     words = {word: f"{word} " if word != "other" else "" for word in variables.VDISK_ROLES}
-    op = " {{op}}" if "destination" not in series else ""
     return [
-        Query(series.format(f'vdisk=~"${role}_vdisk"'), f"{word}{{{{vdisk}}}}{op}", minimum_step="10s")
+        Query(series(f'cvm=~"$cvm",vdisk=~"${role}_vdisk"'), f"{word}{legend}", minimum_step="10s")
         for role, word in words.items()
     ]
 
@@ -287,7 +304,7 @@ def nutanix() -> list[dashboard.Panel]:
         graph(
             "Vdisk front-end latency",
             "What the virtual machine sees, by vdisk and direction: the average over the page's own short window.",
-            *_by_role('nutanix_vdisk_frontend_latency_seconds{{cvm=~"$cvm",{}}}'),
+            *_by_role(lambda vdisks: f"nutanix_vdisk_frontend_latency_seconds{{{vdisks}}}"),
             unit="s",
             bad="writes above some milliseconds: the oplog no longer absorbs them.",
             none=NO_CVM,
@@ -297,7 +314,7 @@ def nutanix() -> list[dashboard.Panel]:
         graph(
             "Writes absorbed by the oplog",
             "Part of the data written that went to the oplog (Write Destination), by vdisk.",
-            *_by_role('nutanix_vdisk_write_destination_ratio{{cvm=~"$cvm",{},destination="oplog"}}'),
+            *_by_role(oplog_writes, "{{vdisk}}"),
             unit="percentunit",
             bad="falls from 100 %: writes go straight to the extent store and wait for its disks.",
             none=NO_CVM,
@@ -307,7 +324,7 @@ def nutanix() -> list[dashboard.Panel]:
         graph(
             "Random part of the operations",
             "How random the operations were (Ops and Randomness), by vdisk and direction.",
-            *_by_role('nutanix_vdisk_random_ratio{{cvm=~"$cvm",{}}}'),
+            *_by_role(lambda vdisks: f"nutanix_vdisk_random_ratio{{{vdisks}}}"),
             unit="percentunit",
             bad="flips within a run: another load than the one meant reaches the vdisk.",
             none=NO_CVM,

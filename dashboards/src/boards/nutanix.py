@@ -7,7 +7,7 @@ from .board import Board, Row
 from .live import NO_CVM
 from .look import GREEN, ORANGE, RED
 from .panels import BOTH, graph, heatmap, stat, text
-from .queries import VDISK, Query, now, vdisk
+from .queries import VDISK, Query, hdd_reads, now, oplog_writes, vdisk
 from .tables import Column, table
 
 _NAME = "{{role}} {{vdisk}}"
@@ -55,7 +55,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Oplog",
             "Part of the writes that the oplog absorbed, the lowest of the chosen vdisks.",
-            now(f'min(nutanix_vdisk_write_destination_ratio{{{VDISK},destination="oplog"}})', "oplog"),
+            now(f"min({oplog_writes(VDISK)})", "oplog"),
             unit="percentunit",
             bad="below 100 %: writes go straight to the extent store.",
             none="none",
@@ -65,7 +65,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Reads from HDD",
             "Part of the reads that came from hard disks, the highest of the chosen vdisks.",
-            now(f'max(nutanix_vdisk_read_source_ratio{{{VDISK},source=~".*hdd.*"}}) or vector(0)', "HDD"),
+            now(f"max({hdd_reads(VDISK)})", "HDD"),
             unit="percentunit",
             bad="above 0 once the working set should be on SSD.",
             none="none",

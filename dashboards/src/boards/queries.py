@@ -1,8 +1,10 @@
 """PromQL that several dashboards share.
 
 Rules: gauges of a tool's reports are reduced over `$__interval` (mean for rates, maximum for latencies), so that a
-zoomed-out graph still shows a spike of one second; counters go through `rate` over `$__rate_interval`; numerators and
-denominators are summed before the division; no quantile is ever averaged: over several workers the highest is shown.
+zoomed-out graph still shows a spike of one second; what is added up or multiplied is so at each second, before that,
+since of two jobs that follow each other within a step each would count in full; counters go through `rate` over
+`$__rate_interval`; numerators and denominators are summed before the division; no quantile is ever averaged: over
+several workers the highest is shown.
 The CVM's pages are read every 10 s, so their gauges are taken as they are.
 
 What would be added up from very many series comes from what prometheus/rules/dashboards.yml records of whole runs. The
@@ -50,6 +52,27 @@ def metrics(queries: tuple[Query, ...]) -> tuple[str, ...]:
 def mean(series: str) -> str:
     """A reported rate over each step of the graph: its mean."""
     return f"avg_over_time({series}[$__interval])"
+
+
+def mean_of(expression: str) -> str:
+    """What is made of several reported rates, over each step of the graph: the mean of its seconds."""
+    return f"avg_over_time(({expression})[$__interval:1s])"
+
+
+def oplog_writes(vdisks: str) -> str:
+    """Part of the writes that went to the oplog, for each vdisk that these matchers select."""
+    return _or_none(f"nutanix_vdisk_write_destination_ratio{{{vdisks}", 'destination="oplog"')
+
+
+def hdd_reads(vdisks: str) -> str:
+    """Part of the reads that came from hard disks, for each vdisk that these matchers select."""
+    return _or_none(f"nutanix_vdisk_read_source_ratio{{{vdisks}", 'source=~".*hdd.*"')
+
+
+def _or_none(every: str, wanted: str) -> str:
+    """The page leaves the cell of nothing empty: 0 where others of the vdisk are filled in."""
+    by = "sum by (cvm, vdisk)"
+    return f"{by} ({every},{wanted}}}) or {by} ({every}}} * 0)"
 
 
 def peak(series: str) -> str:

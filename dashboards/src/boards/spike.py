@@ -8,7 +8,7 @@ from . import disks, live, variables
 from .board import Board, Row
 from .look import ORANGE, RED
 from .panels import graph, timeline
-from .queries import RUN, VDISK, Query, node, now, rate
+from .queries import RUN, VDISK, Query, node, now, oplog_writes, rate
 from .tables import Column, table
 
 # What may have moved: name, expression, and the labels that tell its series apart.
@@ -25,11 +25,6 @@ _RISES: Sequence[tuple[str, str, Sequence[str]]] = (
 _FALLS: Sequence[tuple[str, str, Sequence[str]]] = (
     ("pgbench TPS", f"pgbench_tps{{{RUN}}}", ("worker",)),
     ("fio IOPS", f"fio_iops{{{RUN}}}", ("job", "op")),
-    (
-        "writes absorbed by the oplog",
-        f'nutanix_vdisk_write_destination_ratio{{{VDISK},destination="oplog"}}',
-        ("vdisk",),
-    ),
     ("random part", f"nutanix_vdisk_random_ratio{{{VDISK}}}", ("vdisk", "op")),
 )
 
@@ -46,10 +41,10 @@ def _rise(series: str, window: str = "[$__range]") -> str:
     return f"(max_over_time({series}{window}) / (quantile_over_time(0.5, {series}{window}) > 0))"
 
 
-def _fall(series: str) -> str:
+def _fall(series: str, window: str = "[$__range]") -> str:
     """How many times its lowest value of the window the median is, 1000 at most."""
-    median = f"(quantile_over_time(0.5, {series}[$__range]) > 0)"
-    return f"(1 / clamp_min(min_over_time({series}[$__range]) / {median}, 0.001))"
+    median = f"(quantile_over_time(0.5, {series}{window}) > 0)"
+    return f"(1 / clamp_min(min_over_time({series}{window}) / {median}, 0.001))"
 
 
 def _await(role: str, operation: str) -> str:
@@ -64,6 +59,8 @@ def _await(role: str, operation: str) -> str:
 def _candidates() -> dashboard.Panel:
     lines = [_moved(name, "rose", _rise(series), labels) for name, series, labels in _RISES]
     lines += [_moved(name, "fell", _fall(series), labels) for name, series, labels in _FALLS]
+    absorbed = _fall(f"({oplog_writes(VDISK)})", "[$__range:10s]")
+    lines.append(_moved("writes absorbed by the oplog", "fell", absorbed, ("vdisk",)))
     lines += [
         _moved(f"{role} device await", "rose", _rise(_await(role, operation), "[$__range:1s]"), ("device", "of"))
         for role in ("log", "data")

@@ -126,14 +126,15 @@ def host() -> dashboard.VariableModel:
 
 
 def devices(role: str) -> dashboard.VariableModel:
-    """Disks of a role, from the configuration or a run.yaml; all disks where no disk has it."""
-    named = f'group by (device) ({{__name__=~"benchwatch_disk_info|benchwatch_run_disk_info",role="{role}"}})'
+    """Disks of a role, from the records of the chosen runs or else the configuration; all disks where none has it."""
+    told = f'group by (device) (benchwatch_run_disk_info{{run=~"$run",role="{role}"}})'
+    set_ = f'group by (device) (benchwatch_disk_info{{role="{role}"}})'
     real = 'group by (device) (node_disk_io_time_seconds_total{instance="$host",device!~"(loop|ram|zram|sr|fd).*"})'
     return _query(
         f"{role}_device",
         f"{role.capitalize()} device",
-        f"query_result({named} or on () {real})",
-        f"Disks of the role {role}: `disks` in benchwatch.yaml or run.yaml. Without one: all disks.",
+        f"query_result({told} or on () {set_} or on () {real})",
+        f"Disks of the role {role}: `disks` in run.yaml, else in benchwatch.yaml. Without one: all disks.",
         many=True,
         regex='/device="([^"]+)"/',
     )

@@ -1,0 +1,195 @@
+"""What panels show of known series, to the number, by promtool. Times are seconds, a sample each."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from ..prometheus.programs import evaluate, series
+from .grafana import FILES, Value, interpolate, load, targets
+
+SECONDS = 120
+STEP = 15
+ALL = Value(".*", ".*")
+CHOSEN = {
+    **dict.fromkeys(("run", "worker", "job", "cvm", "vdisk", "log_vdisk", "data_vdisk", "other_vdisk"), ALL),
+    "recorded": Value("()", "()"),
+    "baseline": Value("base", "base"),
+    "host": Value("h:9100", "h:9100"),
+    "__interval": Value(f"{STEP}s", ""),
+    "__rate_interval": Value(f"{STEP}s", ""),
+    "__range": Value(f"{SECONDS}s", ""),
+}
+Samples = Mapping[str, float]
+
+
+def expression(dashboard: str, panel: str, place: int = 0, **chosen: str) -> str:
+    """A panel's query as Grafana sends it, with all chosen but for what is said."""
+    (path,) = [path for path in FILES if path.stem == dashboard]
+    queries = [target.expression for target in targets(load(path)) if target.panel == panel]
+    return interpolate(queries[place], {**CHOSEN, **{name: Value(text, text) for name, text in chosen.items()}})
+
+
+def variable(dashboard: str, name: str, **chosen: str) -> str:
+    """What Prometheus is asked for the values of a variable."""
+    (path,) = [path for path in FILES if path.stem == dashboard]
+    (query,) = [one["query"]["query"] for one in load(path)["templating"]["list"] if one["name"] == name]
+    inner = query.removeprefix("query_result(").removesuffix(")")
+    return interpolate(inner, {**CHOSEN, **{name: Value(text, text) for name, text in chosen.items()}})
+
+
+def shows(folder: Path, query: str, loads: list[dict[str, str]], expected: Samples) -> None:
+    """Fails unless the query gives just these values, by labels, at the end."""
+    evaluate(folder, loads, SECONDS, {query: expected}, ())
+
+
+def pgbench(worker: str, tps: str, latency: str, run: str = "r") -> list[dict[str, str]]:
+    return [
+        series("pgbench_tps", tps, run=run, worker=worker),
+        series("pgbench_latency_average_seconds", latency, run=run, worker=worker),
+    ]
+
+
+def one_after_the_other(name: str, **labels: str) -> list[dict[str, str]]:
+    """Twelve jobs or runs of ten seconds, each with a rate of 1000."""
+    changing = next(label for label, value in labels.items() if value == "{}")
+    return [
+        series(name, f"{'_ ' * 10 * number}1000x9 stale", **{**labels, changing: f"n{number:02}"})
+        for number in range(12)
+    ]
+
+
+def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
+    # 14 reports of 1000 transactions at 1 ms, one of 10 at 1 s: 24 s in 14010 transactions.
+    loads = pgbench("db1", f"1000x{SECONDS - 11} 10 1000x9", f"0.001x{SECONDS - 11} 1 0.001x9")
+    query = expression("live", "pgbench latency", 2, __interval=f"{STEP * 1000 - 500}ms")
+    shows(tmp_path, f"round({query}, 1e-7)", loads, {"{}": 0.0017131})
+
+
+@pytest.mark.parametrize(
+    ("dashboard", "panel", "place", "name", "labels", "shown"),
+    [
+        ("live", "fio IOPS", -2, "fio_iops", {"run": "r", "worker": "w", "job": "{}", "op": "read"}, '{op="read"}'),
+        (
+            "live",
+            "fio bandwidth",
+            0,
+            "fio_bandwidth_bytes_per_second",
+            {"run": "r", "worker": "w", "job": "{}", "op": "read"},
+            '{op="read"}',
+        ),
+        ("live", "pgbench throughput", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
+        ("pgbench", "TPS in all", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
+        ("density", "In all, and the spread", 0, "pgbench_tps", {"run": "{}", "worker": "w"}, "{}"),
+    ],
+)
+def test_what_follows_each_other_within_a_step_is_not_added_up(
+    dashboard: str, panel: str, place: int, name: str, labels: dict[str, str], shown: str, tmp_path: Path
+) -> None:
+    query = expression(dashboard, panel, place, __interval="60s")
+    shows(tmp_path, query, one_after_the_other(name, **labels), {shown: 1000})
+
+
+def test_the_course_of_a_run_does_not_add_up_jobs_that_follow_each_other(tmp_path: Path) -> None:
+    loads = one_after_the_other("fio_iops", run="base", worker="w", job="{}", op="read")
+    query = expression("compare", "Throughput over elapsed time", 1, baseline_ago="1", ago="1", __interval="60s")
+    shows(tmp_path, query, loads, {"{}": 1000})
+
+
+def test_the_target_is_that_of_the_jobs_that_are_on(tmp_path: Path) -> None:
+    first, second = ({"run": "r", "worker": "w", "job": job, "op": "read"} for job in ("first", "second"))
+    loads = [
+        series("fio_target_iops", f"200x{SECONDS}", **first),
+        series("fio_target_iops", f"300x{SECONDS}", **second),
+        series("fio_iops", f"199x{SECONDS}", **first),
+    ]
+    shows(tmp_path, expression("live", "fio IOPS", -1), loads, {"{}": 200})
+
+
+def test_the_age_of_data_is_told_when_two_exporters_know_the_run(tmp_path: Path) -> None:
+    loads = []
+    for instance, reported in (("a:19777", 118), ("b:19777", 117)):
+        labels = {"instance": instance, "run": "r", "worker": "w"}
+        loads += [
+            series("benchwatch_run_state", f"1x{SECONDS}", **labels, state="running"),
+            series("benchwatch_run_last_report_timestamp_seconds", f"{reported}x{SECONDS}", **labels),
+            series("benchwatch_run_report_interval_seconds", f"1x{SECONDS}", **labels),
+        ]
+    shows(tmp_path, expression("live", "Data age", 0), loads, {"{}": 3})
+
+
+def vdisks(name: str, **by: Mapping[str, float]) -> list[dict[str, str]]:
+    """Ratios of vdisks: those of `by`, by the value of the other label."""
+    label = {"nutanix_vdisk_write_destination_ratio": "destination"}.get(name, "source")
+    return [
+        series(name, f"{value}x{SECONDS}", cvm="c", vdisk=vdisk, **{label: which})
+        for vdisk, ratios in by.items()
+        for which, value in ratios.items()
+    ]
+
+
+def test_an_oplog_that_takes_nothing_is_0_and_not_left_out(tmp_path: Path) -> None:
+    loads = vdisks("nutanix_vdisk_write_destination_ratio", v1={"oplog": 1}, v2={"estore": 1})
+    shows(tmp_path, expression("nutanix", "Oplog"), loads, {"{}": 0})
+    each = {'{cvm="c", vdisk="v1"}': 1.0, '{cvm="c", vdisk="v2"}': 0.0}
+    shows(tmp_path, expression("live", "Writes absorbed by the oplog"), loads, each)
+
+
+def test_reads_from_hard_disks_are_0_only_where_reads_are_known(tmp_path: Path) -> None:
+    query = expression("nutanix", "Reads from HDD")
+    name = "nutanix_vdisk_read_source_ratio"
+    shows(
+        tmp_path, query, vdisks(name, v1={"cache": 0.6, "estore_hdd_local": 0.3, "estore_hdd_remote": 0.1}), {"{}": 0.4}
+    )
+    shows(tmp_path, query, vdisks(name, v1={"cache": 1}), {"{}": 0})
+    shows(tmp_path, query, [series("up", f"1x{SECONDS}", job="node")], {})
+
+
+def test_fio_results_of_all_workers_are_compared(tmp_path: Path) -> None:
+    loads = [
+        series("fio_result_iops", f"1000x{SECONDS}", run=run, worker=worker, job="job", op="read")
+        for run, workers in (("base", ("vm1",)), ("four", ("vm1", "vm2", "vm3", "vm4")))
+        for worker in workers
+    ]
+    panel = "fio: results in percent of the baseline"
+    both = [{f'{{run="{run}", job="job", op="read"}}': value} for run, value in (("base", 1.0), ("four", 4.0))]
+    shows(tmp_path, expression("compare", panel), loads, both[0] | both[1])
+    absolute = {labels: value * 1000 for each in both for labels, value in each.items()}
+    shows(tmp_path, expression("compare", panel, 5), loads, absolute)
+    shows(tmp_path, expression("compare", panel, 7), loads, both[0] | both[1])
+
+
+def test_a_run_is_as_long_as_its_last_worker(tmp_path: Path) -> None:
+    loads = [
+        series("benchwatch_run_start_timestamp_seconds", f"10x{SECONDS}", run="base", worker="db1"),
+        series("benchwatch_run_end_timestamp_seconds", f"{'_ ' * 50}50x{SECONDS - 50}", run="base", worker="db1"),
+        series("benchwatch_run_last_report_timestamp_seconds", "10+1x40 stale", run="base", worker="db1"),
+        series("benchwatch_run_start_timestamp_seconds", f"10x{SECONDS}", run="base", worker="db2"),
+        series("benchwatch_run_last_report_timestamp_seconds", f"0+1x{SECONDS - 20} stale", run="base", worker="db2"),
+    ]
+    query = variable("compare", "length", run="base")
+    shows(tmp_path, query, loads, {"{}": SECONDS - 20 - 10 + 5})
+    loads.append(series("benchwatch_run_state", f"1x{SECONDS}", run="base", worker="db2", state="stalled"))
+    shows(tmp_path, query, loads, {"{}": SECONDS - 10 + 5})
+
+
+def test_the_spread_is_that_of_single_reports(tmp_path: Path) -> None:
+    loads = pgbench("db1", f"1000x{SECONDS}", f"0.001x{SECONDS - 10} 1 0.001x9")
+    loads.append(series("pgbench_latency_stddev_seconds", f"0.0005x{SECONDS - 10} 0.5 0.0005x9", run="r", worker="db1"))
+    shows(tmp_path, expression("pgbench", "Spread of the latency"), loads, {'{worker="db1"}': 0.5})
+
+
+def test_disks_have_the_roles_that_the_chosen_run_gives_them(tmp_path: Path) -> None:
+    loads = [
+        series("benchwatch_run_disk_info", f"1x{SECONDS}", run=run, worker="db1", device=device, role=role)
+        for run, devices in (("old", ("sda", "sdb")), ("new", ("sdb", "sda")))
+        for device, role in zip(devices, ("log", "data"), strict=True)
+    ]
+    loads.append(series("benchwatch_disk_info", f"1x{SECONDS}", device="sdc", role="log"))
+    for run, device in (("old", "sda"), ("new", "sdb"), ("none", "sdc")):
+        shows(tmp_path, variable("live", "log_device", run=run), loads, {f'{{device="{device}"}}': 1})
+
+
+def test_a_short_outage_of_a_target_is_seen(tmp_path: Path) -> None:
+    loads = [series("up", f"1x{SECONDS - 12} 0x4 1x8", job="node", instance="h:9100")]
+    shows(tmp_path, expression("exporter", "Targets"), loads, {'{job="node", instance="h:9100"}': 0})
