@@ -118,6 +118,9 @@ def alertmanager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alertmana
 
 DB1 = {"run": "tpcb", "worker": "db1"}
 DB2 = {"run": "tpcb", "worker": "db2"}
+FIO = {"run": "mixed", "worker": "fio"}
+FSYNC = {**FIO, "job": "log", "op": "sync"}
+READS = {**FIO, "job": "db", "op": "read"}
 CVM1 = {"cvm": "cvm1", "vdisk": "45269"}
 CVM2 = {"cvm": "cvm2", "vdisk": "45269"}
 WARNING = {"severity": "warning"}
@@ -154,6 +157,25 @@ def alert(name: str, *labels: Mapping[str, str]) -> dict[str, str]:
             },
             {"collapse", "spike"},
             id="no throughput, less throughput",
+        ),
+        pytest.param(
+            {
+                "zero": alert("ThroughputZero", FSYNC, CRITICAL),
+                "collapse": alert("ThroughputCollapse", FSYNC, WARNING),
+                "spike of another job": alert("LatencySpike", READS, CRITICAL),
+                "objective of that job": alert("LatencyObjectiveMissed", READS, WARNING),
+                "other direction of that job": alert("LatencySpike", READS, {"op": "write"}, WARNING),
+            },
+            {"collapse", "objective of that job"},
+            id="one job of fio, nothing of another",
+        ),
+        pytest.param(
+            {
+                "stalled": alert("RunStalled", FIO, CRITICAL),
+                "spike": alert("LatencySpike", READS, CRITICAL),
+            },
+            {"spike"},
+            id="a stalled fio, all of its jobs",
         ),
         pytest.param(
             {
