@@ -70,6 +70,21 @@ def test_a_gauge_of_a_progress_line_has_its_time_and_value(place: Place) -> None
     assert (series.family.name, series.labels) == ("pgbench_tps", (("run", "a"), ("worker", "db1")))
 
 
+def test_a_rate_is_that_of_the_lines_from_the_first_one_on(place: Place) -> None:
+    begin = 1_795_000_000
+    log = "".join(f"0 {number} 1000 0 {begin + number // 5} {number % 5 * 200_000}\n" for number in range(125))
+    lines = "".join(
+        f"progress: {begin + at}.004 s, {5 + at / 10} tps, lat 1.{at}0 ms stddev 0.100\n" for at in (10, 20)
+    )
+    timeline = one(pgbench_run(place, err=lines, out="", log=log), now=begin + 26.0)
+    for name, told in (("pgbench_tps", [6, 7]), ("pgbench_latency_average_seconds", [0.0011, 0.0012])):
+        *logged, first, second = points(timeline, name)
+        assert [time - begin for time, _ in logged] == [*range(2, 11)]
+        assert [time - begin for time, _ in (first, second)] == pytest.approx([10.004, 20.004], abs=1e-6)
+        assert [value for _, value in (first, second)] == pytest.approx(told)
+    assert len(points(timeline, "pgbench_latency_window_seconds", quantile="1")) >= 24
+
+
 def test_a_second_of_the_transaction_log_is_shown_when_it_is_over(place: Place) -> None:
     timeline = one(pgbench_run(place))
     seconds: dict[int, list[int]] = {}

@@ -157,6 +157,7 @@ class _Ledger:
         self._entered = np.zeros(0)  # when it was taken down,
         self._after = np.zeros(0)  # after how long it is to be repeated,
         self._live = np.zeros(0, np.bool_)  # and whether it belongs to the part "live"
+        self._gauge = np.zeros(0, np.bool_)  # and whether it is a gauge
         self._moved: dict[str, NDArray[np.bool_]] = {}  # which columns the streams of a kind have moved
         self._pages: list[tuple[float, NDArray[np.int64], Floats]] = []
 
@@ -190,6 +191,9 @@ class _Ledger:
             moved = self._moved.setdefault(kind, np.zeros(len(self._heads), np.bool_))
             moved[columns] |= changed & self._live[columns]
             chosen |= moved[columns]
+        for kind, moved in self._moved.items():  # a gauge belongs to the streams that have moved it last
+            if kinds and kind not in kinds:
+                moved[columns] &= ~(changed & self._gauge[columns])
         chosen = np.repeat(np.logical_or.reduceat(chosen, begins), lengths)  # all numbers of a histogram or none
         columns, values = columns[chosen], values[chosen]
         self._shown = layout
@@ -245,10 +249,12 @@ class _Ledger:
     def _grow(self) -> None:
         """Make room for columns that are new."""
         parts = [key[0].part for _, key, _ in self._heads[len(self._last) :]]
+        kinds = [key[0].kind for _, key, _ in self._heads[len(self._last) :]]
         new = len(parts)
         self._last = np.append(self._last, np.full(new, np.nan))
         self._entered = np.append(self._entered, np.full(new, -np.inf))
         self._after = np.append(self._after, [self._hold.get(part, np.inf) - _SLACK for part in parts])
         self._live = np.append(self._live, np.array([part == "live" for part in parts], np.bool_))
+        self._gauge = np.append(self._gauge, np.array([kind == "gauge" for kind in kinds], np.bool_))
         for kind, moved in self._moved.items():
             self._moved[kind] = np.append(moved, np.zeros(new, np.bool_))

@@ -14,10 +14,11 @@ def summary(tps: float, seconds: int = 60, latency: float = 0.16, clients: int =
     """What pgbench prints at the end."""
     failed = int(more.get("failed", 0))
     done = round(tps * seconds)
+    skipped = f"number of transactions skipped: {more['skipped']} (0.000%)\n" if "skipped" in more else ""
     lag = f"rate limit schedule lag: avg {more['lag']} (max 9.000) ms\n" if "lag" in more else ""
     return (
         f"pgbench ({more.get('version', '15.18')})\n"
-        "transaction type: <builtin: select only>\n"
+        f"transaction type: {more.get('script', '<builtin: select only>')}\n"
         f"scaling factor: {more.get('scale', 100)}\n"
         "query mode: simple\n"
         f"number of clients: {clients}\n"
@@ -25,7 +26,7 @@ def summary(tps: float, seconds: int = 60, latency: float = 0.16, clients: int =
         "maximum number of tries: 1\n"
         f"duration: {seconds} s\n"
         f"number of transactions actually processed: {done}\n"
-        f"number of failed transactions: {failed} ({100 * failed / (done + failed):.3f}%)\n"
+        f"number of failed transactions: {failed} ({100 * failed / (done + failed):.3f}%)\n{skipped}"
         f"latency average = {latency:.3f} ms\n{lag}"
         f"initial connection time = {more.get('connection', '20.000')} ms\n"
         f"tps = {tps:.6f} (without initial connection time)\n"

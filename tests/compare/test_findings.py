@@ -68,6 +68,14 @@ def test_a_cold_cache_against_a_warm_one_is_noticed(findings: Findings, tmp_path
     assert findings("cache", cold, again) == []
 
 
+def test_nothing_is_said_of_the_cache_of_a_run_without_reports(findings: Findings, tmp_path: Path) -> None:
+    warming = autoregressive(3, 120, 1000, deviation=0.02) * np.linspace(0.5, 1.0, 120)
+    cold = place(tmp_path / "cold", warming)
+    assert findings("cache", cold, place(tmp_path / "summary", 1000.0)) == []
+    assert findings("cache", cold, place(tmp_path / "short", warming[:9])) == []
+    assert findings("cache", cold, steady(tmp_path / "warm"), "--warmup", "115s") == []
+
+
 def test_a_cold_cache_is_noticed_in_few_reports_too(findings: Findings, tmp_path: Path) -> None:
     noise = [autoregressive(seed, 12, 1000, deviation=0.02) for seed in range(6)]
     for number, each in enumerate(noise[:3], 1):
@@ -93,9 +101,26 @@ def test_different_lengths_versions_scales_and_failures_are_named(findings: Find
     assert findings("version", one, two) == ["different tool versions: 15.18 and 18.6"]
     assert findings("scale", one, two) == ["different scale factors: 100 and 200"]
     assert findings("failed", one, two) == [
-        "transactions failed: 0 % in one, 1 % in two; throughput and latency count those that did not"
+        "transactions failed: 0 % in one, 1 % in two; throughput counts those that did not, and so does latency where "
+        "pgbench measured each (-P, -R or -L)"
     ]
     assert findings("scale", one, two, "--vary", "scale_factor") == []
+
+
+def test_skipped_transactions_are_named(findings: Findings, tmp_path: Path) -> None:
+    one = place(tmp_path / "one", 1000.0, lag="0.100", skipped=0)
+    two = place(tmp_path / "two", 1000.0, lag="0.100", skipped=20_000)
+    assert findings("skipped", one, two) == [
+        "transactions were skipped, since they were late already (-R with -L): 0 % in one, 25 % in two; throughput and "
+        "latency count those that were not"
+    ]
+
+
+def test_the_scale_that_pgbench_prints_for_own_scripts_is_none(findings: Findings, tmp_path: Path) -> None:
+    builtin, own = place(tmp_path / "builtin", 1000.0), place(tmp_path / "own", 1000.0, script="own.sql", scale=1)
+    given = place(tmp_path / "given", 1000.0, script="own.sql", scale=5)
+    assert findings("scale", builtin, own) == []
+    assert findings("scale", builtin, given) == ["different scale factors: 100 and 5"]
 
 
 def test_a_machine_that_was_busy_before_the_start_is_named(findings: Findings, tmp_path: Path) -> None:

@@ -45,6 +45,8 @@ def test_workers_are_added_exactly_whenever_they_report() -> None:
 def test_the_warm_up_is_left_out() -> None:
     found = one_of(buckets([1, 2, 3], le_1=[2, 3, 5], le_inf=[2, 4, 6]))
     assert found.between(1, np.inf).tolist() == [3, 1]
+    assert found.between(1.05, np.inf).tolist() == [3, 1]
+    assert found.between(1.5, np.inf).tolist() == [2, 0], "the report of 1 to 2 s began in the warm-up"
 
 
 def test_columns_begin_and_end_at_reports_so_none_is_empty_by_chance() -> None:

@@ -17,6 +17,7 @@ from .measures import (
     LATENCY_MEAN,
     LATENCY_QUANTILES,
     QUANTILES,
+    SKIPPED,
     THROUGHPUT,
     Measure,
     Names,
@@ -133,10 +134,14 @@ def _sections(whole: Course | None) -> list[tuple[float, float]]:
 
 def of_summary(finals: Sequence[Finals]) -> Iterator[tuple[Measure, Figure]]:
     """What only pgbench's summary says."""
-    failed = _of_all(finals, "pgbench_failed_transactions_total")
     done = _of_all(finals, "pgbench_result_transactions")
-    if failed and done and sum(failed) + sum(done):
-        yield FAILED, Figure(sum(failed) / (sum(failed) + sum(done)))
+    failed = _of_all(finals, "pgbench_failed_transactions_total")
+    skipped = _of_all(finals, "pgbench_skipped_transactions_total")
+    begun = sum(done) + sum(failed)
+    if done and failed and begun:
+        yield FAILED, Figure(sum(failed) / begun)
+    if done and skipped and begun + sum(skipped):
+        yield SKIPPED, Figure(sum(skipped) / (begun + sum(skipped)))
     if connections := _of_all(finals, "pgbench_result_connection_seconds"):
         yield CONNECTION, Figure(max(connections))
 

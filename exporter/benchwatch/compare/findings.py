@@ -13,8 +13,9 @@ from .changes import is_unsteady, shift_of
 from .experiment import Experiment
 from .latencies import Group
 from .measured import Run
-from .measures import CPU, FAILED, THROUGHPUT
+from .measures import CPU, FAILED, SKIPPED, THROUGHPUT, Measure
 from .parameters import Difference
+from .statistics import FEWEST_BATCHES
 from .text import heading, percent, quantity, span, title
 
 Kind = Literal[
@@ -29,6 +30,7 @@ Kind = Literal[
     "option",
     "stall",
     "failed",
+    "skipped",
     "version",
     "scale",
     "parameter",
@@ -44,6 +46,20 @@ _MACHINES = ("client.host", "host")
 """Before the names of facts that `benchwatch run` records: of the client's machine if it is not the server's."""
 _VERSION = re.compile(r".*version")
 _SCALE = re.compile(r"scale_factor|scale")
+_LOST: tuple[tuple[Kind, Measure, str], ...] = (
+    (
+        "failed",
+        FAILED,
+        "transactions failed: {}; throughput counts those that did not, and so does latency where pgbench measured "
+        "each (-P, -R or -L)",
+    ),
+    (
+        "skipped",
+        SKIPPED,
+        "transactions were skipped, since they were late already (-R with -L): {}; throughput and latency count those "
+        "that were not",
+    ),
+)
 _OPTIONS = {
     "rwmixread_with_rate_iops": "rwmixread was used with rate_iops: each has a rate of its own, the mix no effect",
     "sync_engine_iodepth": "iodepth is above 1 with a synchronous engine, which has one I/O in flight whatever it says",
@@ -142,11 +158,19 @@ def _load(experiment: Experiment) -> Iterator[Finding]:
 def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
     """Throughput that rises in the runs of one side and of the other does not."""
     for cold, warm in ((base, other), (other, base)):
+        if not all(_can_rise(run) for each in (cold, warm) for run in each.runs):
+            continue
         rose, stayed = min(map(_rise, cold.runs)), max(map(_rise, warm.runs))
         if rose >= _COLD and stayed < _COLD / 3:
             figures = f"rose by {percent(rose)} within {cold.name}, by {percent(stayed)} within {warm.name}"
             text = f"the cache seems to have been cold in {cold.name} and warm in {warm.name}: the throughput {figures}"
             yield Finding("cache", text)
+
+
+def _can_rise(run: Run) -> bool:
+    """Whether the throughput was not given, and there are reports enough to tell its course."""
+    courses = [run.courses.get(group) for group, measure in run.main() if measure is THROUGHPUT]
+    return any(course is not None and len(course.ends) >= FEWEST_BATCHES for course in courses)
 
 
 def _rise(run: Run) -> float:
@@ -163,13 +187,15 @@ def _lengths(base: Experiment, other: Experiment) -> Iterator[Finding]:
 
 
 def _failures(base: Experiment, other: Experiment) -> Iterator[Finding]:
-    one, two = (
-        max((run.figures[(), FAILED].value for run in each.runs if ((), FAILED) in run.figures), default=0.0)
-        for each in (base, other)
-    )
-    if one or two:
-        text = f"{quantity(one, 'ratio')} in {base.name}, {quantity(two, 'ratio')} in {other.name}"
-        yield Finding("failed", f"transactions failed: {text}; throughput and latency count those that did not")
+    """Transactions that are not in the throughput."""
+    for kind, measure, text in _LOST:
+        one, two = (
+            max((run.figures[(), measure].value for run in each.runs if ((), measure) in run.figures), default=0.0)
+            for each in (base, other)
+        )
+        if one or two:
+            parts = f"{quantity(one, 'ratio')} in {base.name}, {quantity(two, 'ratio')} in {other.name}"
+            yield Finding(kind, text.format(parts))
 
 
 def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:

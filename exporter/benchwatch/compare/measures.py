@@ -28,8 +28,9 @@ LATENCY_QUANTILES = tuple(
 )
 LATENCY_MAX = Measure("latency_max", "latency max", "seconds", "lower")
 FAILED = Measure("failed", "failed", "ratio", "lower")
+SKIPPED = Measure("skipped", "skipped", "ratio", "lower")
 CONNECTION = Measure("connection_time", "connection time", "seconds", "lower")
-MEASURES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX, FAILED, CONNECTION)
+MEASURES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX, FAILED, SKIPPED, CONNECTION)
 
 
 class Names(NamedTuple):

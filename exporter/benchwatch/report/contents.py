@@ -12,6 +12,7 @@ from ..compare.measures import (
     LATENCY_MEAN,
     LATENCY_QUANTILES,
     QUANTILES,
+    SKIPPED,
     THROUGHPUT,
 )
 from ..compare.text import heading, quantity, title
@@ -24,7 +25,7 @@ from .page import Section, page
 from .views import View
 
 _PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
-_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX, FAILED)
+_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX, FAILED, SKIPPED)
 _MOST_TILES = 12
 _NAMED = 3
 """How many runs the title names beside the first."""

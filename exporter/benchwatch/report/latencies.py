@@ -12,6 +12,9 @@ import numpy as np
 from ..timeline import Series
 from .lines import Array, interval
 
+_SLACK = 0.1
+"""Part of a report that may lie before the end of the warm-up."""
+
 
 class Latencies(NamedTuple):
     """Operations by time and latency."""
@@ -26,9 +29,9 @@ class Latencies(NamedTuple):
     """Shape (reports, buckets): operations between begin and report."""
 
     def between(self, begin: float, end: float) -> Array:
-        """Operations by bucket, of the reports after `begin` up to `end`."""
-        first, last = np.searchsorted(self.seconds, (begin, end), side="right")
-        summed: Array = self.counts[first:last].sum(axis=0)
+        """Operations by bucket, of the reports that begin at `begin` or later, up to `end`."""
+        chosen = (self.begins >= begin - _SLACK * (self.seconds - self.begins)) & (self.seconds <= end)
+        summed: Array = self.counts[chosen].sum(axis=0)
         return summed
 
     def columns(self, width: float) -> tuple[Array, Array]:

@@ -29,7 +29,7 @@ _MACHINE = ("host.", "client.")
 """What `benchwatch run` records of a machine begins so."""
 _MOSTLY_FILLED = 0.5
 """Part of a table's cells that have a value, from which on measures are its columns."""
-_FAILED = "pgbench_failed_transactions_total"
+_NOT_DONE = ("pgbench_failed_transactions_total", "pgbench_skipped_transactions_total")
 
 
 class Row(NamedTuple):
@@ -50,7 +50,7 @@ def results(runs: Sequence[View]) -> str:
     for run in runs:
         for worker in run.timelines:
             for sample in worker.final:
-                if "_result_" in sample.family.name or sample.family.name == _FAILED:
+                if "_result_" in sample.family.name or sample.family.name in _NOT_DONE:
                     measure, parts = _measure(sample)
                     group = " ".join((*((worker.worker,) if len(run.timelines) > 1 else ()), *parts))
                     found.setdefault((group, measure), {})[run.name] = _value(sample)

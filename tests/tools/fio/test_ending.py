@@ -168,6 +168,18 @@ def test_a_job_without_progress_does_not_hide_the_end_of_the_others() -> None:
     assert outcomes == ["", "", "", "", "finished"]
 
 
+@pytest.mark.parametrize(("limit", "rates"), [(0, {}), (1, {0.0})])
+def test_a_job_that_has_done_its_number_of_ios_does_not_stand_still(limit: int, rates: dict[str, float]) -> None:
+    name = "jsonplus-si1-libaio-qd16-3.42.out"
+    text, document = texts_of(data_of(name))[0], documents_of(name)[0]
+    (job,) = document["jobs"]
+    option = b'"number_ios" : "%d"' % (job["read"]["total_ios"] + job["write"]["total_ios"] + limit)
+    text = text.replace(b'"job options" : {', b'"job options" : {\n        %b,' % option)
+    later = doctored(text, timestamp_ms=document["timestamp_ms"] + 1000)
+    found = values(state_of(text + later))
+    assert {value for (metric, *_), value in found.items() if metric == "fio_iops"} == set(rates)
+
+
 def test_ramp_time_counts_for_the_end() -> None:
     (first, *_) = texts_of(data_of("json-ramp2-3.33.out"))
     early = first.replace(b'"runtime" : "3"', b'"runtime" : "500ms"').replace(

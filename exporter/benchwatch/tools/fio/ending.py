@@ -93,6 +93,9 @@ def _fatal_error(job: Job, options: Options) -> int:
 def _is_over(job: Job, options: Options, clones: int) -> bool | None:
     if _fatal_error(job, options):
         return True
+    most = options.get("number_ios", "")
+    if most.isdigit() and sum(each.total_ios for each in (job.read, job.write, job.trim) if each) >= int(most) * clones:
+        return True
     eta_known = job.elapsed >= _ETA_AFTER and job.eta == 0
     limit = runtime(options)
     if limit is not None:

@@ -80,7 +80,9 @@ def _runs(name: str, text: str, *labels: str) -> Family:
 CLIENTS = _runs("pgbench_clients", "Clients: number of clients of the final report.")
 THREADS = _runs("pgbench_threads", "Threads: number of threads of the final report.")
 SCALE_FACTOR = _runs(
-    "pgbench_scale_factor", "Scale factor of the final report; before it, rows that -i generates divided by 100000."
+    "pgbench_scale_factor",
+    "Scale factor of the final report, unless it is the 1 that is printed for any script of one's own (-f); before it, "
+    "rows that -i generates divided by 100000.",
 )
 DURATION = _runs("pgbench_duration_seconds", "Duration asked for (-T), seconds: duration of the final report.")
 RESULT_TPS = _runs(

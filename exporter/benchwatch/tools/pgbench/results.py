@@ -7,6 +7,11 @@ from . import metrics
 from .summary import Figure, Parameter, Statement
 
 _STATEMENT_LENGTH = 200
+_BUILTIN = ("<builtin: ", "TPC-B (sort of)", "SELECT only", "Update only pgbench_accounts")
+"""How the transaction type of a built-in script begins, in 9.6+ and before."""
+
+_UNKNOWN_SCALE = Parameter("scale_factor", "1")
+"""What pgbench prints for scripts of one's own (-f) without looking, unless -s says otherwise."""
 
 _SETTINGS = {
     "clients": metrics.CLIENTS,
@@ -47,7 +52,8 @@ class Results:
     def add(self, entry: Parameter | Figure | Statement) -> None:
         """Takes in one entry; the same entry again changes nothing."""
         if isinstance(entry, Parameter):
-            self.parameters[entry.name] = entry.value
+            if entry != _UNKNOWN_SCALE or self.parameters.get("transaction_type", "").startswith(_BUILTIN):
+                self.parameters[entry.name] = entry.value
         elif isinstance(entry, Statement):
             self._statements[entry.script, entry.position] = entry
         elif entry.script is None:

@@ -255,7 +255,9 @@ class PgbenchState:
         if line is None or self._log.end is None or not self._log.whole:
             return line
         silence = self._log.end - self._dated(line)
-        return None if silence > _SILENT_INTERVALS * (self._totals.count.interval or 1.0) else line
+        # The interval of the first line with a date is known with the second one: it is not longer than the run so far.
+        interval = self._totals.count.interval or max(1.0, self._dated(line) - (self.start or 0.0))
+        return None if silence > _SILENT_INTERVALS * interval else line
 
     @property
     def _shown_window(self) -> Window | None:
