@@ -133,7 +133,8 @@ class Run:
     def _name_unrecognised(self, name: str, status: FileStatus, now: float) -> None:
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
         part_of_another = name.rpartition(".")[0] in self.files
-        if status.size and quiet and not part_of_another:
+        unread = self._sizes[name] == 0
+        if status.size and quiet and not part_of_another and not unread:
             tools = " or ".join(tool.name for tool in TOOLS)
             text = "%s is left alone: expected the output of %s"
             if self._say_once(("unrecognised", name), text, self.folder / name, tools):

@@ -325,6 +325,9 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
     old.parent.mkdir()
     old.write_text("progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100, 0 failed\n")
     os.utime(old, (START, START))
+    place(tmp_path / "both", 1000.0)
+    for number in (1, 2):
+        place(tmp_path / f"both-{number}", 1000.0, record="repeat_of: both\n")
     forced = "expected a run that is over and well (--force compares it all the same)"
     for other, code, sentence in (
         (fio, 1, "fine is a run of pgbench, json-si1-randrw-3.33 of fio; expected runs of the same tool"),
@@ -334,6 +337,7 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
         (tmp_path / "old", 1, f"old, worker db: the run has no end: silent for more than 300 s; {forced}"),
         (tmp_path, 1, "runs ("),
         (tmp_path / "nowhere", 2, "nowhere: no such run; expected a file, a folder, or the name of an experiment"),
+        (tmp_path / "both", 2, "both: a run, and an experiment of 2 runs (both-1 ...); expected the name of one thing"),
         (fine, 2, "compare: the same run was given twice; expected different ones"),
     ):
         result, out, err = compare(fine, other)

@@ -87,3 +87,19 @@ def test_words_that_merely_end_like_a_value_that_was_meant_to_differ_were_not(
     ]
     code, differing, _ = compare(capsys, tmp_path, records, "--vary", "vm.nr_hugepages")
     assert (code, differing) == (1, {"command": False, "vm.nr_hugepages": True})
+
+
+@pytest.mark.parametrize(("runs", "option"), [((2, 3), "-c {}"), ((2, 2), "-c {}"), ((1, 3), "-c10 -Dpages={}")])
+def test_commands_of_repeats_are_compared_without_where_their_output_goes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, runs: tuple[int, int], option: str
+) -> None:
+    for side, number, value in zip(("base", "other"), runs, (0, 512), strict=True):
+        for place_ in range(1, number + 1):
+            command = f"pgbench --log-prefix=/dev/shm/{side}{place_} bench {option.format(value)}"
+            record = f"command: {command}\nrepeat_of: {side}\nparameters: {{pages: {value}}}\n"
+            place(tmp_path / f"{side}-{place_}", 1000.0 + place_, record=record)
+    sides = [str(tmp_path / side) for side in ("base", "other")]
+    assert main(["compare", *sides, "--vary", "pages", "--format", "json"]) == 0
+    (other,) = json.loads(capsys.readouterr().out)["others"]
+    assert {one["name"]: one["intended"] for one in other["parameters"]} == {"command": True, "pages": True}
+    assert main(["compare", *sides, "--vary", "fsync"]) == 1

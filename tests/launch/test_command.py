@@ -74,6 +74,17 @@ def test_bytes_go_to_their_streams_and_files_untouched(place: Place) -> None:
     assert (place.runs / "a/db1.err").read_bytes() == b"err\r\n\0"
 
 
+def test_streams_that_go_to_one_place_stay_in_order(place: Place) -> None:
+    place.tool("pgbench", "for i in $(seq 300); do echo err$i >&2; echo out$i; done")
+    done = place.run(
+        "--name", "a", "--", "pgbench", capture_output=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    seen = [line for line in done.stdout.decode().split() if line[:3] in ("err", "out") and line[3:].isdigit()]
+    place_of = {line: number for number, line in enumerate(seen)}
+    assert len(place_of) == len(seen) == 600
+    assert all(place_of[f"err{number}"] < place_of[f"out{number}"] for number in range(1, 301))
+
+
 def test_much_output_arrives_whole(place: Place) -> None:
     place.tool("pgbench", "head -c 20000000 /dev/urandom")
     done = place.run("--name", "a", "--", "pgbench")

@@ -287,6 +287,10 @@ def test_nothing_recognised_is_said(
     assert main(["report", str(notes)]) == 1
     assert "notes.txt: expected output of pgbench or fio" in capsys.readouterr().err
     assert not (tmp_path / "report.html").exists()
+    assert main(["report", str(pgbench(place, "a")), str(notes)]) == 1
+    out, err = capsys.readouterr()
+    assert err.splitlines()[-1].endswith("notes.txt: expected output of pgbench or fio")
+    assert out.startswith("report.html: 1 run, ")
     assert main(["report", str(tmp_path / "nowhere")]) == 2
     assert "nowhere: cannot be read" in capsys.readouterr().err
 

@@ -52,11 +52,16 @@ def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) 
 
 
 def _paths(path: Path, settings: RunsSettings) -> list[Path]:
-    if path.exists():
-        return [path]
-    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    beside = path.parent.iterdir() if path.name and path.parent.is_dir() else ()
     named = sorted((one for one in beside if one.name.startswith(f"{path.name}-")), key=_number)
     repeats = [one for one in named if _repeats(one, path.name, settings)]
+    if path.exists():
+        if repeats:
+            raise ConfigError(
+                f"{path}: a run, and an experiment of {len(repeats)} runs ({repeats[0].name} ...); expected the name "
+                f"of one thing: rename one of them, or move it out of {path.parent}"
+            )
+        return [path]
     if not repeats:
         raise ConfigError(
             f"{path}: no such run; expected a file, a folder, or the name of an experiment: "

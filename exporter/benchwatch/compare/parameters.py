@@ -48,10 +48,12 @@ def differences(base: Sequence[Run], other: Sequence[Run], vary: Collection[str]
             continue
         intended = not vary or name in named or name.startswith(LABEL)
         if name == COMMAND:
-            words = [_words(text) for text in (before, after)]
-            if words[0] == words[1]:
+            commands = [_commands(side) for side in (base, other)]
+            if commands[0].keys() == commands[1].keys():
                 continue
-            intended = intended or _without(words[0], varied) == _without(words[1], varied)
+            plain = [{tuple(_without(words, varied)) for words in side} for side in commands]
+            intended = intended or plain[0] == plain[1]
+            before, after = (", ".join(side.values()) for side in commands)
         yield Difference(name, before, after, name in named, intended)
 
 
@@ -59,6 +61,15 @@ def _values(runs: Sequence[Run]) -> Mapping[str, str]:
     """The parameters of one side; where its runs differ, their values side by side."""
     names = dict.fromkeys(name for run in runs for name in run.parameters)
     return {name: ", ".join(dict.fromkeys(run.parameters.get(name, "") for run in runs)) for name in names}
+
+
+def _commands(runs: Sequence[Run]) -> dict[tuple[str, ...], str]:
+    """The commands of one side that differ in more than where their output goes, each by its words."""
+    found: dict[tuple[str, ...], str] = {}
+    for run in runs:
+        command = run.parameters.get(COMMAND, "")
+        found.setdefault(tuple(_words(command)), command)
+    return found
 
 
 def _words(command: str) -> list[str]:

@@ -50,6 +50,8 @@ def _run(options: argparse.Namespace) -> int:
     from .launch import Plan, check, launch
     from .terminal import Terminal
 
+    if options.pause and options.repeat == 1:
+        raise ConfigError("--pause is between repeats; expected --repeat with it")
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     benchmark = find_benchmark(words)
     if shutil.which(benchmark.command[0]) is None:

@@ -132,6 +132,9 @@ def _prepare(plan: Plan, record: Record, files: OwnFiles, host: Host, terminal: 
         preparation = Preparation(remarks=("the options are not understood, so that none is added",))
     facts = find_facts(benchmark, command, version, host)
     planned = {} if preparation.length is None else {"planned_seconds": f"{preparation.length:g}"}
+    warmup = plan.content.get("warmup")
+    if warmup is not None and preparation.length is not None and warmup >= preparation.length:
+        preparation = preparation.remark(f"all of its {preparation.length:g} s is warm-up, so nothing will be compared")
     for remark in (*preparation.remarks, *facts.remarks):
         terminal.say(remark)
     words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments]
@@ -184,8 +187,11 @@ def _start(prepared: _Prepared, record: Record, terminal: Terminal, opened: Exit
     if prepared.hides_documents:
         writers[STDOUT] = fio.without_documents(writers[STDOUT])
     recorded = {number: sinks.Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
-    outlets = {number: terminal.outlet(number, write) for number, write in writers.items()}
-    reader = sinks.Reader({pipes[number][0]: (recorded[number], outlets[number]) for number in files})
+    # With 2>&1 what came first stays first: a reader would take a summary before a progress line for an older run's.
+    outlets = {STDERR: terminal.outlet(STDERR, writers[STDERR])}
+    together = _is_one_place() and not prepared.hides_documents
+    outlets[STDOUT] = outlets[STDERR] if together else terminal.outlet(STDOUT, writers[STDOUT])
+    reader = sinks.Reader({pipes[number][0]: (recorded[number], outlets[number]) for number in (STDERR, STDOUT)})
     by_path = {paths[number]: sink for number, sink in recorded.items()}
     return _Running(process, reader, by_path, bar)
 
@@ -197,6 +203,14 @@ def _bar_maker() -> "type[Bar] | None":
     from .bar import Bar
 
     return Bar
+
+
+def _is_one_place() -> bool:
+    """Whether standard output and error go to the same terminal, file or pipe."""
+    try:
+        return os.path.samestat(os.fstat(STDOUT), os.fstat(STDERR))
+    except OSError:  # one of them is closed
+        return False
 
 
 def _writer(descriptor: int, bar: "Bar | None") -> Callable[[memoryview], int]:

@@ -88,7 +88,10 @@ def pipe() -> tuple[int, int]:
 
 
 class Reader:
-    """Reads pipes to their ends, closes them, and gives what comes to the sinks of each."""
+    """Reads pipes to their ends, closes them, and gives what comes to the sinks of each.
+
+    What was written to the first pipe goes before what was written to others after it.
+    """
 
     def __init__(self, sinks: Mapping[int, Sequence[Sink]]) -> None:
         self._sinks = sinks
@@ -100,15 +103,25 @@ class Reader:
         self._thread.join(seconds)
 
     def _run(self) -> None:
+        first = next(iter(self._sinks))
         with selectors.DefaultSelector() as selector:
             for descriptor in self._sinks:
                 selector.register(descriptor, selectors.EVENT_READ)
             while selector.get_map():
-                for key, _ in selector.select():
-                    data = os.read(key.fd, _CHUNK)
-                    for sink in self._sinks[key.fd]:
-                        if data:
-                            sink.put(data)
-                    if not data:
-                        selector.unregister(key.fd)
-                        os.close(key.fd)
+                ready = [key.fd for key, _ in selector.select()]
+                others = [(descriptor, os.read(descriptor, _CHUNK)) for descriptor in ready if descriptor != first]
+                # All that was written to the first pipe before that is in it by now.
+                for _ in range(_PIPE // _CHUNK):
+                    if first not in {key.fd for key, _ in selector.select(0)}:
+                        break
+                    self._give(selector, first, os.read(first, _CHUNK))
+                for descriptor, data in others:
+                    self._give(selector, descriptor, data)
+
+    def _give(self, selector: selectors.BaseSelector, descriptor: int, data: bytes) -> None:
+        if not data:
+            selector.unregister(descriptor)
+            os.close(descriptor)
+            return
+        for sink in self._sinks[descriptor]:
+            sink.put(data)

@@ -71,9 +71,11 @@ def _write(options: argparse.Namespace) -> int:
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
     found = [run for run in find_runs(options.paths, settings.runs, buckets) if run.plans]
-    if not found:
-        paths = ", ".join(map(str, options.paths))
+    empty = [path for path in options.paths if not any(run.plans for run in find_runs([path], settings.runs, buckets))]
+    if empty:
+        paths = ", ".join(map(str, empty))
         print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)
+    if not found:
         return 1
     if len({(run.folder.resolve(), *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
@@ -93,4 +95,4 @@ def _write(options: argparse.Namespace) -> int:
     for sentence in missing:
         print(f"benchwatch: {sentence}", file=sys.stderr)
     print(f"{options.output}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB")
-    return int(bool(missing))
+    return int(bool(missing or empty))
