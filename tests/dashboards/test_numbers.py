@@ -131,7 +131,8 @@ def vdisks(name: str, **by: Mapping[str, float]) -> list[dict[str, str]]:
 def test_an_oplog_that_takes_nothing_is_0_and_not_left_out(tmp_path: Path) -> None:
     loads = vdisks("nutanix_vdisk_write_destination_ratio", v1={"oplog": 1}, v2={"estore": 1})
     shows(tmp_path, expression("nutanix", "Oplog"), loads, {"{}": 0})
-    each = {'{cvm="c", vdisk="v1"}': 1.0, '{cvm="c", vdisk="v2"}': 0.0}
+    first = 'nutanix_vdisk_write_destination_ratio{cvm="c", vdisk="v1", destination="oplog"}'
+    each = {first: 1.0, '{cvm="c", vdisk="v2"}': 0.0}
     shows(tmp_path, expression("live", "Writes absorbed by the oplog"), loads, each)
 
 
@@ -193,3 +194,14 @@ def test_disks_have_the_roles_that_the_chosen_run_gives_them(tmp_path: Path) -> 
 def test_a_short_outage_of_a_target_is_seen(tmp_path: Path) -> None:
     loads = [series("up", f"1x{SECONDS - 12} 0x4 1x8", job="node", instance="h:9100")]
     shows(tmp_path, expression("exporter", "Targets"), loads, {'{job="node", instance="h:9100"}': 0})
+
+
+def test_writes_that_bypass_the_oplog_are_among_what_moved_most(tmp_path: Path) -> None:
+    name = "nutanix_vdisk_write_destination_ratio"
+    loads = [
+        series(name, f"1x{SECONDS - 30} stale", cvm="c", vdisk="v1", destination="oplog"),
+        series(name, f"{'_ ' * (SECONDS - 29)}1x29", cvm="c", vdisk="v1", destination="estore"),
+    ]
+    query = expression("spike", "What moved most", log_device="none", data_device="none")
+    line = '{direction="fell", what="writes absorbed by the oplog", which="v1"}'
+    shows(tmp_path, query, loads, {line: 1000})

@@ -60,19 +60,18 @@ def mean_of(expression: str) -> str:
 
 
 def oplog_writes(vdisks: str) -> str:
-    """Part of the writes that went to the oplog, for each vdisk that these matchers select."""
-    return _or_none(f"nutanix_vdisk_write_destination_ratio{{{vdisks}", 'destination="oplog"')
+    """Part of the writes that went to the oplog, for each vdisk that these matchers select.
+
+    The page leaves the cell of nothing empty: 0 where only others of the vdisk are filled in.
+    """
+    every = f"nutanix_vdisk_write_destination_ratio{{{vdisks}"
+    return f'{every},destination="oplog"}}\nor on (cvm, vdisk) 0 * max by (cvm, vdisk) ({every},destination!="oplog"}})'
 
 
 def hdd_reads(vdisks: str) -> str:
-    """Part of the reads that came from hard disks, for each vdisk that these matchers select."""
-    return _or_none(f"nutanix_vdisk_read_source_ratio{{{vdisks}", 'source=~".*hdd.*"')
-
-
-def _or_none(every: str, wanted: str) -> str:
-    """The page leaves the cell of nothing empty: 0 where others of the vdisk are filled in."""
-    by = "sum by (cvm, vdisk)"
-    return f"{by} ({every},{wanted}}}) or {by} ({every}}} * 0)"
+    """Part of the reads that came from hard disks, near or far, in the same way."""
+    every, by = f"nutanix_vdisk_read_source_ratio{{{vdisks}", "sum by (cvm, vdisk)"
+    return f'{by} ({every},source=~".*hdd.*"}}) or 0 * {by} ({every}}})'
 
 
 def peak(series: str) -> str:

@@ -59,7 +59,7 @@ def _await(role: str, operation: str) -> str:
 def _candidates() -> dashboard.Panel:
     lines = [_moved(name, "rose", _rise(series), labels) for name, series, labels in _RISES]
     lines += [_moved(name, "fell", _fall(series), labels) for name, series, labels in _FALLS]
-    absorbed = _fall(f"({oplog_writes(VDISK)})", "[$__range:10s]")
+    absorbed = _fall(f"(sum by (cvm, vdisk) ({oplog_writes(VDISK)}))", "[$__range:10s]")
     lines.append(_moved("writes absorbed by the oplog", "fell", absorbed, ("vdisk",)))
     lines += [
         _moved(f"{role} device await", "rose", _rise(_await(role, operation), "[$__range:1s]"), ("device", "of"))
