@@ -174,7 +174,7 @@ def course(
             axis_soft_min=None if log else 0,
             scale_distribution=scale(log),
         ),
-        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
+        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC),
         overrides=[override("byName", name, unit="s", custom__scaleDistribution=scale(False))],
         transformations=[
             transformation("joinByField", byField="Time", mode="outer"),
