@@ -50,11 +50,11 @@ def pgbench(worker: str, tps: str, latency: str, run: str = "r") -> list[dict[st
     ]
 
 
-def one_after_the_other(name: str, **labels: str) -> list[dict[str, str]]:
-    """Twelve jobs or runs of ten seconds, each with a rate of 1000."""
+def one_after_the_other(name: str, last: str = "stale", **labels: str) -> list[dict[str, str]]:
+    """Twelve jobs or runs of ten seconds, each with a rate of 1000; `last` is what follows."""
     changing = next(label for label, value in labels.items() if value == "{}")
     return [
-        series(name, f"{'_ ' * 10 * number}1000x9 stale", **{**labels, changing: f"n{number:02}"})
+        series(name, f"{'_ ' * 10 * number}1000x9 {last}", **{**labels, changing: f"n{number:02}"})
         for number in range(12)
     ]
 
@@ -88,6 +88,15 @@ def test_what_follows_each_other_within_a_step_is_not_added_up(
 ) -> None:
     query = expression(dashboard, panel, place, __interval="60s")
     shows(tmp_path, query, one_after_the_other(name, **labels), {shown: 1000})
+
+
+def test_backfilled_jobs_that_end_without_a_marker_are_not_added_up(tmp_path: Path) -> None:
+    loads = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")
+    query = expression("live", "fio IOPS", -2, __interval="60s")
+    # The second in which one ends and the next begins may count for both.
+    shows(tmp_path, f"{query} > bool 1000 * 1.11 or {query} < bool 1000", loads, {'{op="read"}': 0})
+    ended = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")[:2]
+    shows(tmp_path, expression("live", "fio IOPS", -2, __interval="60s"), ended, {})
 
 
 def test_the_course_of_a_run_does_not_add_up_jobs_that_follow_each_other(tmp_path: Path) -> None:

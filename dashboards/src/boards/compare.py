@@ -10,7 +10,7 @@ from grafana_foundation_sdk.models import dashboard
 from . import variables
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED, Steps
-from .queries import Query, now
+from .queries import Query, alive, mean_of, now
 from .tables import Column, bars, course, table, transformation
 
 _MARGIN = 5
@@ -83,9 +83,10 @@ def _pgbench_table() -> dashboard.Panel:
 
 def _fio_table() -> dashboard.Panel:
     def result(name: str, how: str = "max", more: str = "") -> Query:
-        every = f"{how} by (run, job, op) (fio_result_{name}{{{more}}})"
+        one = f"max by (run, worker, job, op) (fio_result_{name}"  # of several exporters that know it
+        every = f"{how} by (run, job, op) ({one}{{{more}}}))"
         comma = "," if more else ""
-        base = f'{how} by (job, op) (fio_result_{name}{{run="$baseline"{comma}{more}}})'
+        base = f'{how} by (job, op) ({one}{{run="$baseline"{comma}{more}}}))'
         return now(f"{every} / on (job, op) group_left () {base}")
 
     return table(
@@ -97,9 +98,9 @@ def _fio_table() -> dashboard.Panel:
         result("latency_average_seconds"),
         result("latency_seconds", more='quantile="0.99"'),
         result("latency_seconds", more='quantile="0.999"'),
-        now("sum by (run, job, op) (fio_result_iops)"),
+        now("sum by (run, job, op) (max by (run, worker, job, op) (fio_result_iops))"),
         now("max by (run, job, op) (fio_result_latency_average_seconds)"),
-        now("count by (run, job, op) (fio_result_iops)"),
+        now("count by (run, job, op) (max by (run, worker, job, op) (fio_result_iops))"),
         columns=[
             _RUN,
             Column("job", "Job", width=110),
@@ -204,7 +205,11 @@ def _courses() -> list[dashboard.Panel]:
         _course(
             "Throughput over elapsed time",
             "TPS or IOPS of both runs by the seconds since each began, all workers and jobs together.",
-            "avg_over_time((sum(pgbench_tps{{{where}}} {shift}) or sum(fio_iops{{{where}}} {shift}))[$__interval:1s])",
+            mean_of(
+                " or ".join(
+                    f"sum {alive(f'{name}{{{{{{where}}}}}}', ' {shift}')}" for name in ("pgbench_tps", "fio_iops")
+                )
+            ),
             unit="short",
             bad="one curve sags where the other does not.",
         ),

@@ -7,7 +7,7 @@ from .board import Board, Row
 from .live import NO_PGBENCH
 from .look import GREEN, ORANGE, RED
 from .panels import graph, stat
-from .queries import RUN, Query, mean, mean_of, now, peak, rate
+from .queries import RUN, Query, alive, mean, mean_of, now, peak, rate
 from .tables import RUN_COMPARED, Column, bars, table, transformation
 
 _NO_RESULT = "No pgbench run has finished"
@@ -127,7 +127,7 @@ def _courses() -> list[dashboard.Panel]:
         graph(
             "In all, and the spread",
             "All databases together; of a single one the lowest, the middle and the highest.",
-            Query(mean_of(f"sum({_TPS})"), "total"),
+            Query(mean_of("sum " + alive(_TPS)), "total"),
             Query(f"min({mean(_TPS)})", "lowest database"),
             Query(f"quantile(0.5, {mean(_TPS)})", "middle database"),
             Query(f"max({mean(_TPS)})", "highest database"),

@@ -13,6 +13,7 @@ from .queries import (
     RUN,
     UNRECORDED,
     Query,
+    alive,
     histogram,
     mean,
     mean_of,
@@ -187,7 +188,7 @@ def tps(size: tuple[int, int]) -> dashboard.Panel:
         "Transactions per second by run, all workers together: the mean of the reports in each step.",
         Query(
             f"{mean(f'run:pgbench_tps:mean1s{{{RECORDED}}}')}\nor\n"
-            f"{mean_of(f'sum by (run) (pgbench_tps{{{UNRECORDED}}})')}",
+            f"{mean_of('sum by (run) ' + alive(f'pgbench_tps{{{UNRECORDED}}}'))}",
             "{{run}}",
         ),
         unit="short",
@@ -205,9 +206,11 @@ def _mean_latency() -> str:
     seconds = f"count_over_time(run:pgbench_tps:mean1s{{{RECORDED}}}[$__interval])"
     under_way = f"sum_over_time(run:pgbench_under_way:mean1s{{{RECORDED}}}[$__interval]) / {seconds}"
     latency, tps = (f"pgbench_{name}{{{UNRECORDED}}}" for name in ("latency_average_seconds", "tps"))
-    others = f"sum_over_time(({latency} * {tps})[$__interval:1s]) / count_over_time({tps}[$__interval:1s])"
+    others = (
+        f"sum_over_time(({latency} * {alive(tps)})[$__interval:1s]) / count_over_time({alive(tps)}[$__interval:1s])"
+    )
     recorded = mean(f"run:pgbench_tps:mean1s{{{RECORDED}}}")
-    return f"sum ({under_way} or {others})\n/\nsum ({recorded} or avg_over_time({tps}[$__interval:1s]))"
+    return f"sum ({under_way} or {others})\n/\nsum ({recorded} or avg_over_time({alive(tps)}[$__interval:1s]))"
 
 
 def pgbench_latency(size: tuple[int, int], of: tuple[tuple[str, str], ...] = PGBENCH_QUANTILES) -> dashboard.Panel:
@@ -249,7 +252,7 @@ def fio(size: tuple[int, int]) -> list[dashboard.Panel]:
         graph(
             "fio IOPS",
             "I/Os completed a second by direction, all jobs together: the mean of the windows in each step.",
-            Query(mean_of(f"sum by (op) (fio_iops{{{RUN}}})"), "{{op}}"),
+            Query(mean_of("sum by (op) " + alive(f"fio_iops{{{RUN}}}")), "{{op}}"),
             Query(f"sum(fio_target_iops{{{RUN}}} and on (run, worker, job, op) fio_iops)", "target"),
             unit="iops",
             bad="below the dashed target (of all directions together), or gaps: fio reports nothing "
@@ -260,7 +263,7 @@ def fio(size: tuple[int, int]) -> list[dashboard.Panel]:
         graph(
             "fio bandwidth",
             "Bytes completed a second by direction, all jobs together: the mean of the windows in each step.",
-            Query(mean_of(f"sum by (op) (fio_bandwidth_bytes_per_second{{{RUN}}})"), "{{op}}"),
+            Query(mean_of("sum by (op) " + alive(f"fio_bandwidth_bytes_per_second{{{RUN}}}")), "{{op}}"),
             unit="Bps",
             bad="a plateau far below what the device can do.",
             none=NO_FIO,

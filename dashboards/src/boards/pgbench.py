@@ -6,7 +6,7 @@ from . import live, variables
 from .board import Board, Row
 from .look import GREEN, RED
 from .panels import graph, stat
-from .queries import RUN, Query, mean, mean_of, now, peak, rate, weighted_latency
+from .queries import RUN, Query, alive, mean, mean_of, now, peak, rate, weighted_latency
 from .tables import RUN_COMPARED, Column, table
 
 _WORKER = "{{worker}}"
@@ -111,7 +111,7 @@ def _throughput() -> list[dashboard.Panel]:
             "TPS in all",
             "The same, all workers of a run together, with the transactions as they were counted: both must agree. "
             "Counted without a transaction log, reports more than 4 s apart come as peaks, with 0 between them.",
-            Query(mean_of(f"sum by (run) (pgbench_tps{{{RUN}}})"), "{{run}}"),
+            Query(mean_of("sum by (run) " + alive(f"pgbench_tps{{{RUN}}}")), "{{run}}"),
             Query(f"sum by (run) ({rate(f'pgbench_transactions_total{{{RUN}}}')})", "{{run}} counted"),
             unit="short",
             bad="a saw-tooth with the period of checkpoints, or drops to 0.",
@@ -142,7 +142,7 @@ def _latency() -> list[dashboard.Panel]:
         graph(
             "Spread of the latency",
             "Standard deviation by the mean of each report interval: 1 is as uneven as chance.",
-            Query(f"max {_BY} (max_over_time(({stddev} / {average})[$__interval:1s]))", _WORKER),
+            Query(f"max {_BY} (max_over_time(({stddev} / {alive(average)})[$__interval:1s]))", _WORKER),
             unit="short",
             bad="above 2 or 3: a few transactions wait for very long.",
             none=live.NO_PGBENCH,

@@ -54,6 +54,11 @@ def mean(series: str) -> str:
     return f"avg_over_time({series}[$__interval])"
 
 
+def alive(series: str, shift: str = "") -> str:
+    """Series at each second of a subquery, but not after their last sample: backfilled ones end without a marker."""
+    return f"({series}{shift} and last_over_time({series}[1500ms]{shift}))"
+
+
 def mean_of(expression: str) -> str:
     """What is made of several reported rates, over each step of the graph: the mean of its seconds."""
     return f"avg_over_time(({expression})[$__interval:1s])"
@@ -71,7 +76,8 @@ def oplog_writes(vdisks: str) -> str:
 def hdd_reads(vdisks: str) -> str:
     """Part of the reads that came from hard disks, near or far, in the same way."""
     every, by = f"nutanix_vdisk_read_source_ratio{{{vdisks}", "sum by (cvm, vdisk)"
-    return f'{by} ({every},source=~".*hdd.*"}}) or 0 * {by} ({every}}})'
+    one = "max by (cvm, vdisk, source)"  # of several exporters that know it
+    return f'{by} ({one} ({every},source=~".*hdd.*"}})) or 0 * {by} ({every}}})'
 
 
 def peak(series: str) -> str:
