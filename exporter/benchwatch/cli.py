@@ -27,6 +27,7 @@ DEFAULT_ADDRESS = "127.0.0.1:19777"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
+    _open_what_is_closed()
     parser = _parser()
     options = parser.parse_args(arguments)
     logging.basicConfig(
@@ -36,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     try:
         code = options.func(options)
-        sys.stdout.flush()
+        if sys.stdout:
+            sys.stdout.flush()
         return int(code)
     except ConfigError as error:
         print(f"benchwatch: {error}", file=sys.stderr)
@@ -46,6 +48,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+
+
+def _open_what_is_closed() -> None:
+    """A stream that the shell has closed (>&-) would else be the next file that is opened, and that written to."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -96,7 +96,9 @@ class Run:
         for name, status in self.files.items():
             if watched[name].tool is None:
                 self._name_unrecognised(name, status, now)
-        self._quiet = now - self.modified > self._settings.abandoned_after
+        # Records count: a launcher writes one before the benchmark's first byte.
+        modified = max((status.modified for status in files.values()), default=0.0)
+        self._quiet = now - modified > self._settings.abandoned_after
         settled = watched == self._watched
         self._watched = watched
         if not settled:

@@ -110,6 +110,11 @@ class Worker:
         return self.phase in ENDED
 
     @property
+    def current(self) -> bool:
+        """Whether its last report is still true: in a stall that the tool itself reports, but not in a silent one."""
+        return self.phase == "running" or (self.phase == "stalled" and self.reason == _IDLE)
+
+    @property
     def runfile(self) -> RunFile:
         """What the run's records say of it."""
         return self._runfile
@@ -288,8 +293,6 @@ class Worker:
         errors: Counter[str] = sum((stream.errors for stream in self._streams), Counter())
         for reason, count in errors.items():
             yield Sample(STREAM_ERRORS, (tool, reason), count)
-        # In a stall that the tool itself reports, its last report is still true; in a silent one it no longer is.
-        current = self.phase == "running" or (self.phase == "stalled" and self.reason == _IDLE)
-        for sample in state.samples(current):
+        for sample in state.samples(self.current):
             if self._kept_live or sample.family.part == "runs":
                 yield sample

@@ -287,9 +287,16 @@ def test_nothing_recognised_is_said(
     assert main(["report", str(notes)]) == 1
     assert "notes.txt: expected output of pgbench or fio" in capsys.readouterr().err
     assert not (tmp_path / "report.html").exists()
-    assert main(["report", str(pgbench(place, "a")), str(notes)]) == 1
-    out, err = capsys.readouterr()
-    assert err.splitlines()[-1].endswith("notes.txt: expected output of pgbench or fio")
+    run, empty = pgbench(place, "a"), notes.parent / "empty"
+    empty.mkdir()
+    for path, code in ((notes, 0), (run / "run.yaml", 0), (empty, 1)):
+        assert main(["report", str(run), str(path)]) == code
+        out, err = capsys.readouterr()
+        assert err == (
+            ""
+            if path.suffix == ".yaml"
+            else f"benchwatch: nothing recognised in {path}: expected output of pgbench or fio\n"
+        )
     assert out.startswith("report.html: 1 run, ")
     assert main(["report", str(tmp_path / "nowhere")]) == 2
     assert "nowhere: cannot be read" in capsys.readouterr().err

@@ -52,10 +52,14 @@ def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) 
 
 
 def _paths(path: Path, settings: RunsSettings) -> list[Path]:
-    beside = path.parent.iterdir() if path.name and path.parent.is_dir() else ()
+    there = path.exists()
+    try:
+        beside = list(path.parent.iterdir()) if path.name and path.parent.is_dir() else []
+    except OSError:  # a folder that may be entered and not be listed
+        beside = []
     named = sorted((one for one in beside if one.name.startswith(f"{path.name}-")), key=_number)
-    repeats = [one for one in named if _repeats(one, path.name, settings)]
-    if path.exists():
+    repeats = [one for one in named if _repeats(one, path.name, settings, tolerant=there)]
+    if there:
         if repeats:
             raise ConfigError(
                 f"{path}: a run, and an experiment of {len(repeats)} runs ({repeats[0].name} ...); expected the name "
@@ -76,9 +80,15 @@ def _number(path: Path) -> tuple[int, str]:
     return int(digits) if digits.isdecimal() else 0, path.name
 
 
-def _repeats(folder: Path, name: str, settings: RunsSettings) -> bool:
-    records = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
-    return any(load_runfile(record, settings).repeat_of == name for record in records)
+def _repeats(folder: Path, name: str, settings: RunsSettings, *, tolerant: bool) -> bool:
+    """Whether a folder is a repeat of that experiment; `tolerant` of records that cannot be read."""
+    try:
+        records = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
+        return any(load_runfile(record, settings).repeat_of == name for record in records)
+    except (ConfigError, OSError):
+        if tolerant:
+            return False
+        raise
 
 
 def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> Run:

@@ -40,7 +40,7 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
         default=True,
         help="have the latency of each transaction or I/O counted (yes)",
     )
-    run.add_argument("--repeat", type=count, default=1, metavar="N", help="runs, named NAME-1 to NAME-N (1)")
+    run.add_argument("--repeat", type=count, metavar="N", help="runs, named NAME-1 to NAME-N (1)")
     run.add_argument("--pause", type=duration, default=Duration(0), metavar="TIME", help="between them (0)")
     run.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     run.set_defaults(func=_run)
@@ -50,15 +50,16 @@ def _run(options: argparse.Namespace) -> int:
     from .launch import Plan, check, launch
     from .terminal import Terminal
 
-    if options.pause and options.repeat == 1:
+    if options.pause and options.repeat is None:
         raise ConfigError("--pause is between repeats; expected --repeat with it")
+    repeat = options.repeat or 1
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     benchmark = find_benchmark(words)
     if shutil.which(benchmark.command[0]) is None:
         raise ConfigError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
     check(benchmark)
     name, worker = _names(options, benchmark)
-    series = [name] if options.repeat == 1 else [f"{name}-{number + 1}" for number in range(options.repeat)]
+    series = [name] if repeat == 1 else [f"{name}-{number + 1}" for number in range(repeat)]
     records = [Record(options.runs_path, run, worker) for run in series]
     for record in records:
         record.check_is_new()
@@ -73,7 +74,7 @@ def _run(options: argparse.Namespace) -> int:
             "latency_objective": None if options.objective is None else float(options.objective),
             "disks": dict(options.disk),
             "warmup": None if options.warmup is None else float(options.warmup),
-            "repeat_of": name if options.repeat > 1 else "",
+            "repeat_of": name if repeat > 1 else "",
             "parameters": dict(options.parameter),
         },
     )
@@ -93,7 +94,7 @@ def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]
     name = options.name or f"{benchmark.tool}-{time.strftime('%Y%m%d-%H%M%S')}"
     worker = options.worker or benchmark.tool
     try:
-        check_name("run", f"{name}-{options.repeat}" if options.repeat > 1 else name)
+        check_name("run", f"{name}-{options.repeat}" if (options.repeat or 1) > 1 else name)
         check_name("worker", worker)
     except ValueError as error:
         raise ConfigError(str(error)) from None

@@ -55,6 +55,8 @@ def find_facts(
     parameters = {f"{benchmark.tool}_version": number[0]} if number else {}
     machine = {} if benchmark.elsewhere else host.facts()
     if isinstance(command, fio.FioCommand):
+        if command.on_servers:
+            return Facts(parameters | _of_client(machine))
         target = {} if benchmark.elsewhere else host.storage.facts(command.target, "target")
         return Facts(parameters | machine | target)
     try:

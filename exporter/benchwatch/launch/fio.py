@@ -66,6 +66,11 @@ class FioCommand(NamedTuple):
         return self.options.get("output", "")
 
     @property
+    def on_servers(self) -> bool:
+        """Whether it only tells `fio --server` on other machines what to do."""
+        return "client" in self.options
+
+    @property
     def length(self) -> float | None:
         """How long the jobs run by runtime=, ramp_time= and startdelay=, seconds; None if one has no such limit.
 
@@ -175,7 +180,7 @@ def _sections(path: Path, of_all: dict[str, str], selected: set[str]) -> list[di
 def prepare(command: FioCommand, percentiles: bool) -> Preparation:
     """What to add to a command."""
     options, version = command.options, command.version
-    if "client" in options:
+    if command.on_servers:
         return Preparation(remarks=("fio --client prints its JSON once, at the end: run fio on each host instead",))
     added, remarks = [], []
     given = options.get("output-format", "terse" if "minimal" in options else "")

@@ -61,6 +61,7 @@ def _write(options: argparse.Namespace) -> int:
     from ..config import load_settings
     from ..histogram import Buckets
     from ..offline import find_runs
+    from ..runfile import SUFFIX
     from ..timeline import timelines
     from . import style
     from .contents import document
@@ -71,7 +72,8 @@ def _write(options: argparse.Namespace) -> int:
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
     found = [run for run in find_runs(options.paths, settings.runs, buckets) if run.plans]
-    empty = [path for path in options.paths if not any(run.plans for run in find_runs([path], settings.runs, buckets))]
+    given = [path for path in options.paths if path.suffix != SUFFIX]
+    empty = [path for path in given if not any(run.plans for run in find_runs([path], settings.runs, buckets))]
     if empty:
         paths = ", ".join(map(str, empty))
         print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)
@@ -95,4 +97,4 @@ def _write(options: argparse.Namespace) -> int:
     for sentence in missing:
         print(f"benchwatch: {sentence}", file=sys.stderr)
     print(f"{options.output}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB")
-    return int(bool(missing or empty))
+    return int(bool(missing or any(path.is_dir() for path in empty)))

@@ -4,6 +4,7 @@ Rates of counters look back over a few scrapes. The await of a disk is the time 
 there is none where there was no request. The CVM's numbers are gauges of its own trailing window and taken as they are.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,6 +19,9 @@ from .units import Unit
 from .views import View
 
 _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
+_DESTINATION = "nutanix_vdisk_write_destination_ratio"
+_OPLOG = f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * max by (cvm, vdisk) ({_DESTINATION})'
+"""The page leaves the cell of nothing empty: 0 where only others of the vdisk are filled in."""
 _MOST = 6
 """Devices or vdisks on a plot: those with a role, else those that did most."""
 
@@ -58,17 +62,25 @@ def sections(url: str, runs: Sequence[View]) -> Iterator[Section]:
 
 def _disks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
     roles = _roles(prometheus, run)
-    window = prometheus.window("node_disk_io_time_seconds_total")
+    windows = prometheus.windows("node_disk_io_time_seconds_total")
+    if not windows:
+        return
 
     def rate(name: str) -> str:
-        return f"sum by (instance, device) (rate(node_disk_{name}{{{_REAL}}}[{window}]))"
+        rates = (
+            f"rate(node_disk_{name}{{{_REAL},instance=~{text('|'.join(map(re.escape, instances)))}}}[{window}])"
+            for window, instances in windows.items()
+        )
+        return f"sum by (instance, device) ({' or '.join(rates)})"
 
     busy = prometheus.range(f"({rate('reads_completed_total')} + {rate('writes_completed_total')}) > 0")
     chosen = _chosen(busy, "device", roles)
     operations = {
         op: f"{rate(f'{op}_time_seconds_total')} / ({rate(f'{op}s_completed_total')} > 0)" for op in ("read", "write")
     }
-    source = f"From node_exporter's counters, rates over {window.removesuffix('s')} s."
+    source = (
+        f"From node_exporter's counters, rates over {' or '.join(window.removesuffix('s') for window in windows)} s."
+    )
     for panel in (
         _Panel(
             "Disk operations",
@@ -116,7 +128,7 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
         ),
         _Panel(
             "Writes that the oplog took",
-            {"": 'nutanix_vdisk_write_destination_ratio{destination="oplog"}'},
+            {"": _OPLOG},
             units.RATIO,
             "Part of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
         ),
@@ -158,6 +170,11 @@ def _figure(
 ) -> Iterator[Figure]:
     found = [(what, one) for what, query in panel.queries.items() for one in prometheus.range(query)]
     found = [(what, one) for what, one in found if one.labels[labels[1]] in chosen]
+    if panel.log:  # node_exporter counts whole milliseconds: what took less is too short to tell
+        above = ((what, one, one.values > 0) for what, one in found)
+        found = [
+            (what, Result(one.labels, one.times[some], one.values[some])) for what, one, some in above if some.any()
+        ]
     found.sort(key=lambda item: chosen.index(item[1].labels[labels[1]]))
     if not found:
         return

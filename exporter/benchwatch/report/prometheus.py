@@ -39,11 +39,18 @@ class Prometheus:
         self.step = float(max(1, math.ceil((end - start) / _POINTS)))
         """Between two points of an answer, seconds."""
 
-    def window(self, counter: str) -> str:
-        """How far a rate of this counter looks back: at least as far as the step, and over some scrapes."""
-        (result, *_) = self._ask("query", query=f"max(count_over_time({counter}[1m]))", time=self._end) or [None]
-        scrapes = float(result["value"][1]) if result else 0.0
-        return f"{max(self.step, math.ceil(_SCRAPES * 60 / scrapes)) if scrapes else self.step:.0f}s"
+    def windows(self, counter: str) -> dict[str, list[str]]:
+        """How far a rate of this counter looks back (PromQL), and the instances for which it is that far.
+
+        At least as far as the step, and over some scrapes, as they came in the run's best minute.
+        """
+        span = max(60, math.ceil(self._end - self._start))
+        most = f"max_over_time((max by (instance) (count_over_time({counter}[1m])))[{span}s:30s])"
+        found: dict[str, list[str]] = {}
+        for series in self._ask("query", query=most, time=self._end):
+            seconds = max(self.step, math.ceil(_SCRAPES * 60 / float(series["value"][1])))
+            found.setdefault(f"{seconds:.0f}s", []).append(series["metric"].get("instance", ""))
+        return found
 
     def range(self, query: str) -> list[Result]:
         """The course of a query over the run. Raises PrometheusError."""

@@ -5,9 +5,10 @@ versions:
 - `eta` is then 0, or while `elapsed` is below 3 seconds 2147483647; but 0 too in the last second before the end, and
   while files are laid out. It is higher only if fio was interrupted before all jobs began; a message said so then.
 - Every job is over: it has an error that ended it, or its measured `runtime` has reached runtime=, or without runtime=
-  it has transferred what size= says. It is not over if it is time_based (printed since 3.39) and short of its runtime,
-  nor if less than 1.5 seconds are left of the runtime, which explains an eta of 0, nor, while there is no eta, if it is
-  short of its size.
+  it has transferred what size= says, or it has done just as many I/Os as number_ios= says for all loops (one that has
+  done more does not stop there: it is time_based, or verifies). It is not over if it is time_based (printed since 3.39)
+  and short of its runtime, nor if less than 1.5 seconds are left of the runtime, which explains an eta of 0, nor, while
+  there is no eta, if it is short of its size.
 - Where that leaves it open (a job ended by the end of its file, by exitall, steadystate ...): the final document does
   not keep to the status interval. One that does is taken for final when nothing follows it; so is the only one of a
   run below 3 seconds.
@@ -22,7 +23,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from .document import Job
-from .options import Options, amount, is_set, number_of_clones, runtime, seconds
+from .options import Options, amount, is_set, number_of_clones, runtime, seconds, size
 from .snapshot import BYTES, Snapshot
 
 Judgement = Literal["running", "perhaps", "over"]
@@ -93,8 +94,8 @@ def _fatal_error(job: Job, options: Options) -> int:
 def _is_over(job: Job, options: Options, clones: int) -> bool | None:
     if _fatal_error(job, options):
         return True
-    most = options.get("number_ios", "")
-    if most.isdigit() and sum(each.total_ios for each in (job.read, job.write, job.trim) if each) >= int(most) * clones:
+    most = (size(options.get("number_ios", "")) or 0) * (size(options.get("loops", "")) or 1) * clones
+    if most and sum(each.total_ios for each in (job.read, job.write, job.trim) if each) == most:
         return True
     eta_known = job.elapsed >= _ETA_AFTER and job.eta == 0
     limit = runtime(options)

@@ -81,8 +81,8 @@ CLIENTS = _runs("pgbench_clients", "Clients: number of clients of the final repo
 THREADS = _runs("pgbench_threads", "Threads: number of threads of the final report.")
 SCALE_FACTOR = _runs(
     "pgbench_scale_factor",
-    "Scale factor of the final report, unless it is the 1 that is printed for any script of one's own (-f); before it, "
-    "rows that -i generates divided by 100000.",
+    "Scale factor of the final report, unless it is the 1 that is printed for scripts of one's own (-f) or several; "
+    "before it, rows that -i generates divided by 100000.",
 )
 DURATION = _runs("pgbench_duration_seconds", "Duration asked for (-T), seconds: duration of the final report.")
 RESULT_TPS = _runs(
