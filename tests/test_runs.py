@@ -56,6 +56,13 @@ def test_two_files_of_one_process_are_one_worker(tmp_path: Path, place: Place) -
     assert found[f"pgbench_transactions_total{{{labels}}}"] == found[f"pgbench_result_transactions{{{labels}}}"]
 
 
+def test_a_run_is_seen_at_once_though_its_record_came_before_its_output(tmp_path: Path, place: Place) -> None:
+    place("a/db1.yaml", b"labels: {vm: pg1}", NOW)
+    runs = settle(watch(tmp_path))
+    place("a/db1.err", b"progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100\n", NOW + 0.2)
+    assert page(settle(runs, NOW + 0.25))['pgbench_tps{run="a",worker="db1"}'] == 10
+
+
 def test_a_file_beside_the_folders_is_a_run_named_after_it(tmp_path: Path, place: Place) -> None:
     place("night.json", FIO / "json-si1-randrw-3.33.out")
     runs = settle(watch(tmp_path))

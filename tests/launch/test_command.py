@@ -85,6 +85,24 @@ def test_streams_that_go_to_one_place_stay_in_order(place: Place) -> None:
     assert all(place_of[f"err{number}"] < place_of[f"out{number}"] for number in range(1, 301))
 
 
+def test_a_closed_stream_is_not_taken_for_the_record(place: Place) -> None:
+    place.tool("pgbench", "echo out; echo err >&2; exit 3")
+    shell = ["sh", "-c", 'exec "$@" >&-', "-", *place.command("--name", "a", "--no-percentiles", "--", "pgbench", "-S")]
+    done = subprocess.run(shell, cwd=place.folder, env=place.environment, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 3
+    assert (place.runs / "a/pgbench.out").read_bytes() == b"out\n"
+    assert (place.runs / "a/pgbench.err").read_bytes() == b"err\n"
+
+
+def test_options_that_have_no_effect_are_said(place: Place) -> None:
+    place.tool("pgbench", "exit 0")
+    done = place.run("--name", "a", "--warmup", "60", "--no-percentiles", "--", "pgbench", "-T", "2")
+    assert "all of its 2 s is warm-up, so nothing will be compared" in own(done.stderr)
+    done = place.run("--name", "b", "--pause", "1s", "--", "pgbench", "-T", "2")
+    assert (done.returncode, own(done.stderr)) == (2, ["--pause is between repeats; expected --repeat with it"])
+    assert place.run("--name", "b", "--repeat", "1", "--pause", "1s", "--", "pgbench", "-T", "2").returncode == 0
+
+
 def test_much_output_arrives_whole(place: Place) -> None:
     place.tool("pgbench", "head -c 20000000 /dev/urandom")
     done = place.run("--name", "a", "--", "pgbench")

@@ -6,6 +6,7 @@ import pytest
 
 from benchwatch.launch.benchmark import find_benchmark
 from benchwatch.launch.facts import find_facts
+from benchwatch.launch.fio import read_command
 from benchwatch.launch.host import Host
 
 OURS = """\
@@ -80,3 +81,16 @@ def test_there_are_no_disks_of_a_server_in_a_container(folder: Path, seen: bool)
     if seen:
         (folder / "proc/100/cwd").symlink_to(folder / "data")
     assert disks(folder, IN_A_CONTAINER, "data_directory", f"{folder}/data") == {}
+
+
+@pytest.mark.parametrize(("option", "prefix"), [((), ""), (("--client=192.0.2.1",), "client.")])
+def test_facts_of_this_machine_are_the_clients_if_fio_works_on_servers(
+    folder: Path, option: tuple[str, ...], prefix: str
+) -> None:
+    words = ["--filename", f"{folder}/data/file", *option, "--name=job"]
+    facts = find_facts(
+        find_benchmark(["fio", *words]), read_command(words, None), "", Host(folder / "proc", folder / "sys")
+    )
+    assert facts.parameters[f"{prefix}host.memory"] == "1 kB"
+    assert ("host.memory" in facts.parameters) == (not option)
+    assert any(name.startswith("target.") for name in facts.parameters) == (not option)

@@ -6,6 +6,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import requests
+
 from demo_processes import Process, Processes
 
 from .conftest import Exporter, Page, Server, eventually
@@ -78,6 +80,7 @@ def test_a_frozen_fio_worker_shows_growing_age_no_latency_and_no_burst_afterward
     )
     page = exporter.page("stall")
     assert not shown(page, "fio_latency") | shown(page, "fio_iops")
+    assert "IOPS</td>" not in requests.get(exporter.url, timeout=30).text, "no throughput on the landing page either"
     last = page[f"benchwatch_run_last_report_timestamp_seconds{FIO}}}"]
     assert time.time() - last > 2
     assert shown(page, "fio_ios_total")

@@ -168,8 +168,8 @@ def test_a_job_without_progress_does_not_hide_the_end_of_the_others() -> None:
     assert outcomes == ["", "", "", "", "finished"]
 
 
-@pytest.mark.parametrize(("limit", "rates"), [(0, {}), (1, {0.0})])
-def test_a_job_that_has_done_its_number_of_ios_does_not_stand_still(limit: int, rates: dict[str, float]) -> None:
+@pytest.mark.parametrize(("limit", "rates"), [(0, {}), (1, {0.0}), (-1, {0.0})])
+def test_a_job_that_has_done_just_its_number_of_ios_does_not_stand_still(limit: int, rates: dict[str, float]) -> None:
     name = "jsonplus-si1-libaio-qd16-3.42.out"
     text, document = texts_of(data_of(name))[0], documents_of(name)[0]
     (job,) = document["jobs"]
