@@ -79,6 +79,8 @@ def test_results_are_those_of_the_tool(run_page: Page) -> None:
     rows = run_page.rows()
     assert rows["TPS"] == [tps]
     assert rows["latency average"] == [f"{float(mean):g} ms"]
+    (skipped,) = re.findall(r"skipped: (\d+)", (PGBENCH / "stdout").read_text())
+    assert rows["skipped transactions"] == [skipped]
 
 
 def test_the_main_figures_come_first(run_page: Page, tmp_path: Path) -> None:
