@@ -288,6 +288,8 @@ def test_nothing_recognised_is_said(
     notes = place("notes.txt", b"remember the milk\n")
     assert main(["report", str(notes)]) == 1
     assert "notes.txt: expected output of pgbench or fio" in capsys.readouterr().err
+    assert main(["report", str(place("records/run.yaml", b"{}"))]) == 1
+    assert "run.yaml: expected output of pgbench or fio" in capsys.readouterr().err
     assert not (tmp_path / "report.html").exists()
     run, empty = pgbench(place, "a"), notes.parent / "empty"
     empty.mkdir()

@@ -72,7 +72,7 @@ def _write(options: argparse.Namespace) -> int:
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
     found = [run for run in find_runs(options.paths, settings.runs, buckets) if run.plans]
-    given = [path for path in options.paths if path.suffix != SUFFIX]
+    given = [path for path in options.paths if path.suffix != SUFFIX] if found else options.paths
     empty = [path for path in given if not any(run.plans for run in find_runs([path], settings.runs, buckets))]
     if empty:
         paths = ", ".join(map(str, empty))
