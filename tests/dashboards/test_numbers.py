@@ -183,6 +183,20 @@ def test_a_run_is_as_long_as_its_last_worker(tmp_path: Path) -> None:
     shows(tmp_path, query, loads, {"{}": SECONDS - 10 + 5})
 
 
+def test_the_first_baseline_is_the_oldest_run_with_results(tmp_path: Path) -> None:
+    loads = []
+    for run, start, results in (("removed", 10, False), ("old", 20, True), ("new", 30, True)):
+        labels = {"run": run, "worker": "db1"}
+        length = SECONDS if results else 40
+        loads += [
+            series("benchwatch_run_start_timestamp_seconds", f"{start}x{length}", **labels),
+            series("benchwatch_run_info", f"1x{length}", **labels, tool="pgbench"),
+            *([series("pgbench_result_tps", f"1000x{SECONDS}", **labels)] if results else []),
+        ]
+    query = variable("compare", "baseline", run="new")
+    shows(tmp_path, query, loads, {'{run="old"}': 20, '{run="new"}': 30, '{run="removed"}': 1e10 + 10})
+
+
 def test_the_spread_is_that_of_single_reports(tmp_path: Path) -> None:
     loads = pgbench("db1", f"1000x{SECONDS}", f"0.001x{SECONDS - 10} 1 0.001x9")
     loads.append(series("pgbench_latency_stddev_seconds", f"0.0005x{SECONDS - 10} 0.5 0.0005x9", run="r", worker="db1"))

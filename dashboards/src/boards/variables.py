@@ -77,15 +77,17 @@ def run(tool: str = ".+", *, many: bool = True, newest: bool = False) -> dashboa
 
 
 def baseline() -> dashboard.VariableModel:
-    """Runs of the tool of the chosen run, the oldest first."""
+    """Runs of the tool of the chosen run: those with results to compare with, then the others, the oldest first."""
     started = "last_over_time(benchwatch_run_start_timestamp_seconds[$__range])"
     known = "last_over_time(benchwatch_run_info[$__range])"
+    results = '{__name__=~"pgbench_result_tps|fio_result_iops"}'
     same = f'{known} and on (tool) last_over_time(benchwatch_run_info{{run="$run"}}[$__range])'
+    begun = f"max by (run) ({started} and on (run, worker) ({same}))"
     return _query(
         "baseline",
         "Baseline",
-        f"query_result(sort(max by (run) ({started} and on (run, worker) ({same}))))",
-        "The run that is 100 %: one of the same tool, the oldest first.",
+        f"query_result(sort({begun} and on (run) {results} or {begun} + 1e10))",
+        "The run that is 100 %: one of the same tool, the oldest with results first.",
         many=False,
         regex='/run="([^"]+)"/',
         sort=dashboard.VariableSort.DISABLED,
