@@ -53,3 +53,17 @@ def test_counts_where_nothing_better_is_known() -> None:
     assert counters(state) == {"pgbench_transactions_total": 3917 + 5097 + 5035 + 4980 + 5162 + 4886}
     assert state.last_report == 1795168288
     assert not state.history
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1795168223 271 132515 83168235 292 3491 24046 5576874 1 1894 272",  # more skipped than there were
+        "9795168190 3172 1999494 1743364756 169 5941",  # the year 2280
+        "0795168190 3172 1999494 1743364756 169 5941",
+        "1795168190 9999999999999 1999494 1743364756 169 5941",
+        "1795168239 287 189422 675952066 291 18431 36425 74963579 0 5933 3 5 9 9223372036854775808 1",
+    ],
+)
+def test_an_interval_that_no_run_can_have_is_misread(line: str) -> None:
+    assert parse("log aggregate", f"{line}\n".encode()) == [Misread("log_line", "line 1", line)]

@@ -125,3 +125,17 @@ def test_line_that_begins_like_one_and_is_none_is_misread(line: str) -> None:
 def test_rate_of_a_single_thread_is_not_taken_for_that_of_the_run() -> None:
     (record,) = text_records("progress 0: 1.0 s, 421.0 tps, lat 0.670 ms stddev 0.760\n")
     assert record == Misread("progress_line", "line 1", "progress 0: 1.0 s, 421.0 tps, lat 0.670 ms stddev 0.760")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "progress: 123456789.0 s, 10.0 tps, lat 1.000 ms stddev 0.500",
+        "progress: 9795168190.000 s, 10.0 tps, lat 1.000 ms stddev 0.500",
+        "progress: 5.000 s, 10.0 tps, lat 1.000 ms stddev 0.500",
+        "progress: 1.0 s, 1234567890.0 tps, lat 1.000 ms stddev 0.500",
+        "progress: 1.0 s, 10.0 tps, lat 12345678901.000 ms stddev 0.500",
+    ],
+)
+def test_a_number_that_no_run_can_have_is_misread(line: str) -> None:
+    assert text_records(f"{line}\n") == [Misread("progress_line", "line 1", line)]

@@ -5,7 +5,7 @@ import pytest
 from benchwatch.tools import Misread
 from benchwatch.tools.pgbench.summary import Complete, Figure, Parameter, Statement
 
-from .recordings import read, state_of, streams, text_records, values
+from .recordings import ARRIVED, read, state_of, streams, text_records, values
 
 
 def results(name: str) -> dict[tuple[str, ...], object]:
@@ -191,3 +191,25 @@ def test_every_line_of_a_report_is_understood() -> None:
     ):
         records = text_records(streams(name)[f"{name}.out"].decode())
         assert not [record for record in records if isinstance(record, Misread)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "number of transactions actually processed: 9223372036854775808",
+        "number of transactions actually processed: -1",
+        "duration: 99999999999 s",
+        "latency average = 99999999999.000 ms",
+        "tps = 99999999999.0 (without initial connection time)",
+    ],
+)
+def test_a_number_that_no_run_can_have_is_misread(line: str) -> None:
+    _, misread = text_records(f"transaction type: a.sql\n{line}\n")
+    assert isinstance(misread, Misread)
+    assert (misread.reason, misread.text.startswith(f"{line} (begins as")) == ("summary_line", True)
+
+
+def test_a_rate_that_would_need_centuries_dates_nothing() -> None:
+    report = "transaction type: a\nnumber of transactions actually processed: 999999999999999\ntps = 0.000001 ({})\n"
+    state = state_of(report.format("without initial connection time"), arrived=ARRIVED)
+    assert (state.start, state.end, state.last_report) == (None, ARRIVED, ARRIVED)

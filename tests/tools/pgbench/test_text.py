@@ -153,7 +153,8 @@ def test_another_run_begins() -> None:
     assert begins(banner, vacuum, LINE, later, REPORT) == 0
     assert begins(banner, banner) == 1
     for run in (LINE, REPORT, LINE + REPORT, refused):
-        assert [begins(run, start) for start in (banner, vacuum, init)] == [1, 1, 1]
+        assert [begins(run, start) for start in (banner, vacuum)] == [1, 1]
+    assert begins(LINE, init) == begins(refused, init) == begins(REPORT, init, LINE) == 1
     assert begins(later, LINE) == 1
     assert begins(LINE, epoch) == begins(epoch, LINE) == 1
     assert begins(REPORT, LINE) == begins(REPORT, REPORT) == begins(refused, REPORT) == 1
@@ -235,3 +236,27 @@ def test_kind_of_output_is_recognised() -> None:
     for data in (b"", b"hello\n", b'{\n  "fio version" : "fio-3.33",\n', b"1 2 3 4\n", b"pgbench (PostgreSQL) 15.18\n"):
         assert PGBENCH.recognise(data) == ""
     assert PGBENCH.recognise(b"+ pgbench -P 1\nprogress: 1.0 s, 26887.9") == "text"
+
+
+CLEAN_UP = "dropping old tables...\ncreating tables...\ngenerating data (client-side)...\n"
+
+
+def test_initialisation_after_a_report_leaves_the_report_as_it_is() -> None:
+    (state,) = read({"out": (LINE + REPORT + CLEAN_UP + "done in 0.10 s (drop tables 0.10 s).\n").encode()})
+    assert (state.outcome, state.figures().operations, state.figures().throughput) == ("finished", 10, 10.0)
+
+
+def test_initialisation_between_two_runs_belongs_to_the_second() -> None:
+    generated = "300000 of 300000 tuples (100%) of pgbench_accounts done (elapsed 0.30 s, remaining 0.00 s)\n"
+    first, second = read({"out": (REPORT + CLEAN_UP + generated + LINE).encode()})
+    assert "scale_factor" not in first.parameters()
+    assert second.parameters()["scale_factor"] == "3"
+
+
+def test_initialisation_that_interrupts_a_run_begins_another() -> None:
+    assert begins(LINE, CLEAN_UP) == 1
+
+
+def test_a_failed_initialisation_after_a_report_is_another_run() -> None:
+    first, second = read({"out": (REPORT + CLEAN_UP + "pgbench: fatal: query failed: ERROR:  disk full\n").encode()})
+    assert (first.outcome, second.outcome) == ("finished", "failed")

@@ -20,7 +20,8 @@ from .. import Misread
 from .lines import LIMIT, Overlong, WholeLines
 
 _FIELDS = frozenset([6, 10, 11, 15])
-_LINE = re.compile(rb"\d{10}(?: \d{1,30}){5,14}\r?")
+_LINE = re.compile(rb"[1-3]\d{9} \d{1,12}(?: \d{1,30}){4}(?: \d{1,30}){0,4}(?: \d{1,12}){0,5}\r?")
+"""Unix time to 2096; sums of squares are long, counts are not."""
 
 
 class Interval(NamedTuple):
@@ -83,4 +84,6 @@ def interval(line: bytes) -> Interval | None:
         skipped, retried, retries, serialization, deadlock = rest[-5:]
         return Interval(start, count, skipped, retried, retries, serialization + deadlock)
     late = rest[-1] if len(numbers) == 11 else None
+    if late is not None and late > count:  # the count includes them
+        return None
     return Interval(start, count - (late or 0), late, None, None, None)

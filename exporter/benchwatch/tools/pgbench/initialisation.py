@@ -38,9 +38,9 @@ Initialisation = InitialisationStep | Generated | Initialised
 
 _GENERATED = re.compile(
     r"(?P<rows>\d{1,15}) of (?P<of>\d{1,15}) tuples \(\d+%\)(?: of \w+)? done "
-    r"\(elapsed (?P<elapsed>\d{1,9}\.\d\d) s, remaining -?\d+\.\d\d s\)\.?"
+    r"\(elapsed (?P<elapsed>\d{1,8}\.\d\d) s, remaining -?\d+\.\d\d s\)\.?"
 )
-_DONE = re.compile(r"done(?:\.| in (?P<duration>\d{1,9}\.\d\d) s \(.*\)\.)")
+_DONE = re.compile(r"done(?:\.| in (?P<duration>\d{1,8}\.\d\d) s \(.*\)\.)")
 _STEP = re.compile(
     r"(?:dropping old tables|creating tables|creating \d+ partitions|generating data(?: \((?:client|server)-side\))?"
     r"|vacuum(?:ing)?|set primary keys|creating (?:primary|foreign) keys)\.\.\."

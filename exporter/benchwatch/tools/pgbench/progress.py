@@ -18,20 +18,23 @@ or equal latencies, stddev may be `nan` in every version. pgbench never sets a l
 The line is written in two to five pieces, so another thread's message may stand before, after or in it. Without threads
 (not on Linux) 9.4 and 9.5 print `progress THREAD: ...` for each of them, which is not the rate of the run and is not
 read.
+
+A line with a number that no run can have is not read either: 10^8 seconds (three years) since the start, a Unix time
+before 2001 or after 2096, 10^9 transactions a second, a latency of 10^7 seconds, 10^12 failures in one interval.
 """
 
 import re
 from typing import NamedTuple
 
-_NUMBER = r"\d{1,15}\.\d{3}|-?nan|-?NaN|-?inf"
+_NUMBER = r"\d{1,10}\.\d{3}|-?nan|-?NaN|-?inf"
 
 PROGRESS = re.compile(
-    r"progress: (?P<time>\d{1,12}\.(?P<decimals>\d{1,3})) s, (?P<tps>\d{1,15}\.\d) tps, "
+    r"progress: (?P<time>\d{1,8}\.\d|[1-3]\d{9}\.\d{1,3}) s, (?P<tps>\d{1,9}\.\d) tps, "
     rf"lat (?P<latency>{_NUMBER}) ms stddev (?P<stddev>{_NUMBER})"
-    r"(?:, (?P<failed>\d{1,18}) failed)?"
+    r"(?:, (?P<failed>\d{1,12}) failed)?"
     rf"(?:, lag (?P<lag>{_NUMBER}) ms)?"
-    r"(?:, (?P<skipped>\d{1,18}) skipped)?"
-    r"(?:, (?P<retried>\d{1,18}) retried, (?P<retries>\d{1,18}) retries)?"
+    r"(?:, (?P<skipped>\d{1,12}) skipped)?"
+    r"(?:, (?P<retried>\d{1,12}) retried, (?P<retries>\d{1,12}) retries)?"
 )
 """One progress line, wherever it stands in a line of text."""
 
@@ -67,7 +70,7 @@ def progress(match: re.Match[str]) -> Progress:
     measured = tps > 0 or bool(latency)
     return Progress(
         time=time,
-        epoch=len(match["decimals"]) == 3 or time >= 1e9,
+        epoch=time >= 1e9,
         tps=tps,
         latency=latency if measured else None,
         stddev=_seconds(match["stddev"]) if measured else None,

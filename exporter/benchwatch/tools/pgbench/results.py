@@ -7,6 +7,8 @@ from . import metrics
 from .summary import Figure, Parameter, Statement
 
 _STATEMENT_LENGTH = 200
+_LONGEST = 1e8
+"""Seconds: three years."""
 _BUILTIN = ("<builtin: ", "TPC-B (sort of)", "SELECT only", "Update only pgbench_accounts")
 """How the transaction type of a built-in script begins, in 9.6+ and before."""
 
@@ -63,7 +65,13 @@ class Results:
 
     @property
     def length(self) -> float | None:
-        """How long the run took with its initial connections, seconds: from the rate and the transactions it is of."""
+        """How long the run took with its initial connections, seconds; None if unknown, or if no run can take so long."""
+        found = self._length
+        return found if found is not None and found < _LONGEST else None
+
+    @property
+    def _length(self) -> float | None:
+        """From the rate and the transactions it is of."""
         transactions, tps = self.figures.get("transactions"), self.figures.get("tps")
         if with_connections := self.figures.get("tps_with_connections"):
             return transactions / with_connections if transactions else None

@@ -27,6 +27,7 @@ From `printResults()` of pgbench.c. Lines in their order, with the versions that
        0.102           0  SELECT ...                          milliseconds, failures and retries if announced, statement
 
 A line counts only where the report can hold it, so a wrapper script's own `duration: 60 s` is not taken for pgbench's.
+Counts have up to 15 digits, rates and times up to 10 before the point: more is not pgbench's, and not understood.
 """
 
 import re
@@ -67,8 +68,8 @@ class Complete(NamedTuple):
 
 Entry = Parameter | Figure | Statement | Complete
 
-_NUMBER = r"\d{1,15}\.\d{1,6}|-?nan|-?NaN|-?inf|Infinity"
-_COUNT = r"\d{1,18}"
+_NUMBER = r"\d{1,10}\.\d{1,6}|-?nan|-?NaN|-?inf|Infinity"
+_COUNT = r"\d{1,15}"
 _SHARE = r" \((?:\d+\.\d+|-?nan|-?NaN|-?inf) ?%\)"
 
 # Named groups become figures; in milliseconds if they end so; or parameters, if named here.
@@ -99,9 +100,9 @@ _RUN = {
     "number of threads: ": rf"(?P<threads>{_COUNT})",
     "maximum number of tries: ": rf"(?P<max_tries>{_COUNT})",
     "number of transactions per client: ": rf"(?P<transactions_per_client>{_COUNT})",
-    "duration: ": rf"(?P<duration>{_COUNT} s)",
+    "duration: ": r"(?P<duration>\d{1,10} s)",
     "number of transactions actually processed: ": rf"(?P<transactions>{_COUNT})(?:/{_COUNT})?",
-    "number of transactions above the ": r"(?P<latency_limit>\d+\.\d ms) latency limit: "
+    "number of transactions above the ": r"(?P<latency_limit>\d{1,10}\.\d ms) latency limit: "
     rf"(?P<late>{_COUNT})(?:/{_COUNT})?{_SHARE}",
     "rate limit schedule lag: ": rf"avg (?P<lag_average_ms>{_NUMBER}) \(max (?P<lag_max_ms>{_NUMBER})\) ms",
     "initial connection time": rf" = (?P<connection_ms>{_NUMBER}) ms",

@@ -7,7 +7,8 @@ A line may be a progress line (`progress`), a line of the final report (`summary
 
 Another run begins in the same stream with that line, `starting vacuum...`, a progress line, the first line of a report
 or a step of `pgbench -i` when the run before is over or has come further than that; with a progress line also when
-elapsed seconds go back or give way to Unix time or the reverse. What is no line of pgbench is `other_text`.
+elapsed seconds go back or give way to Unix time or the reverse. Steps of `pgbench -i` after a complete report, as a
+script that cleans up leaves them, belong to the next run, and begin none. What is no line of pgbench is `other_text`.
 """
 
 import re
@@ -63,6 +64,7 @@ class _Run:
         self.fatal = False
         self.initialising = False
         self.server_error_follows = False
+        self.prepared: list[Initialisation] = []  # steps after the report: of the next run, if there is one
 
     @property
     def under_way(self) -> bool:
@@ -156,10 +158,14 @@ class TextParser:
         return match is not None
 
     def _initialisation(self, step: Initialisation) -> None:
-        if isinstance(step, InitialisationStep) and self._run.under_way:
+        if isinstance(step, InitialisationStep) and self._run.under_way and not self._run.report.complete:
             self._begin()
         self._run.initialising = not isinstance(step, Initialised)
-        self._understood(step)
+        if self._run.report.complete:
+            self._run.prepared.append(step)
+            self._understood()
+        else:
+            self._understood(step)
 
     def _step(self, text: str) -> Initialisation | None:
         step = initialisation(text)
@@ -187,7 +193,7 @@ class TextParser:
             self._text(text.partition("...")[2])
 
     def _begin(self) -> _Run:
-        self._out.append(Begin())
+        self._out += (Begin(), *self._run.prepared)
         self._run = _Run()
         return self._run
 

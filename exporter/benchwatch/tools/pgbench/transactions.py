@@ -7,7 +7,7 @@ From `doLog()` of pgbench.c 9.3 - 18:
     transaction_no    per client, from 0 (up to 10) or 1
     time              latency in microseconds, or `skipped` (9.5+, -R -L), `failed`, or with --failures-detailed
                       `serialization` or `deadlock` (15+)
-    epoch_s epoch_us  when it completed, Unix seconds and microseconds, not padded: `1795168289 48431` is ...289.048431
+    epoch_s epoch_us  when it completed, Unix seconds and microseconds, not padded: `1795168289 48431` is ...289.048431; 2001 to 2096
     lag               only with -R: microseconds between the scheduled and the true begin
     retries           only unless --max-tries=1 (15+): further tries
 
@@ -38,10 +38,11 @@ SMALL = 10
 
 _LINE = re.compile(
     rb"(?P<client>\d+) (?P<number>\d+) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock) (?P<script>\d{1,4}) "
-    rb"(?P<second>\d{10}) (?P<microsecond>\d{1,6})(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
+    rb"(?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
 )
 _NUMBERED = re.compile(rb"(\d{1,18}) (\d{1,18}) ")
 _WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock"])
+_FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
 _SHORTEST = np.array([1, 1, 10, 1, 1, 1])
 _LONGEST = np.array([12, 4, 10, 6, 12, 12])
@@ -168,10 +169,13 @@ class TransactionParser:
             return False
         stops, (time, script, _, _, *extra) = table.T, lengths.T
         numbers = words(padded)
+        second = _seconds(numbers, text, stops[4])
+        if second.min() < _FIRST_SECOND or second.max() > _LAST_SECOND:
+            return False
         piece = Transactions(
             latency=decimals(numbers, stops[2], time),
             script=decimals(numbers, stops[3], script),
-            second=_seconds(numbers, text, stops[4]),
+            second=second,
             lines=len(table),
             size=len(block),
         )
