@@ -15,11 +15,17 @@ _CHUNK = 1024 * 1024
 
 
 def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
-    """The runs in the given files and folders (see find_runs), read to their end and judged as of their last change."""
+    """The runs in the given files and folders (see find_runs), read to their end and judged as of their last change.
+
+    What a file ends with counts if it is whole, though it may lack a line's end.
+    """
     runs = find_runs(paths, settings, buckets)
     for run in runs:
         while run.read(_CHUNK, run.modified):
             pass
+        for worker in run.workers:
+            worker.settle()
+            worker.tick(run.modified)
     return runs
 
 

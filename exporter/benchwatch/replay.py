@@ -6,10 +6,11 @@ and is given up when it was.
 
 What has no time of its own follows from what has:
 
-- seconds since the start (pgbench without --progress-timestamp, its final report): from the start that the transaction
-  log or other lines tell, else `start` of run.yaml, else the one by which the file was last modified when its last line
-  was written, which is what a live exporter goes by;
-- text after the last report: at the last report of the worker;
+- seconds since the start (pgbench without --progress-timestamp, its final report): from the start that a live exporter
+  shows for these files: that of the transaction log or other lines, else what run.yaml and the file system tell of it
+  (see tools.pgbench.beginning);
+- text after the last report: when its file was last modified, if that was soon after the last report of the worker,
+  else at that report;
 - a worker none of whose output has a time: all of it at the recorded `end`, else when it was last modified.
 """
 
@@ -36,6 +37,8 @@ from .worker import KEPT_LIVE, Worker
 _LOG_HEAD = 1 << 16
 _STEP = 1.0
 """Seconds."""
+_SOON = 300.0
+"""Seconds after the last report within which the last text of a file is as old as the file says; else it is a copy."""
 
 
 class Recording(Stream):
@@ -44,6 +47,10 @@ class Recording(Stream):
     def __init__(self, plan: StreamPlan, folder: Path) -> None:
         self.data = _content([folder / name for name, _ in plan.parts])
         self.until = 0
+        self.modified: float | None = None
+        """When all of it was written, Unix seconds; None while it is played, at the times that it tells itself."""
+        self.start: float | None = None
+        """When the run began, which is known while it is played, Unix seconds."""
         super().__init__(plan, folder)
 
     def restart(self) -> None:
@@ -65,7 +72,11 @@ class Recording(Stream):
         """What has been written since the last call; it is not older than that."""
         data = self.data[self._position : self.until]
         self._position = max(self._position, self.until)
-        return data, math.inf
+        return data, math.inf if self.modified is None else self.modified
+
+    def begun(self, recorded: float | None) -> tuple[float | None, bool]:
+        """As of the files, or as it is known when it is played."""
+        return super().begun(recorded) if self.start is None else (self.start, True)
 
 
 class Step(NamedTuple):
@@ -93,7 +104,8 @@ class Replay:
         self._buckets = buckets
         self._now = now
         self._recordings = {plan.name: Recording(plan, run.folder) for plan in run.plans[name]}
-        self._modified = max(run.files[plan.parts[-1][0]].modified for plan in run.plans[name])
+        self._last_written = {plan.name: run.files[plan.parts[-1][0]].modified for plan in run.plans[name]}
+        self._modified = max(self._last_written.values())
         self.by_file_time = False
         """Whether times rest on when the files were last modified."""
         self.worker = self._new_worker()
@@ -120,6 +132,9 @@ class Replay:
             for name, offset in event.offsets.items():
                 self._recordings[name].until = offset
             self._read(event.time, known)
+            if event is events[-1]:
+                self.worker.settle()
+                self._tick(event.time)
             yield Step(event.time, frozenset(self._recordings[name].plan.kind for name in event.offsets))
             yield from self._pass_time(event.time, following, idle)
 
@@ -153,7 +168,9 @@ class Replay:
         last = max((moments[-1].time for moments in found.values() if moments), default=told)
         for name, recording in self._recordings.items():
             if not found[name] or found[name][-1].offset < len(recording.data):
-                found[name].append(Moment(len(recording.data), last))
+                written = min(self._last_written[name], math.inf if end is None else end)
+                rest = written if 0 <= written - last <= _SOON else last
+                found[name].append(Moment(len(recording.data), rest))
         events: list[_Event] = []
         ordered = sorted((moment.time, name, moment.offset) for name, each in found.items() for moment in each)
         for time, name, offset in ordered:
@@ -175,22 +192,29 @@ class Replay:
     @cached_property
     def _start(self) -> float:
         """When the run began, Unix seconds."""
-        told = self._start_told(math.inf)
-        if told < math.inf:
-            return told
-        if self._runfile.start is not None:
-            return self._runfile.start
-        self.by_file_time = True
-        return self._start_told(self._modified)
+        self._as_of_files(True)
+        start = self._start_told
+        if start is None:
+            start = self._modified if self._runfile.start is None else self._runfile.start
+        self._as_of_files(False)
+        self.by_file_time |= self._start_told in (None, math.inf) and self._runfile.start is None
+        for recording in self._recordings.values():
+            recording.start = start
+        return start
 
-    def _start_told(self, arrived: float) -> float:
-        """The start that the output tells if all of it arrived at once; infinite: when it did is not known."""
+    def _as_of_files(self, known: bool) -> None:
+        for name, recording in self._recordings.items():
+            recording.modified = self._last_written[name] if known else None
+
+    @property
+    def _start_told(self) -> float | None:
+        """The start that a worker shows which has read all; infinite if it depends on when the files were written."""
         for recording in self._recordings.values():
             recording.until = _LOG_HEAD if recording.plan.is_log else len(recording.data)
         worker = self._new_worker()
-        worker.read(-1, {}, arrived)
-        start = worker.state.start
-        return arrived if start is None else start
+        worker.read(-1, {}, math.inf)
+        worker.settle()
+        return worker.state.start
 
 
 def _content(paths: Sequence[Path]) -> bytes | mmap:

@@ -17,7 +17,7 @@ from .runfile import RunFile
 from .streams.files import FileStatus, Rewritten
 from .streams.layout import StreamPlan
 from .streams.stream import Stream
-from .tools import Begin, Misread, State
+from .tools import Begin, Misread, State, Written
 from .worker_metrics import (
     RUN_DISK,
     RUN_END,
@@ -43,6 +43,8 @@ _STALLED_IDLE_REPORTS = 2
 _TO_LOOK = 0.3
 """What polling and reading take, seconds, allowed for so that a stall is known within its three intervals."""
 _DEFAULT_INTERVAL = 10.0
+_SETTLED_AFTER = 1.0
+"""Seconds of silence after which a last line counts that lacks nothing but its end."""
 _IDLE = "nothing completes"
 _REASON_LENGTH = 200
 
@@ -82,7 +84,6 @@ class Worker:
         self._runfile = runfile
         self._buckets = buckets
         self._states: dict[int, State] = {0: self.tool.state(buckets)}
-        self._heard: float | None = None
         self._written = 0.0
         self._closed = False
         self._cut_off = False
@@ -129,6 +130,8 @@ class Worker:
         if runfile != self._runfile:
             self._runfile = runfile
             self._changes += 1
+            for stream in self._streams:
+                self._date(stream)
 
     def follow(self, plans: Sequence[StreamPlan]) -> bool:
         """Go on under a new plan; false if that cannot be done and everything must be read again."""
@@ -157,8 +160,8 @@ class Worker:
                 stream.unreadable = str(error.strerror)
                 continue
             stream.unreadable = ""
-            if data and self._closed:  # it was given up, and its parsers have been told of the end
-                raise Rewritten
+            if data and (self._closed or (stream.settled and data[:1] not in b"\r\n")):
+                raise Rewritten  # its parsers have been told of the end, or of the end of a line that goes on
             if data:
                 self._take(stream, data, min(modified, now))
                 taken += len(data)
@@ -167,12 +170,31 @@ class Worker:
         return taken
 
     def _take(self, stream: Stream, data: bytes, arrived: float) -> None:
-        before = stream.parser.records
+        stream.settled = False
+        stream.written = arrived
         self._apply(stream, stream.parser.feed(data), arrived)
-        if stream.parser.records != before:
-            self._heard = max(arrived, self._heard or 0.0)
         self._written = max(arrived, self._written)
+        self._date(stream)
         self._changes += 1
+
+    def _date(self, stream: Stream) -> None:
+        """Have the state know when what was read of a stream was written."""
+        if stream.written is None or stream.plan.is_log or stream.run not in self._states:
+            return
+        record = self._runfile
+        last = stream.written if record.end is None else min(stream.written, record.end)
+        begun, recorded = stream.begun(record.start)
+        times = Written(last, begun, recorded, stream.parser.undated)
+        self._states[stream.run].written(stream.plan.name, times)
+
+    def settle(self) -> None:
+        """Take in last lines that lack nothing but their end; should one go on after all, everything is read again."""
+        for stream in self._streams:
+            if not stream.settled and (records := stream.parser.settle()):
+                stream.settled = True
+                self._apply(stream, records, self._written)
+                self._date(stream)
+                self._changes += 1
 
     def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
         for record in records:
@@ -211,6 +233,8 @@ class Worker:
         """Let time pass: windows close, a silent run stalls and is given up at last."""
         if not self.caught_up:
             return
+        if now - self._written >= _SETTLED_AFTER:
+            self.settle()
         self.state.tick(now)
         phase, reason = self._judge(now)
         if phase == "abandoned" and not self._closed:
@@ -245,8 +269,7 @@ class Worker:
             return "failed", f"ended by {self._runfile.signal}" if self._runfile.signal else f"exit code {code}"
         if state.outcome or code == 0:
             return "finished", state.reason
-        heard = self._written if self._heard is None else self._heard
-        silent = now - heard
+        silent = now - self._written
         if silent >= self._runfile.abandoned_after:
             if self._cut_off:
                 return "failed", "its output ends in the middle"

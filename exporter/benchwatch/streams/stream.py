@@ -5,8 +5,10 @@ Usually that is one file that grows; where it was rotated, its older parts come 
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
+from .birth import birth
 from .files import FileStatus, GrowingFile
 from .layout import StreamPlan
 
@@ -27,10 +29,24 @@ class Stream:
         self.parser = self.plan.tool.parser(self.plan.kind)
         self.run = 0
         """How many runs of the tool began in this stream before the present one."""
+        self.written: float | None = None
+        """When the file was written to that was read last, as of then, Unix seconds; None if nothing was read."""
+        self.settled = False
+        """Whether the last line counted without its end, which has not come."""
         self.errors.clear()
         self._reading = 0
         for file in self._files:
             file.offset = 0
+
+    def begun(self, recorded: float | None) -> tuple[float | None, bool]:
+        """When the present run began to write, Unix seconds, if that is known, and whether by the run's record."""
+        if self.run:  # runs before wrote to the same file
+            return None, False
+        return (self._born, False) if recorded is None else (recorded, True)
+
+    @cached_property
+    def _born(self) -> float | None:
+        return birth(self._files[0].path)
 
     @property
     def size(self) -> int:

@@ -42,6 +42,19 @@ class Moment(NamedTuple):
     elapsed: bool = False
 
 
+class Written(NamedTuple):
+    """When a stream was written, as far as it has been read: what the file system and the run's record say of it."""
+
+    last: float
+    """When it was last written to, Unix seconds."""
+    begun: float | None = None
+    """When the benchmark's output began, Unix seconds; None if not known."""
+    recorded: bool = False
+    """Whether that is what the record says, and not when the file was made."""
+    undated: bool = False
+    """Whether something stands behind the last record that says how long the benchmark has been running."""
+
+
 class Report(NamedTuple):
     """One report of a tool: when (Unix seconds), operations per second, mean latency in seconds.
 
@@ -74,8 +87,18 @@ class Parser(Protocol):
 
     records: int
 
+    @property
+    def undated(self) -> bool:
+        """Whether the last thing in the stream is none that says how long the benchmark has been running."""
+
     def feed(self, data: bytes) -> Sequence[Any]:
         """The records that these bytes complete."""
+
+    def settle(self) -> Sequence[Any]:
+        """The records of a last line that lacks nothing but its end; none if more has to come before it counts.
+
+        If there are any, what is fed then has to begin with a line's end.
+        """
 
     def close(self) -> Sequence[Any]:
         """The records that the end of the stream completes: a line without its end, a cut-off document as Misread."""
@@ -129,6 +152,9 @@ class State(Protocol):
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """Take in one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""
+
+    def written(self, stream: str, times: Written) -> None:
+        """All records of the stream have been applied that it held when it was written like that."""
 
     def tick(self, now: float) -> None:
         """Let time pass: close windows that waited long enough."""

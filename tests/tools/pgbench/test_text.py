@@ -260,3 +260,45 @@ def test_initialisation_that_interrupts_a_run_begins_another() -> None:
 def test_a_failed_initialisation_after_a_report_is_another_run() -> None:
     first, second = read({"out": (REPORT + CLEAN_UP + "pgbench: fatal: query failed: ERROR:  disk full\n").encode()})
     assert (first.outcome, second.outcome) == ("finished", "failed")
+
+
+WITHOUT_END = [
+    (LINE[:-1], [Progress(1.0, False, 10.0, 0.001, 0.0005)]),
+    (REPORT[:-1], None),
+    ("pgbench: fatal: no", [Failure("no", True)]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WITHOUT_END)
+def test_a_whole_last_line_counts_without_its_end_and_once(text: str, expected: list[Any] | None) -> None:
+    parser = PGBENCH.parser("text")
+    found = [*parser.feed(text.encode()), *parser.settle()]
+    assert typed(found) == typed(text_records(text + "\n"))
+    assert expected is None or found == expected
+    assert [*parser.settle(), *parser.feed(b"\n"), *parser.close()] == []
+    (misread,) = parser.feed(b"what is this\n")
+    assert misread == Misread("other_text", f"line {(text + 'x').count(chr(10)) + 2}", "what is this")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "starting vacuum...",
+        "transaction type: <builtin: TP",
+        "transaction type: a\nnumber of transactions actually processed: 16",
+        "transaction type: a\nlatency average = 0.4",
+        "progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.50",
+        "progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.500, 12",
+        "root@host:~# ",
+    ],
+)
+def test_a_last_line_that_may_go_on_waits(text: str) -> None:
+    parser = PGBENCH.parser("text")
+    before = parser.feed(text.encode())
+    assert parser.settle() == []
+    assert typed([*before, *parser.feed(b" xyz\n")]) == typed(text_records(text + " xyz\n"))
+
+
+def test_a_number_of_the_report_that_is_cut_off_is_torn() -> None:
+    *_, torn = text_records("transaction type: a\nnumber of transactions actually processed: 16")
+    assert torn == Misread("truncated_line", "line 2", "number of transactions actually processed: 16")

@@ -27,6 +27,8 @@ NO_JSON = "fio prints no JSON here, so nothing can be measured: add --output-for
 class FioParser:
     """Parser of the only kind of stream, `text`."""
 
+    undated = False
+
     def __init__(self) -> None:
         self.records = 0
         self._framer = Framer()
@@ -39,6 +41,10 @@ class FioParser:
     def feed(self, data: bytes) -> Sequence[Any]:
         """See tools.Parser."""
         return self._read(self._framer.feed(data))
+
+    def settle(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        return ()
 
     def close(self) -> Sequence[Any]:
         """See tools.Parser."""

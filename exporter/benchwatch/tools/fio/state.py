@@ -11,7 +11,7 @@ from typing import Any
 
 from ...exposition import Sample
 from ...histogram import Buckets
-from .. import HISTORY, Figures, Outcome, Report
+from .. import HISTORY, Figures, Outcome, Report, Written
 from . import cpu, figures, metrics
 from .document import Document
 from .ending import Judgement, failure, judge, judge_jobs
@@ -73,6 +73,9 @@ class FioState:
         elif isinstance(record, DepthNote):
             self._depth_note = True
         self.version += 1
+
+    def written(self, stream: str, times: Written) -> None:
+        """See tools.State: a document says itself when it was written."""
 
     def tick(self, now: float) -> None:
         """See tools.State."""

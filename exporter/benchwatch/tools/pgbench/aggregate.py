@@ -40,6 +40,8 @@ class Interval(NamedTuple):
 class AggregateParser:
     """Reads the aggregated log of one thread."""
 
+    undated = False
+
     def __init__(self) -> None:
         self.records = 0
         self._lines = WholeLines()
@@ -61,6 +63,10 @@ class AggregateParser:
                 elif line.strip():
                     out.append(self._misread("log_line", line))
         return out
+
+    def settle(self) -> list[Interval | Misread]:
+        """None: a line without its end may lack digits."""
+        return []
 
     def close(self) -> list[Interval | Misread]:
         """A line without its end is torn."""

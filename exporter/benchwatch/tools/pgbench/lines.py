@@ -34,9 +34,14 @@ class WholeLines:
         for position in range(0, len(data), _SLICE):
             yield from self._slice(data[position : position + _SLICE])
 
+    @property
+    def rest(self) -> bytes:
+        """The last line as far as it is there, without its newline; empty if none has begun, or it is too long."""
+        return b"" if self._dropping else b"".join(self._kept)
+
     def close(self) -> bytes:
         """The last line, which lacks its newline; empty if there is none."""
-        rest = b"" if self._dropping else b"".join(self._kept)
+        rest = self.rest
         self._start_line(b"")
         return rest
 

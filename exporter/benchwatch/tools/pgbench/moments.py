@@ -35,9 +35,7 @@ def of_text(data: bytes | mmap) -> Iterator[Moment]:
     text = data[:].decode("latin-1")  # a character a byte
     found: list[Moment] = []
     for match in PROGRESS.finditer(text):
-        end = text.find("\n", match.end()) + 1
-        if not end:
-            break
+        end = text.find("\n", match.end()) + 1 or len(text)
         line = progress(match)
         if found and found[-1].elapsed and (line.epoch or line.time < found[-1].time):
             found.clear()
@@ -51,7 +49,8 @@ def of_text(data: bytes | mmap) -> Iterator[Moment]:
 def _reported_length(text: bytes) -> float | None:
     """How long the run took, seconds, by the last final report in a text; None without one."""
     results, length = Results(), None
-    for record in TextParser().feed(text):
+    parser = TextParser()
+    for record in [*parser.feed(text), *parser.settle()]:
         if isinstance(record, Begin):
             results, length = Results(), None
         elif isinstance(record, Parameter | Figure | Statement):

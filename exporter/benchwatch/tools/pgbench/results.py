@@ -65,7 +65,7 @@ class Results:
 
     @property
     def length(self) -> float | None:
-        """How long the run took with its initial connections, seconds; None if unknown, or if no run can take so long."""
+        """How long the run took with its initial connections, seconds; None if unknown or longer than a run can be."""
         found = self._length
         return found if found is not None and found < _LONGEST else None
 

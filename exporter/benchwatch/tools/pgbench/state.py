@@ -11,13 +11,12 @@ Which source tells what:
 
 Times:
 
-- The start is the earliest of these, none of which can be before the true start: a progress line's arrival less its
-  elapsed seconds; the report's arrival less the length of the run; the begin of the first transaction in the log; the
-  first --progress-timestamp less its interval. A line that arrives late, as all but the last do when a file is read
-  afterwards, so does not move it.
+- The start is the begin of the first transaction in the log or the first --progress-timestamp less its interval,
+  whichever is earlier. Without them, and where they are late (a low -R), it follows from the last line that says how
+  long the run has taken, a progress line or the report, and from when that was written (`beginning`).
 - A progress line is dated start + elapsed seconds, or as it dates itself; the log dates each transaction.
-- The end is start + length of the run, which the report's rate and transactions tell; without them the last that was
-  heard.
+- The end is start + length of the run, which the report's rate and transactions tell; without them the last write of
+  a stream with a message, if that is not long after the last report, as in a copy.
 
 All this depends on what was read from each stream, not on the order in which the streams were read.
 """
@@ -27,9 +26,10 @@ from collections.abc import Iterator, Mapping
 
 from ...exposition import Family, Sample
 from ...histogram import Buckets
-from .. import HISTORY, Figures, Outcome, Report
+from .. import HISTORY, Figures, Outcome, Report, Written
 from . import metrics
 from .aggregate import Interval
+from .beginning import PUNCTUAL, SLOW, beginning
 from .course import Course
 from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
 from .log import TransactionLog
@@ -63,6 +63,8 @@ Record = (
 )
 
 _SILENT_INTERVALS = 3
+_ENDED_WITHIN = 300.0
+"""Seconds after the last report within which a message is taken for the end of the run."""
 _QUANTILE_LABELS = (*(repr(quantile) for quantile in QUANTILES), "1")
 
 
@@ -82,16 +84,19 @@ class PgbenchState:
         self._last_interval: int | None = None  # of the aggregated log
         self._server_version = ""
         self._scale_factor: int | None = None
-        self._start: float | None = None  # by arrival of progress lines and report
-        self._initialisation_start: float | None = None
-        self._heard: float | None = None  # arrival of the last message
+        self._written: dict[str, Written] = {}  # by stream
+        self._elapsed: dict[str, float] = {}  # by stream: the seconds of its last progress line
+        self._lengths: dict[str, float] = {}  # by stream: the length that its report tells
+        self._initialising: dict[str, float] = {}  # the same of the initialisation
+        self._messages: set[str] = set()  # streams with a message
 
     def apply(self, record: Record, stream: str, arrived: float) -> None:
         """Takes in one record of the stream named `stream`, whose bytes arrived at Unix time `arrived`."""
         self.version += 1
+        self._written[stream] = Written(arrived)
         match record:
             case Progress():
-                self._apply_progress(record, arrived)
+                self._apply_progress(record, stream)
             case Transactions():
                 self._log.add(record, stream)
                 self._course.progressed |= record.lines > 0
@@ -108,8 +113,8 @@ class PgbenchState:
                 self._course.complete = True
                 self._log.windows.complete()
                 if (length := self._results.length) is not None:
-                    self._began(arrived - length)
-                self._hear(arrived)
+                    self._lengths[stream] = length
+                self._messages.add(stream)
             case Banner():
                 self.tool_version = record.tool_version
                 self._server_version = record.server_version
@@ -119,12 +124,18 @@ class PgbenchState:
             case VacuumStarted():
                 self._course.benchmark = True
             case InitialisationStep() | Generated() | Initialised():
-                self._apply_initialisation(record, arrived)
+                self._apply_initialisation(record, stream)
             case ClientAborted() | Failure() | Ignored() | RunAborted():
                 self._course.add(record)
-                self._hear(arrived)
+                self._messages.add(stream)
         if isinstance(record, Progress | Transactions | Interval | Parameter):
             self._course.benchmark = True
+
+    def written(self, stream: str, times: Written) -> None:
+        """See tools.State."""
+        if self._written.get(stream) != times:
+            self._written[stream] = times
+            self.version += 1
 
     def tick(self, now: float) -> None:
         """Closes the seconds of the transaction log that waited long enough."""
@@ -141,10 +152,16 @@ class PgbenchState:
     @property
     def start(self) -> float | None:
         """When the run began, Unix seconds; of a mere initialisation, when its first rows came."""
-        if not self._course.benchmark:
-            return self._initialisation_start
-        candidates = (self._start, self._log.begin, self._totals.count.start)
-        return min((time for time in candidates if time is not None), default=None)
+        elapsed = self._lengths or self._elapsed if self._course.benchmark else self._initialising
+        lines = [(seconds, self._written[stream]) for stream, seconds in elapsed.items()]
+        tolerance = 0.0 if self._lengths else PUNCTUAL
+        told = min((time for time in (self._log.begin, self._totals.count.start) if time is not None), default=None)
+        if told is None:
+            interval = self._totals.count.interval or 0.0
+            return min((beginning(seconds, times, tolerance, interval) for seconds, times in lines), default=None)
+        # A file that was written long before that is a copy, or on another clock.
+        earlier = (times.last - seconds for seconds, times in lines if not times.undated)
+        return min((time for time in earlier if tolerance < told - time <= SLOW), default=told)
 
     @property
     def end(self) -> float | None:
@@ -154,7 +171,10 @@ class PgbenchState:
         start, length = self.start, self._results.length
         if start is not None and length is not None:
             return start + length
-        return max((time for time in (self._reported, self._heard) if time is not None), default=None)
+        reported, heard = self._reported, self._heard
+        if reported is None or heard is None:
+            return heard if reported is None else reported
+        return heard if 0 <= heard - reported <= _ENDED_WITHIN else reported
 
     @property
     def last_report(self) -> float | None:
@@ -271,7 +291,7 @@ class PgbenchState:
         figure = self._results.figures.get(name)
         return self._totals.total(name) if figure is None else int(figure)
 
-    def _apply_progress(self, line: Progress, arrived: float) -> None:
+    def _apply_progress(self, line: Progress, stream: str) -> None:
         covered = self._totals.add_line(line)
         self._progress = line
         self._lines.append(line)
@@ -281,10 +301,10 @@ class PgbenchState:
         elif covered >= (self._totals.count.interval or 0) / 2:  # not the short line that follows a late one
             self.idle_reports += 1
         if not line.epoch:
-            self._began(arrived - line.time)
+            self._elapsed[stream] = line.time
 
-    def _apply_initialisation(self, record: InitialisationStep | Generated | Initialised, arrived: float) -> None:
-        self._hear(arrived)
+    def _apply_initialisation(self, record: InitialisationStep | Generated | Initialised, stream: str) -> None:
+        self._messages.add(stream)
         elapsed: float | None = None
         if isinstance(record, Generated):
             elapsed = record.elapsed
@@ -293,14 +313,12 @@ class PgbenchState:
             elapsed = record.duration
             self._course.initialised = True
         if elapsed is not None:
-            begun = arrived - elapsed
-            self._initialisation_start = min(begun, self._initialisation_start or begun)
+            self._initialising[stream] = elapsed
 
-    def _began(self, start: float) -> None:
-        self._start = start if self._start is None else min(self._start, start)
-
-    def _hear(self, arrived: float) -> None:
-        self._heard = arrived if self._heard is None else max(arrived, self._heard)
+    @property
+    def _heard(self) -> float | None:
+        """When a stream with a message was last written to, Unix seconds."""
+        return max((self._written[stream].last for stream in self._messages), default=None)
 
     def _dated(self, line: Progress) -> float:
         return line.time if line.epoch else (self.start or 0.0) + line.time

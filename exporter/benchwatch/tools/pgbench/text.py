@@ -12,23 +12,25 @@ script that cleans up leaves them, belong to the next run, and begin none. What 
 """
 
 import re
+from copy import deepcopy
 from typing import NamedTuple
 
 from .. import Begin, Misread
-from .initialisation import Initialisation, InitialisationStep, Initialised, initialisation
+from .initialisation import Generated, Initialisation, InitialisationStep, Initialised, initialisation
 from .lines import LIMIT, Overlong, WholeLines
 from .messages import (
     ClientAborted,
     Failure,
     Ignored,
     Message,
+    RunAborted,
     VacuumStarted,
     known,
     message,
     server_error,
 )
 from .progress import PROGRESS, PROGRESS_START, Progress, progress
-from .summary import REPORT_START, Entry, ReportReader
+from .summary import REPORT_START, Complete, Entry, Figure, Parameter, ReportReader, Statement
 
 
 class Banner(NamedTuple):
@@ -50,6 +52,10 @@ _BANNER = re.compile(r"pgbench \((?!PostgreSQL\))(?P<version>.+?)(?:, server (?P
 _VERSION = re.compile(r"pgbench \(PostgreSQL\) (?P<version>\d.*)")
 _PROGRESS_LIKE = re.compile(r"progress(?: \d+)?: ")
 _EXCERPT = 200
+_TIMED = Progress | Complete | Generated | Initialised
+"""Records that say how long the run has taken so far."""
+_WHOLE = Begin | Progress | Figure | Complete | Generated | Initialised | ClientAborted | Failure | RunAborted
+"""Records of lines that show that they are whole: unlike names and texts, which may be cut off anywhere."""
 
 
 class _Run:
@@ -76,26 +82,53 @@ class TextParser:
 
     def __init__(self) -> None:
         self.records = 0
+        self._undated = False
         self._lines = WholeLines()
         self._number = 0
         self._run = _Run()
         self._out: list[Record] = []
+
+    @property
+    def undated(self) -> bool:
+        """See tools.Parser."""
+        return self._undated or bool(self._lines.rest)
 
     def feed(self, data: bytes) -> list[Record]:
         """The records of the lines that these bytes complete."""
         for block in self._lines.feed(data):
             if isinstance(block, Overlong):
                 self._number += 1
+                self._undated = True
                 self._misread("line_too_long", f"{_decode(block.excerpt)} ... (more than {LIMIT} bytes)")
                 continue
             for line in block[:-1].split(b"\n"):
                 self._line(line)
         return self._taken()
 
+    def settle(self) -> list[Record]:
+        """See tools.Parser. A line that ends in a digit may lack others; the last number of a progress line cannot."""
+        rest = self._lines.rest.rstrip(b"\r")
+        trial = deepcopy(self)
+        trial._line(rest)
+        found = trial._taken()
+        whole = all(isinstance(record, _WHOLE) for record in found)
+        if not (found and whole) or (rest[-1:].isdigit() and not isinstance(found[-1], Progress)):
+            return []
+        trial._lines.close()
+        trial._number -= 1  # its end is still to come
+        vars(self).update(vars(trial))
+        return found
+
     def close(self) -> list[Record]:
-        """The records of the last line, which may lack its end."""
-        rest = self._lines.close()
-        if rest:
+        """The records of the last line, which may lack its end; a line of the report that may lack more is torn."""
+        if (found := self.settle()) or not (rest := self._lines.close()):
+            return found
+        trial = deepcopy(self)
+        trial._line(rest)
+        if any(isinstance(record, Parameter | Figure | Statement) for record in trial._taken()):
+            self._number += 1
+            self._misread("truncated_line", _decode(rest))
+        else:
             self._line(rest)
         return self._taken()
 
@@ -126,17 +159,22 @@ class TextParser:
         if not text:
             return
         if text.startswith("pgbench (") and self._banner(text):
+            self._undated = True
             return
         if text.startswith(REPORT_START) and (self._run.report.begun or self._run.fatal):
             self._begin()
         try:
             entries = self._run.report.read(text)
         except ValueError as error:
+            self._undated = True
             self._misread("summary_line", f"{text[:_EXCERPT]} ({error})")
             return
         if entries is not None:
+            self._undated |= not self._run.report.complete
             self._understood(*entries)
-        elif (step := self._step(text)) is not None:
+            return
+        self._undated = True
+        if (step := self._step(text)) is not None:
             self._initialisation(step)
         elif (found := self._found(text)) is not None:
             self._message(found, text)
@@ -200,6 +238,8 @@ class TextParser:
     def _understood(self, *records: Record) -> None:
         self.records += 1
         self._out += records
+        if any(isinstance(record, _TIMED) for record in records):
+            self._undated = False
 
     def _misread(self, reason: str, text: str) -> None:
         self._out.append(Misread(reason, f"line {self._number}", text[: 2 * _EXCERPT]))

@@ -7,7 +7,8 @@ From `doLog()` of pgbench.c 9.3 - 18:
     transaction_no    per client, from 0 (up to 10) or 1
     time              latency in microseconds, or `skipped` (9.5+, -R -L), `failed`, or with --failures-detailed
                       `serialization` or `deadlock` (15+)
-    epoch_s epoch_us  when it completed, Unix seconds and microseconds, not padded: `1795168289 48431` is ...289.048431; 2001 to 2096
+    epoch_s epoch_us  when it completed, Unix seconds and microseconds, not padded: `1795168289 48431` is ...289.048431
+                      (seconds of the years 2001 to 2096)
     lag               only with -R: microseconds between the scheduled and the true begin
     retries           only unless --max-tries=1 (15+): further tries
 
@@ -88,6 +89,8 @@ _NOTHING = Transactions(_NONE, _NONE, _NONE)
 class TransactionParser:
     """Reads the transaction log of one thread."""
 
+    undated = False
+
     def __init__(self) -> None:
         self.records = 0
         self._lines = WholeLines()
@@ -110,6 +113,10 @@ class TransactionParser:
                 self._examine(block)
             self._block(block)
         return self._taken()
+
+    def settle(self) -> list[Transactions | Misread]:
+        """None: a line without its end may lack digits."""
+        return []
 
     def close(self) -> list[Transactions | Misread]:
         """A line without its end is torn: it may lack digits."""
