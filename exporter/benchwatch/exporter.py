@@ -110,6 +110,7 @@ def _view(worker: Worker) -> WorkerView:
         tool=worker.tool.name,
         state=worker.phase,
         reason=worker.reason,
+        notes=worker.notes,
         throughput_unit=worker.tool.throughput_unit,
         throughput=figures.throughput,
         latency=figures.latency,

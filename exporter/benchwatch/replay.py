@@ -45,7 +45,8 @@ class Recording(Stream):
     """A stream whose files were read whole; it gives them as far as `until`, bytes."""
 
     def __init__(self, plan: StreamPlan, folder: Path) -> None:
-        self.data = _content([folder / name for name, _ in plan.parts])
+        whole = _content([folder / name for name, _ in plan.parts])
+        self.data = whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
         self.until = 0
         self.modified: float | None = None
         """When all of it was written, Unix seconds; None while it is played, at the times that it tells itself."""
@@ -184,7 +185,10 @@ class Replay:
     def _dated(self, recording: Recording) -> list[Moment]:
         """The moments of a stream in Unix time, in order."""
         plan = recording.plan
-        found = list(plan.tool.moments(plan.kind, recording.data))
+        if plan.prefix is None:
+            found = list(plan.tool.moments(plan.kind, recording.data))
+        else:
+            found = list(plan.prefix.moments(plan.tool, plan.kind, recording.data[:]))
         start = self._start if any(moment.elapsed for moment in found) else 0.0
         times = accumulate((moment.time + start * moment.elapsed for moment in found), max)
         return [Moment(moment.offset, time) for moment, time in zip(found, times, strict=True)]

@@ -16,6 +16,7 @@ from .histogram import Buckets
 from .runfile import NAME, SUFFIX, RunFile, default_runfile, load_runfile
 from .streams.files import HEAD, FileStatus, Rewritten, read_head
 from .streams.layout import StreamPlan, WatchedFile, plan
+from .streams.prefix import Prefix, find_prefix
 from .streams.stream import Stream
 from .tools import Tool
 from .tools.table import TOOLS
@@ -107,30 +108,30 @@ class Run:
     def _watch(self, name: str, status: FileStatus) -> WatchedFile:
         known = self._watched.get(name)
         tool: Tool | None = None
-        kind = ""
+        kind, prefix = "", None
         if known and known.identity == status.identity and status.size >= self._sizes[name]:
-            tool, kind = known.tool, known.kind
+            tool, kind, prefix = known.tool, known.kind, known.prefix
             tried = min(self._sizes[name], HEAD)
         else:
             tried = 0
         self._sizes[name] = status.size
         if tool is None and status.size > tried:
-            tool, kind = self._recognise(name)
-        return WatchedFile(status.identity, status.modified, tool, kind)
+            tool, kind, prefix = self._recognise(name)
+        return WatchedFile(status.identity, status.modified, tool, kind, prefix)
 
-    def _recognise(self, name: str) -> tuple[Tool | None, str]:
+    def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None]:
         try:
             head = read_head(self.folder / name)
         except OSError as error:
             if self._say_once(("unreadable", name), "%s cannot be read: %s", self.folder / name, error.strerror):
                 self.errors["unreadable"] += 1
             self._sizes[name] = 0  # so that it is tried again
-            return None, ""
+            return None, "", None
         for tool in TOOLS:
             kind = tool.recognise(head)
             if kind:
-                return tool, kind
-        return None, ""
+                return tool, kind, None
+        return find_prefix(head, TOOLS) or (None, "", None)
 
     def _name_unrecognised(self, name: str, status: FileStatus, now: float) -> None:
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER

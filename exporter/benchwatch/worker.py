@@ -24,9 +24,11 @@ from .worker_metrics import (
     RUN_INFO,
     RUN_INTERVAL,
     RUN_LAST_REPORT,
+    RUN_NOTE,
     RUN_OBJECTIVE,
     RUN_PARAMETER,
     RUN_REASON,
+    RUN_REPETITIONS,
     RUN_START,
     RUN_STATE,
     STREAM_BYTES,
@@ -124,6 +126,20 @@ class Worker:
     def objective(self) -> float | None:
         """Latency it should stay below, seconds."""
         return self._runfile.latency_objective
+
+    @property
+    def repetition(self) -> tuple[int, int]:
+        """Which run of the tool in its output is shown, from 1, and how many there are."""
+        cuts = [stream.plan.cut for stream in self._streams if stream.plan.cut]
+        last = max(self._states) + 1
+        return max(((cut.number, cut.of) for cut in cuts), default=(last, last))
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of how its output was read, a clause each."""
+        number, of = self.repetition
+        notes = [f"run {number} of {of} in this file"] if of > 1 else []
+        return notes + list(dict.fromkeys(s.plan.prefix.note for s in self._streams if s.plan.prefix))
 
     def configure(self, runfile: RunFile) -> None:
         """Take over what changed records say."""
@@ -300,6 +316,8 @@ class Worker:
         yield Sample(RUN_INFO, info, 1, tuple(sorted(self._runfile.labels.items())))
         for name, value in {**state.parameters(), **self._runfile.parameters}.items():
             yield Sample(RUN_PARAMETER, (name, value), 1)
+        for note in self.notes:
+            yield Sample(RUN_NOTE, (note,), 1)
         for device, role in self._runfile.disks.items():
             yield Sample(RUN_DISK, (device, role), 1)
         for family, moment in (
@@ -308,6 +326,7 @@ class Worker:
             (RUN_LAST_REPORT, state.last_report if self._kept_live else None),
             (RUN_INTERVAL, state.report_interval),
             (RUN_OBJECTIVE, self.objective),
+            (RUN_REPETITIONS, float(self.repetition[1]) if self.repetition[1] > 1 else None),
         ):
             if moment is not None:
                 yield Sample(family, (), moment)

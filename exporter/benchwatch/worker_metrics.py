@@ -29,6 +29,21 @@ RUN_REASON = Family(
     "Why a worker is in its state, in one clause (an error that the tool printed, cut to 200 characters); always 1.",
     ("reason",),
 )
+RUN_NOTE = Family(
+    "benchwatch_run_note_info",
+    "gauge",
+    "What to know of how a worker's output was read: which of several runs in one file is shown, and what was left out "
+    "before each line; always 1.",
+    ("note",),
+    "runs",
+)
+RUN_REPETITIONS = Family(
+    "benchwatch_run_repetitions",
+    "gauge",
+    "Runs of the tool in the worker's output, one after the other, of which one is shown (the last, unless another was "
+    "chosen); absent where there is only one.",
+    part="runs",
+)
 RUN_START = Family(
     "benchwatch_run_start_timestamp_seconds",
     "gauge",
@@ -88,6 +103,8 @@ FAMILIES = (
     RUN_LAST_REPORT,
     RUN_INFO,
     RUN_PARAMETER,
+    RUN_NOTE,
+    RUN_REPETITIONS,
     RUN_START,
     RUN_END,
     RUN_INTERVAL,

@@ -28,6 +28,7 @@ Kind = Literal[
     "client_cpu",
     "load",
     "option",
+    "reading",
     "stall",
     "failed",
     "skipped",
@@ -107,6 +108,8 @@ def _of_run(run: Run) -> Iterator[Finding]:
     for final in run.finals:
         for job, warning in final.get("fio_job_warning", {}):
             yield Finding("option", f"{run.name}, job {job}: {_OPTIONS.get(warning, warning.replace('_', ' '))}")
+        for (note,) in final.get("benchwatch_run_note_info", {}):
+            yield Finding("reading", f"{run.name}: {note}")
     if run.warmup and not run.courses:
         text = f"{run.name}: the warm-up of {run.warmup:g} s is in its figures, since it has no reports"
         yield Finding("warmup", text)

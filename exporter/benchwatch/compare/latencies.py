@@ -73,11 +73,14 @@ def read_latencies(plans: Iterable[StreamPlan], folder: Path) -> Mapping[Group, 
 
 
 def _records(plan: StreamPlan, folder: Path) -> Iterator[object]:
-    parser = plan.tool.parser(plan.kind)
+    parser = plan.parser()
+    begin, end = (0, None) if plan.cut is None else plan.cut[:2]
+    read = 0
     for name, _ in plan.parts:
         with (folder / name).open("rb") as file:
             while data := file.read(_CHUNK):
-                yield from parser.feed(data)
+                read, before = read + len(data), read
+                yield from parser.feed(data[max(0, begin - before) : None if end is None else max(0, end - before)])
     yield from parser.close()
 
 

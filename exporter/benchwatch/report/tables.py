@@ -128,6 +128,14 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
         f"{worker.phase}{f': {worker.reason}' if worker.reason else ''}" for worker in run.timelines
     )
     yield "State", "; ".join(outcomes)
+    notes = dict.fromkeys(
+        one.labels[0]
+        for worker in run.timelines
+        for one in worker.final
+        if one.family.name == "benchwatch_run_note_info"
+    )
+    if notes:
+        yield "Read", "; ".join(notes)
     labels = [pair for worker in run.timelines for pair in worker.runfile.labels.items()]
     for label in dict(labels):
         yield f"Label {label}", ", ".join(dict.fromkeys(value for name, value in labels if name == label))

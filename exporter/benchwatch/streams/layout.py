@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ..tools import Tool
+from ..tools import Parser, Tool
+from .prefix import Prefix, Unprefixed
 
 STANDARD_STREAMS = frozenset({"stdout", "stderr"})
 _SAME_TIME = 60.0
@@ -28,6 +29,19 @@ class WatchedFile(NamedTuple):
     modified: float
     tool: Tool | None
     kind: str
+    prefix: Prefix | None = None
+    """What stands before each line."""
+
+
+class Cut(NamedTuple):
+    """The part of a stream that is one of several runs in it."""
+
+    begin: int
+    """Bytes; and where it ends."""
+    end: int
+    number: int
+    """Which run it is, from 1."""
+    of: int
 
 
 class StreamPlan(NamedTuple):
@@ -37,6 +51,14 @@ class StreamPlan(NamedTuple):
     tool: Tool
     kind: str
     parts: tuple[tuple[str, tuple[int, int]], ...]
+    prefix: Prefix | None = None
+    cut: Cut | None = None
+    """What of the parts, one after the other, is read; None: all."""
+
+    def parser(self) -> Parser:
+        """A new parser for it."""
+        parser = self.tool.parser(self.kind)
+        return Unprefixed(parser, self.prefix) if self.prefix else parser
 
     @property
     def is_log(self) -> bool:
@@ -103,7 +125,9 @@ def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_
         known = next((files[part] for part in names if files[part].tool), None)
         if known and known.tool:
             texts.append(
-                StreamPlan(name, known.tool, known.kind, tuple((part, files[part].identity) for part in names))
+                StreamPlan(
+                    name, known.tool, known.kind, tuple((part, files[part].identity) for part in names), known.prefix
+                )
             )
     return texts, sorted(logs, key=lambda log: log.stream.name)
 

@@ -26,7 +26,7 @@ class Stream:
 
     def restart(self) -> None:
         """Read from the start again."""
-        self.parser = self.plan.tool.parser(self.plan.kind)
+        self.parser = self.plan.parser()
         self.run = 0
         """How many runs of the tool began in this stream before the present one."""
         self.written: float | None = None
@@ -61,7 +61,7 @@ class Stream:
     def follow(self, plan: StreamPlan, folder: Path) -> bool:
         """Go on with the files of a new plan, where they are the ones read so far (renamed, perhaps) and newer ones."""
         known = [file.identity for file in self._files]
-        if plan.tool is not self.plan.tool or plan.kind != self.plan.kind:
+        if plan._replace(name="", parts=()) != self.plan._replace(name="", parts=()):
             return False
         if [identity for _, identity in plan.parts[: len(known)]] != known:
             return False

@@ -83,9 +83,11 @@ class Figures(NamedTuple):
 
 
 class Parser(Protocol):
-    """Reads one stream. `records` counts what was understood (lines, documents, log entries)."""
+    """Reads one stream."""
 
-    records: int
+    @property
+    def records(self) -> int:
+        """How much was understood: lines, documents, log entries."""
 
     @property
     def undated(self) -> bool:

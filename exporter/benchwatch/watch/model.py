@@ -46,6 +46,8 @@ class Worker(NamedTuple):
     """Since the start: transactions, failed, skipped, retries."""
     warnings: tuple[str, ...]
     """Options of fio that make its numbers mean something else than they seem to."""
+    remarks: tuple[str, ...] = ()
+    """What to know of how its output was read."""
 
     @property
     def active(self) -> bool:

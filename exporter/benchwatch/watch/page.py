@@ -43,6 +43,7 @@ LIVE = frozenset(
 SLOW = frozenset(
     {
         "benchwatch_run_info",
+        "benchwatch_run_note_info",
         "benchwatch_run_parameter",
         "benchwatch_run_start_timestamp_seconds",
         "benchwatch_run_end_timestamp_seconds",
@@ -188,6 +189,7 @@ def _worker(run: str, name: str, series: _Series) -> Worker:
             )
             if (value := series.value(family)) is not None
         },
+        remarks=tuple(labels["note"] for labels in series.labels("benchwatch_run_note_info")),
         warnings=tuple(dict.fromkeys(labels["warning"] for labels in series.labels("fio_job_warning"))),
     )
 

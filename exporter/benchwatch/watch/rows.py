@@ -219,6 +219,8 @@ def _notes(row: Row, worker: Worker | None) -> Iterable[Note]:
         for what in ("failed", "skipped", "retries"):
             if worker.counts.get(what):
                 yield Note(f"{figures.count(worker.counts[what])} {what}", bad=what == "failed")
+        for remark in worker.remarks:
+            yield Note(remark)
         for warning in worker.warnings:
             yield Note(warning.replace("_", " "), bad=True)
 

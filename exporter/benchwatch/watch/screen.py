@@ -225,8 +225,9 @@ def _result(name: str, length: int, worker: Worker, result: Measured, now: float
     if worker.reason and not worker.result:
         room = sum(sizes[:_MEASURED]) + _MEASURED - 1
         figured[:_MEASURED] = [(text(worker.reason), room, "left")]
-    return line(
+    drawn = line(
         (text(f"  {name}"), length + 2, "left"),
         (text(worker.state, STYLES.get(worker.state, "")), _STATE, "left"),
         *figured,
     )
+    return drawn.append_text(text("".join(f"  {remark}" for remark in worker.remarks), "dim"))

@@ -162,7 +162,7 @@ def _row(worker: WorkerView, now: float) -> str:
     rates, delays = [report.throughput for report in recent], [report.latency for report in recent]
     return (
         f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{escape(worker.worker)}</th>'
-        f'<td class="where">{_state(worker.state)}{_reason(worker.reason)}</td>'
+        f'<td class="where">{_why(worker)}</td>'
         f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
         f"{_spark('Throughput', times, rates, now, figures.rate, 'rate')}"
         f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
@@ -179,6 +179,10 @@ _STALE = ' class="stale"'
 def _length(worker: WorkerView, now: float) -> float | None:
     end = now if worker.active else worker.end
     return None if worker.start is None or end is None else end - worker.start
+
+
+def _why(worker: WorkerView) -> str:
+    return _state(worker.state) + "".join(map(_reason, (worker.reason, *worker.notes)))
 
 
 def _reason(text: str) -> str:
@@ -212,7 +216,7 @@ def _ended(workers: Sequence[WorkerView], now: float) -> str:
         name = "" if worker.worker == worker.run else f' <span class="soft">{escape(worker.worker)}</span>'
         rows.append(
             f'<tr><th scope="row">{escape(worker.run)}{name}</th>'
-            f'<td class="where">{_state(worker.state)}{_reason(worker.reason)}</td><td>{escape(worker.tool)}</td>'
+            f'<td class="where">{_why(worker)}</td><td>{escape(worker.tool)}</td>'
             f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
             f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
             f"{_figure('p99', figures.latency(worker.p99), bold=True)}"

@@ -20,6 +20,8 @@ class WorkerView:
     """running, stalled, finished, failed or abandoned."""
     reason: str = ""
     """Why it is in that state, one clause."""
+    notes: Sequence[str] = ()
+    """What to know of how its output was read, a clause each."""
     throughput_unit: str = ""
     """What the throughput counts, for people: TPS, IOPS."""
     throughput: float | None = None
