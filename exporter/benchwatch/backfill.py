@@ -52,7 +52,13 @@ def add_parser(
     parser = commands.add_parser(
         "backfill", parents=[common], help="put runs of the past into Prometheus", description=_DESCRIPTION
     )
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="file, folder of a run, or folder of runs")
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="file, folder of a run, or folder of runs; PATH#3: the third run in a file",
+    )
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--output", type=Path, metavar="FILE", help="where to write OpenMetrics text (standard output)")
     target.add_argument("--into", type=Path, metavar="DIR", help="data folder of a Prometheus, to make blocks in")

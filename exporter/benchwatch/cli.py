@@ -91,7 +91,13 @@ def _parser() -> argparse.ArgumentParser:
         help="print what would be exported for finished or growing output",
         description="Reads output of a benchmark once and prints what is exported at the moment of its last change.",
     )
-    metrics.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="file, folder of a run, or folder of runs")
+    metrics.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="file, folder of a run, or folder of runs; PATH#3: the third run in a file",
+    )
     metrics.add_argument(
         "--collect", action="append", choices=PARTS[:2], help="only this part of the exposition; may be repeated"
     )

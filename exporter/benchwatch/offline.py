@@ -1,5 +1,6 @@
 """Reads finished or growing output once, as it stands: what `benchwatch metrics` prints."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ from .streams.files import listing
 from .streams.layout import STANDARD_STREAMS, group_name
 
 _CHUNK = 1024 * 1024
+_NUMBER = re.compile(r"[1-9]\d{0,8}")
 
 
 def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
@@ -32,13 +34,17 @@ def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
 def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
     """The runs in the given files and folders, not yet read.
 
-    A folder with folders in it holds runs, another folder is one run; files are runs named after them. Raises
+    A folder with folders in it holds runs, another folder is one run; files are runs named after them. PATH#3 is the
+    third of several runs in one file (of each file in a folder), unless there is a path of that very name. Raises
     ConfigError for a path that cannot be read.
     """
     files: dict[Path, list[str]] = {}
     runs = []
     for path in paths:
         try:
+            if choice := chosen(path):
+                runs += _choose(*choice, settings, buckets)
+                continue
             if path.is_dir():
                 found = listing(path)
                 inner = [path / name for name in sorted(found.folders)] or [path]
@@ -59,13 +65,41 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
     return _with_names_of_their_own(runs, settings, buckets)
 
 
+def chosen(path: Path) -> tuple[Path, int] | None:
+    """The path and the number of PATH#3; None if it is another path."""
+    left, _, number = path.name.rpartition("#")
+    there = path.with_name(left) if left else path.parent
+    return (there, int(number)) if _NUMBER.fullmatch(number) and not path.exists() and there.exists() else None
+
+
+def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -> list[Run]:
+    runs, most = [], 0
+    for run in find_runs([path], settings, buckets):
+        run = _renamed(run, f"{run.name}#{number}", settings, buckets)
+        most = max(most, run.choose(number))
+        if run.plans:
+            runs.append(run)
+    if most and not runs:
+        expected = f"#1 to #{most}" if most > 1 else "the path alone"
+        raise ConfigError(
+            f"{path}#{number}: {path} holds {most} run{'s' * (most > 1)} in one file; expected {expected}"
+        )
+    return runs
+
+
 def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: Buckets) -> list[Run]:
     """Runs of the same name in several folders are told apart by the folder."""
     taken = Counter(run.name for run in runs)
     return [
-        run if taken[run.name] == 1 else _run(f"{run.folder}/{run.name}", run.folder, settings, buckets, run.files)
-        for run in runs
+        run if taken[run.name] == 1 else _renamed(run, f"{run.folder}/{run.name}", settings, buckets) for run in runs
     ]
+
+
+def _renamed(run: Run, name: str, settings: RunsSettings, buckets: Buckets) -> Run:
+    renamed = _run(name, run.folder, settings, buckets, run.files)
+    if run.chosen:
+        renamed.choose(run.chosen)
+    return renamed
 
 
 def _run(name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None) -> Run:

@@ -17,7 +17,7 @@ from .runfile import NAME, SUFFIX, RunFile, default_runfile, load_runfile
 from .streams.files import HEAD, FileStatus, Rewritten, read_head
 from .streams.layout import StreamPlan, WatchedFile, plan
 from .streams.prefix import Prefix, find_prefix
-from .streams.stream import Stream
+from .streams.stream import Stream, cut_into_runs
 from .tools import Tool
 from .tools.table import TOOLS
 from .worker import Worker
@@ -46,6 +46,8 @@ class Run:
         self._runfiles: dict[str, RunFile] = {}
         self._watched: dict[str, WatchedFile] = {}
         self._sizes: dict[str, int] = {}
+        self.chosen: int | None = None
+        """Which of several runs in one file is shown, from 1; None: the last."""
         self.broken = False
         """Whether it cannot be read on for a fault of ours."""
         self._quiet = False
@@ -184,6 +186,25 @@ class Run:
             workers[name] = worker
         self._workers = workers
         self._shown = {name: worker for name, worker in self._shown.items() if name in workers}
+
+    def choose(self, number: int) -> int:
+        """Show that run of each worker's output, from 1, instead of the last; how many the longest output holds.
+
+        Logs belong to the last run. Workers whose output holds fewer runs are not shown. Raises OSError.
+        """
+        self.chosen = number
+        most = 0
+        chosen: dict[str, Worker] = {}
+        for name, worker in self._workers.items():
+            cuts = [cut_into_runs(plan, self.folder) for plan in worker.plans if not plan.is_log]
+            count = max((len(each) for each in cuts), default=0)
+            most = max(most, count)
+            plans = [each[number - 1] for each in cuts if number <= len(each)]
+            plans += [plan for plan in worker.plans if plan.is_log and number == count]
+            if plans and number <= count:
+                chosen[name] = self.new_worker(name, plans)
+        self._workers = chosen
+        return most
 
     def new_worker(
         self,

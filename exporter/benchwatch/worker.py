@@ -318,6 +318,8 @@ class Worker:
             yield Sample(RUN_PARAMETER, (name, value), 1)
         for note in self.notes:
             yield Sample(RUN_NOTE, (note,), 1)
+        if (repetitions := self.repetition[1]) > 1:
+            yield Sample(RUN_REPETITIONS, (), repetitions)
         for device, role in self._runfile.disks.items():
             yield Sample(RUN_DISK, (device, role), 1)
         for family, moment in (
@@ -326,7 +328,6 @@ class Worker:
             (RUN_LAST_REPORT, state.last_report if self._kept_live else None),
             (RUN_INTERVAL, state.report_interval),
             (RUN_OBJECTIVE, self.objective),
-            (RUN_REPETITIONS, float(self.repetition[1]) if self.repetition[1] > 1 else None),
         ):
             if moment is not None:
                 yield Sample(family, (), moment)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..config import RunsSettings
 from ..errors import ConfigError
 from ..histogram import Buckets
-from ..offline import find_runs
+from ..offline import chosen, find_runs
 from ..runfile import NAME, SUFFIX, load_runfile
 from ..timeline import Timeline, read_timelines
 from .latencies import read_latencies
@@ -52,6 +52,8 @@ def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) 
 
 
 def _paths(path: Path, settings: RunsSettings) -> list[Path]:
+    if chosen(path):
+        return [path]
     there = path.exists()
     try:
         beside = list(path.parent.iterdir()) if path.name and path.parent.is_dir() else []

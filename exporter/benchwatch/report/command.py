@@ -26,7 +26,13 @@ def add_parser(commands: "argparse._SubParsersAction[Any]", common: argparse.Arg
         description="Writes one self-contained HTML file: throughput, latency, percentiles and heatmaps over time, "
         "what disks and vdisks did, results and parameters; several runs are compared with the first.",
     )
-    parser.add_argument("paths", nargs="+", type=Path, metavar="RUN", help="file, folder of a run, or folder of runs")
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="file, folder of a run, or folder of runs; PATH#3: the third run in a file",
+    )
     parser.add_argument("--output", type=Path, default=Path("report.html"), metavar="FILE", help="(report.html)")
     parser.add_argument(
         "--prometheus", type=_url, metavar="URL", help="Prometheus that watched the run: disks and vdisks from there"
@@ -79,7 +85,7 @@ def _write(options: argparse.Namespace) -> int:
         print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)
     if not found:
         return 1
-    if len({(run.folder.resolve(), *sorted(run.files)) for run in found}) < len(found):
+    if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
     runs = views(timelines(found, buckets, names=NAMES), options.warmup)
     files = {(run.name, worker): (plans, run.folder) for run in found for worker, plans in run.plans.items()}

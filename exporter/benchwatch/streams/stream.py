@@ -6,11 +6,13 @@ Usually that is one file that grows; where it was rotated, its older parts come 
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
+from ..tools import Begin
 from .birth import birth
 from .files import FileStatus, GrowingFile
-from .layout import StreamPlan
+from .layout import Cut, StreamPlan
 
 
 class Stream:
@@ -22,6 +24,7 @@ class Stream:
         self.unreadable = ""
         """Why the file could not be read at the last try; else empty."""
         self._files = [GrowingFile(folder / name, identity) for name, identity in plan.parts]
+        self._cut: bytes | None = None
         self.restart()
 
     def restart(self) -> None:
@@ -40,7 +43,7 @@ class Stream:
 
     def begun(self, recorded: float | None) -> tuple[float | None, bool]:
         """When the present run began to write, Unix seconds, if that is known, and whether by the run's record."""
-        if self.run:  # runs before wrote to the same file
+        if self.run or (self.plan.cut and self.plan.cut.begin):  # runs before wrote to the same file
             return None, False
         return (self._born, False) if recorded is None else (recorded, True)
 
@@ -51,6 +54,8 @@ class Stream:
     @property
     def size(self) -> int:
         """How much was read of it."""
+        if self._cut is not None:
+            return len(self._cut)
         return sum(file.offset for file in self._files)
 
     @property
@@ -73,6 +78,8 @@ class Stream:
 
     def read(self, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
         """New bytes and when they were written, empty at the end. Raises Rewritten or OSError."""
+        if self.plan.cut is not None:
+            return self._read_cut(files)
         while True:
             file = self._files[self._reading]
             status = files.get(file.path.name)
@@ -83,3 +90,39 @@ class Stream:
             if not self.in_older_part:
                 return b"", 0.0
             self._reading += 1
+
+    def _read_cut(self, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
+        """All of the part that one of several runs is, at once."""
+        if self._cut is not None:
+            return b"", 0.0
+        assert self.plan.cut
+        self._cut = content(self.plan, self._files[0].path.parent)[self.plan.cut.begin : self.plan.cut.end]
+        return self._cut, files[self._files[-1].path.name].modified
+
+
+def content(plan: StreamPlan, folder: Path) -> bytes:
+    """What is in all files of a stream, one after the other. Raises OSError."""
+    return b"".join((folder / name).read_bytes() for name, _ in plan.parts)
+
+
+def cut_into_runs(plan: StreamPlan, folder: Path) -> list[StreamPlan]:
+    """A stream as one stream for each run of the tool in it. Raises OSError.
+
+    A run begins behind the last line that was understood as a part of the one before.
+    """
+    parser, data = plan.parser(), content(plan, folder)
+    borders = [0]
+    understood = position = 0
+    for line in data.splitlines(keepends=True):
+        before = parser.records
+        records = parser.feed(line)
+        begun = sum(isinstance(record, Begin) for record in records)
+        borders += [understood] * begun
+        position += len(line)
+        if parser.records != before:
+            understood = position
+    borders.append(len(data))
+    count = len(borders) - 1
+    return [
+        plan._replace(cut=Cut(begin, end, number, count)) for number, (begin, end) in enumerate(pairwise(borders), 1)
+    ]
