@@ -150,3 +150,9 @@ def test_every_name_is_one_that_the_exporter_has_in_that_part() -> None:
     families |= {family.name: family for tool in TOOLS for family in tool.families}
     assert {families[name].part for name in LIVE} == {"live"}
     assert {families[name].part for name in SLOW} == {"runs", "nutanix"}
+
+
+def test_how_the_output_was_read_is_known(capsys: pytest.CaptureFixture[str], place: Place) -> None:
+    report = (RECORDINGS / "pgbench" / "tpcb-15.18.out").read_bytes()
+    (worker,) = page_of(exported(capsys, place("test1/db1.out", report * 3).parent)).workers
+    assert worker.remarks == ("run 3 of 3 in this file",)

@@ -100,3 +100,8 @@ def test_target_and_achieved_rate_stand_side_by_side() -> None:
 )
 def test_bandwidths_have_a_fitting_unit(value: float, text: str) -> None:
     assert bytes_a_second(value) == text
+
+
+def test_how_the_output_was_read_is_a_remark_at_the_first_row() -> None:
+    (run,) = active_runs(Page((pgbench("db1", 100, 0.001)._replace(remarks=("run 3 of 3 in this file",)),)), NOW)
+    assert [note for row in run.rows for note in row.notes] == [Note("run 3 of 3 in this file")]

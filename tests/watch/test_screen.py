@@ -234,3 +234,10 @@ def test_a_snapshot_has_every_worker() -> None:
     plain = [line.plain.rstrip() for line in lines]
     assert len([line for line in plain if line.startswith("● db")]) == 60
     assert not any("more" in line for line in plain)
+
+
+def test_how_the_output_of_an_ended_run_was_read_stands_behind_its_figures() -> None:
+    result = (Measured(rate=900, latency=0.002),)
+    done = pgbench("db1", None, None, run="b", state="finished", end=NOW - 5, result=result)
+    lines = shown(screen_of(moment(done._replace(remarks=("run 3 of 3 in this file",)))))
+    assert words(row(lines, "b db1")).startswith("b db1 finished 900 2.00 ms – – 60s 5s run 3 of 3 in")

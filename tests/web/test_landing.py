@@ -288,3 +288,11 @@ def test_without_script_the_page_fetches_itself_again() -> None:
     many = page(FakeBoard([worker(f"db{number}") for number in range(40)]))
     assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page(FakeBoard())
     assert '<noscript><meta http-equiv="refresh" content="10"></noscript>' in many
+
+
+@pytest.mark.parametrize("state", ["running", "finished"])
+def test_how_the_output_was_read_is_said_beside_the_state(state: str) -> None:
+    notes = ("run 6 of 6 in this file", "'<db>  | ' before each line left out")
+    text = page(FakeBoard([worker(state=state, end=NOW, notes=notes)]))
+    assert "run 6 of 6 in this file" in text
+    assert "&#x27;&lt;db&gt;  | &#x27; before each line left out" in text

@@ -108,6 +108,8 @@ class TextParser:
     def settle(self) -> list[Record]:
         """See tools.Parser. A line that ends in a digit may lack others; the last number of a progress line cannot."""
         rest = self._lines.rest.rstrip(b"\r")
+        if not rest:
+            return []
         trial = deepcopy(self)
         trial._line(rest)
         found = trial._taken()
