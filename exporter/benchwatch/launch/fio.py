@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from ..errors import ConfigError
 from ..histogram import Buckets
+from ..printable import printable
 from ..tools import Begin, Misread
 from ..tools.fio import FIO
 from ..tools.fio.framing import Framer, Text
@@ -239,7 +240,7 @@ def final_figures(path: Path) -> str:
     for (family, labels), iops in results.items():
         if family is RESULT_IOPS:
             mean, p99 = results.get((RESULT_LATENCY_AVERAGE, labels)), results.get((RESULT_LATENCY, (*labels, "0.99")))
-            lines.append(f"\n  {' '.join(labels)}: {_in_words(iops, mean, p99)}")
+            lines.append(f"\n  {printable(' '.join(labels))}: {_in_words(iops, mean, p99)}")
     return "".join(["fio by job:", *lines]) if lines else ""
 
 
