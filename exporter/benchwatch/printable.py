@@ -12,6 +12,7 @@ becomes the escape that names it:
 """
 
 import logging
+from html import escape
 from types import TracebackType
 
 _COMMON = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -27,6 +28,11 @@ def printable(text: str) -> str:
 def lines(text: str) -> str:
     """The same for a text whose line breaks are its own."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def in_html(text: str) -> str:
+    """The same as text of an HTML page, without markup."""
+    return escape(printable(text))
 
 
 class LogFormatter(logging.Formatter):

@@ -228,7 +228,7 @@ EVIL = "<script>alert(1)</script>"
 def test_what_others_wrote_stays_text(place: Place, tmp_path: Path) -> None:
     record = f"""
 labels: {{vm: '{EVIL}'}}
-parameters: {{'<b>$x^2': '"><img src=x onerror=alert(1)>', 'a$b': '$\\frac'}}
+parameters: {{'<b>$x^2': '"><img src=x onerror=alert(1)>', 'a$b': '$\\frac', "work_mem\\u202e": "a\\e]0;b"}}
 command: '</style></title>{EVIL}'
 """
     page = report(tmp_path, pgbench(place, "<svg onload=x> $\\frac{1}", record.encode()), pgbench(place, "b"))
@@ -237,6 +237,7 @@ command: '</style></title>{EVIL}'
     assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
     assert page.source.count("</style>") == 1 + page.source.count("<style type=")
     assert page.rows()["Label vm"] == [EVIL, "–"]
+    assert page.rows()["work_mem\\u202e"] == ["a\\x1b]0;b", "–"]
     assert any("<svg onload=x> $\\frac{1}" in head for head in page.text("h1"))
     (policy,) = [attributes["content"] for tag, attributes in page.elements if "http-equiv" in attributes]
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -106,6 +106,14 @@ def test_a_stall_shows_zero_throughput_no_latency_and_its_reason() -> None:
     assert cells(page(FakeBoard([view])))[1:5] == ["stalled nothing completes", "0 TPS", "peak 399", "–"]
 
 
+def test_names_that_are_not_utf_8_stay_apart_and_names_show_what_they_are() -> None:
+    runs = ["a\udcff", "a\udcfe", "run\u202egol.exe", "\x1b]0;x\x07"]
+    text = page(FakeBoard([worker(run=run, start=NOW - place) for place, run in enumerate(runs)]))
+    text.encode()
+    shown = [node.text() for node in LexborHTMLParser(text).css("h3")]
+    assert shown == ["a\\xff", "a\\xfe", "run\\u202egol.exe", "\\x1b]0;x\\x07"]
+
+
 @pytest.mark.parametrize("state", ["running", "stalled", "finished", "failed", "abandoned"])
 def test_a_state_is_a_colour_and_a_word(state: str) -> None:
     node = LexborHTMLParser(page(FakeBoard([worker(state=state)]))).css_first("tbody .state")

@@ -2,7 +2,6 @@
 and a table."""
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from ..compare.changes import Row
 from ..compare.comparison import Comparisons, compare
@@ -11,6 +10,7 @@ from ..compare.experiment import fault as fault
 from ..compare.measured import ALL, Run
 from ..compare.measures import MEASURES
 from ..compare.text import heading, interval, level, percent, quantity, sentence, title
+from ..printable import in_html
 from . import plots, style
 from .figures import Figure, Key
 from .page import Section
@@ -38,7 +38,7 @@ def changes(runs: Sequence[View], measured: Sequence[Run]) -> Section:
     if not each:
         return Section("What changed", notes=notes)
     found = each[0]._replace(others=[one for comparisons in each for one in comparisons.others])
-    verdicts = "".join(f"<p>{escape(text)}</p>" for text in _verdicts(found))
+    verdicts = "".join(f"<p>{in_html(text)}</p>" for text in _verdicts(found))
     findings = dict.fromkeys(f"{finding.text}." for one in found.others for finding in one.findings)
     return Section(
         "What changed", list(_bars(compared, found)), verdicts + _table(compared, found), [*notes, *findings]
@@ -108,22 +108,22 @@ def _plain(text: str) -> str:
 def _table(runs: Sequence[View], found: Comparisons) -> str:
     heads = "".join(
         f'<th scope="col"><i class="chip" style="border-top:3px solid {style.variable(run.colour)}"></i>'
-        f"{escape(run.name)}</th>" + ('<th scope="col">change</th>' if number else "")
+        f"{in_html(run.name)}</th>" + ('<th scope="col">change</th>' if number else "")
         for number, run in enumerate(runs)
     )
     body = ""
     for key in _keys(found):
         rows = _rows(found, key)
         first = next(row for row in rows if row is not None)
-        cells = f"<td>{escape(quantity(first.base, first.measure.unit))}</td>"
+        cells = f"<td>{in_html(quantity(first.base, first.measure.unit))}</td>"
         for row in rows:
             if row is None:
                 cells += '<td class="none">–</td><td></td>'
                 continue
             change = "" if row.ratio is None else percent(row.ratio)
-            sure = f"<small>{escape(interval(row.interval))}</small>" if row.interval else ""
-            cells += f"<td>{escape(quantity(row.other, row.measure.unit))}</td><td>{change}{sure}</td>"
-        name = escape(_name(first, found.tool))
+            sure = f"<small>{in_html(interval(row.interval))}</small>" if row.interval else ""
+            cells += f"<td>{in_html(quantity(row.other, row.measure.unit))}</td><td>{change}{sure}</td>"
+        name = in_html(_name(first, found.tool))
         body += f'<tr><th scope="row">{name} <small>{first.measure.better} is better</small></th>{cells}</tr>'
     return (
         f'<div class="scroll"><table class="numbers"><thead><tr><td></td>{heads}</tr></thead>'
