@@ -37,7 +37,7 @@ def test_a_pgbench_that_runs(capsys: pytest.CaptureFixture[str], place: Place) -
     assert (worker.run, worker.name, worker.tool, worker.state) == ("test1", "db1", "pgbench", "running")
     assert (worker.duration, worker.objective, worker.report_interval) == (600, 0.005, 1)
     assert (worker.last_report, worker.end) == (1795168149.54, None)
-    assert worker.now == (Measured(rate=42610.7, latency=0.000046),)
+    assert worker.now == (Measured(rate=42610.7, latency=0.000046, time=1795168149.54),)
     assert worker.result == ()
 
 

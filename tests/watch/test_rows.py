@@ -1,6 +1,6 @@
 import pytest
 
-from benchwatch.watch.model import Measured, Page
+from benchwatch.watch.model import Measured, Page, Worker
 from benchwatch.watch.rows import Note, active_runs, bytes_a_second, ended_workers, total
 
 from .pages import NOW, pgbench
@@ -29,6 +29,18 @@ def test_percentiles_are_not_combined_but_the_highest_is_the_highest_of_all() ->
 def test_there_is_no_highest_where_one_of_them_does_not_tell() -> None:
     parts = [Measured(rate=1, latency=0.001, quantiles={"1": 0.003}), Measured(rate=1, latency=0.001)]
     assert total(parts).quantiles == {}
+
+
+def late(name: str, seconds: float) -> Worker:
+    """A worker whose percentiles are that much older than its mean."""
+    now = Measured(rate=2, latency=6.66, quantiles={"0.99": 3.7, "1": 3.8}, time=NOW, quantiles_time=NOW - seconds)
+    return pgbench(name)._replace(now=(now,))
+
+
+def test_percentiles_of_another_time_than_the_mean_say_so_in_rows_and_totals() -> None:
+    (run,) = active_runs(Page((late("db1", 6.7), late("db2", 12.0), late("db3", 0.0))), NOW)
+    assert [row.apart for row in run.rows] == ["6.7 s older", "12 s older", ""]
+    assert [row.apart for row in run.totals] == ["12 s older"]
 
 
 def test_syncs_are_not_in_a_total() -> None:

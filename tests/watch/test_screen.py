@@ -3,6 +3,7 @@ from rich.text import Text
 
 from benchwatch.watch.model import Alert, Cvm, Measured, Page, Vdisk
 from benchwatch.watch.screen import Moment, Screen
+from benchwatch.web import figures
 
 from .pages import NOW, URL, moment, pgbench, rendered, row, screen_of, shown
 
@@ -120,6 +121,19 @@ def test_a_pause_keeps_the_moment_and_says_so() -> None:
     assert lines[-1].startswith("PAUSED at 14:13:20 UTC")
     screen.pause()
     assert "77.0" in row(shown(screen), "db1")
+
+
+def test_percentiles_of_another_time_are_never_shown_without_it() -> None:
+    now = Measured(rate=2, latency=6.66, quantiles=QUANTILES, time=NOW, quantiles_time=NOW - 7)
+    workers = [pgbench(f"db{number}")._replace(now=(now,)) for number in range(4)]
+    roomy = shown(screen_of(moment(*workers)))
+    assert roomy.count("    percentiles 7.0 s older · p99.9 20.0 ms") == 4
+    assert "    max 7.0 s older" in roomy
+    full = shown(screen_of(moment(*workers)), height=8)
+    assert not [line for line in full if "percentiles" in line]
+    p99 = figures.latency(QUANTILES["0.99"]).replace(" ", "")
+    assert row(full, "db1").endswith(f" p99 {p99}, 7.0 s older")
+    assert " max " in row(full, "all") and row(full, "all").endswith(", 7.0 s older")
 
 
 @SIZES

@@ -59,6 +59,28 @@ def test_latencies_are_in_the_unit_that_fits(seconds: float | None, text: str) -
 
 
 @pytest.mark.parametrize(
+    ("time", "interval", "latency", "p99", "of", "text"),
+    [
+        (100.0, 1.0, 6.66, 3.8, None, ""),
+        (None, 1.0, None, 3.8, 93.0, ""),
+        (100.0, 1.0, 0.002, 0.004, 99.1, ""),
+        (100.0, 1.0, 6.66, 3.8, 93.3, "6.7 s older"),
+        (100.0, 1.0, 0.005, 0.004, 99.1, "0.9 s older"),
+        (100.0, 1.0, 0.005, 0.004, 100.0, ""),
+        (100.0, 1.0, 0.002, 0.004, 103.0, "3.0 s newer"),
+        (100.0, 10.0, 0.002, 0.004, 99.5, "of 1 s"),
+        (100.0, 10.0, 0.005, 0.004, 99.5, "of 1 s"),
+        (100.0, 10.0, 0.002, 0.004, 84.0, "of 1 s, 16 s older"),
+        (100.0, None, 0.002, 0.004, 98.0, "2.0 s older"),
+    ],
+)
+def test_figures_of_different_times_say_so(
+    time: float | None, interval: float | None, latency: float | None, p99: float | None, of: float | None, text: str
+) -> None:
+    assert figures.apart(time, interval, latency, p99, of) == text
+
+
+@pytest.mark.parametrize(
     ("seconds", "text"),
     [
         (None, "–"),

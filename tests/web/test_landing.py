@@ -92,6 +92,12 @@ def test_a_running_worker_is_shown_with_its_figures_in_fitting_units() -> None:
     ]
 
 
+def test_a_percentile_that_is_older_than_the_mean_says_by_how_much() -> None:
+    view = worker(latency=1.51, p99=0.128, time=NOW - 0.4, p99_time=NOW - 7, report_interval=1.0)
+    row = [" ".join(cell.split()) for cell in cells(page(FakeBoard([view])))]
+    assert row[4:7:2] == ["1.51 s", "128 ms 6.6 s older"]
+
+
 def test_what_was_not_measured_is_a_dash_and_never_zero() -> None:
     text = page(
         FakeBoard(

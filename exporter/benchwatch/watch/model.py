@@ -18,6 +18,10 @@ class Measured(NamedTuple):
     bandwidth: float | None = None
     target_rate: float | None = None
     target_bandwidth: float | None = None
+    time: float | None = None
+    """When the interval of rate and latency ended, Unix seconds, where that of the quantiles is another."""
+    quantiles_time: float | None = None
+    """The same of the quantiles."""
 
 
 class Worker(NamedTuple):

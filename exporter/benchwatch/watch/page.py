@@ -25,6 +25,8 @@ LIVE = frozenset(
         "pgbench_tps",
         "pgbench_latency_average_seconds",
         "pgbench_latency_window_seconds",
+        "pgbench_interval_timestamp_seconds",
+        "pgbench_latency_window_timestamp_seconds",
         "pgbench_transactions_total",
         "pgbench_failed_transactions_total",
         "pgbench_skipped_transactions_total",
@@ -198,6 +200,8 @@ def _now(series: _Series, tool: str) -> Iterator[Measured]:
             rate=series.value("pgbench_tps"),
             latency=series.value("pgbench_latency_average_seconds"),
             quantiles=series.by("pgbench_latency_window_seconds", "quantile"),
+            time=series.value("pgbench_interval_timestamp_seconds"),
+            quantiles_time=series.value("pgbench_latency_window_timestamp_seconds"),
         )
     for job, op in series.pairs("fio_ios_total", "fio_iops"):
         latest = _job_value(series, "fio_latency_max_seconds", job, op)

@@ -76,6 +76,28 @@ def age(seconds: float | None) -> str:
     return f"{duration(max(0.0, seconds))} ago"
 
 
+def apart(
+    time: float | None, interval: float | None, latency: float | None, percentile: float | None, of: float | None
+) -> str:
+    """How the second of a percentile differs from the interval of the mean latency beside it; empty if it hardly does.
+
+    The mean is of `interval` seconds up to `time`, the percentile of the second up to `of` (Unix seconds; None: of the
+    mean's own interval). Less than a second between them is nothing to speak of, unless the mean is above the
+    percentile: then they cannot be of the same time.
+    """
+    if time is None or of is None or time == of:
+        return ""
+    later = time - of
+    said = ["of 1 s"] if interval is not None and interval > _LONGER else []
+    if abs(later) >= 1 or (not said and latency is not None and percentile is not None and latency > percentile):
+        said.append(f"{duration(abs(later))} {'older' if later > 0 else 'newer'}")
+    return ", ".join(said)
+
+
+_LONGER = 1.5
+"""Seconds from which on an interval is not taken for one of a second."""
+
+
 def clock_time(unix_seconds: float) -> str:
     """A moment as a UTC time of day."""
     return time.strftime("%H:%M:%S UTC", time.gmtime(unix_seconds))

@@ -96,12 +96,13 @@ def _state(kind: str, word: str = "") -> str:
     return f'<span class="state {in_html(kind)}">{in_html(word or kind)}</span>'
 
 
-def _figure(label: str, text: str, unit: str = "", *, bold: bool = False) -> str:
+def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: str = "") -> str:
     if text == figures.NOT_MEASURED:
         text = f'<span class="soft" title="not measured">{text}</span>'
     else:
         text = (f"<b>{text}</b>" if bold else text) + (f" {in_html(unit)}" if unit else "")
-    return f'<td class="figure" data-label="{label}">{text}</td>'
+    beside = f" <small>{note}</small>" if note else ""
+    return f'<td class="figure" data-label="{label}">{text}{beside}</td>'
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -169,10 +170,14 @@ def _row(worker: WorkerView, now: float) -> str:
         f"{_spark('Throughput', times, rates, now, figures.rate, 'rate')}"
         f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
         f"{_spark('Mean latency', times, delays, now, figures.latency, 'delay')}"
-        f"{_figure('p99', figures.latency(worker.p99), bold=True)}"
+        f"{_figure('p99', figures.latency(worker.p99), bold=True, note=_apart(worker))}"
         f"{_figure('Operations', figures.count(worker.operations))}"
         f"{_figure('Duration', figures.duration(_length(worker, now)))}{_figure('Last report', figures.age(age))}</tr>"
     )
+
+
+def _apart(worker: WorkerView) -> str:
+    return figures.apart(worker.time, worker.report_interval, worker.latency, worker.p99, worker.p99_time)
 
 
 _STALE = ' class="stale"'
