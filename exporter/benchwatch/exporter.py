@@ -102,8 +102,8 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
 
 def _view(worker: Worker) -> WorkerView:
     state, figures = worker.state, worker.state.figures()
-    if not worker.current and not worker.ended:
-        figures = figures._replace(throughput=None, latency=None, p99=None)
+    if not (state.outcome if worker.ended else worker.current):  # the last report is no result, nor true any more
+        figures = figures._replace(throughput=None, latency=None, p99=None, p99_time=None)
     return WorkerView(
         run=worker.run,
         worker=worker.name,

@@ -212,13 +212,13 @@ def _failures() -> list[dashboard.Panel]:
 
 
 def _results() -> list[dashboard.Panel]:
-    def result(name: str) -> Query:
-        return now(f"max by (run, worker) (pgbench_result_{name}{{{RUN}}})")
+    def result(name: str, more: str = "") -> Query:
+        return now(f"max by (run, worker) (pgbench_result_{name}{{{RUN}{more}}})")
 
     return [
         table(
             "Results",
-            "The final report of each finished pgbench.",
+            "The final report of each finished pgbench; percentiles and the highest latency from its transaction log.",
             result("tps"),
             result("latency_average_seconds"),
             result("latency_stddev_seconds"),
@@ -226,12 +226,16 @@ def _results() -> list[dashboard.Panel]:
             result("connection_seconds"),
             now(f"max by (run, worker) (pgbench_clients{{{RUN}}})"),
             now(f"max by (run, worker) (pgbench_scale_factor{{{RUN}}})"),
+            *(result("latency_seconds", f',quantile="{quantile}"') for quantile in ("0.5", "0.99", "1")),
             columns=[
                 RUN_COMPARED,
                 Column("worker", "Worker"),
                 Column("Value #A", "TPS", "short", decimals=1),
                 Column("Value #B", "Mean latency", "s"),
                 Column("Value #C", "Standard deviation", "s"),
+                Column("Value #H", "p50", "s"),
+                Column("Value #I", "p99", "s"),
+                Column("Value #J", "Highest", "s"),
                 Column("Value #D", "Transactions", "short"),
                 Column("Value #E", "Connecting", "s"),
                 Column("Value #F", "Clients", "short"),

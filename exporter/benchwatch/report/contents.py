@@ -133,7 +133,7 @@ def _tables(runs: Sequence[View]) -> Iterator[Section]:
     heads = tables.heads(runs)
     results = tables.results(runs)
     if results:
-        yield Section("Results, as the tools report them", html=results)
+        yield Section("Results of the whole run, as the tools report them", html=results)
     differing, shared, machine = tables.settings(runs)
     html = ""
     if differing:

@@ -53,6 +53,7 @@ SLOW = frozenset(
         "pgbench_duration_seconds",
         "pgbench_result_tps",
         "pgbench_result_latency_average_seconds",
+        "pgbench_result_latency_seconds",
         "pgbench_result_transactions",
         "fio_result_iops",
         "fio_result_bandwidth_bytes_per_second",
@@ -221,7 +222,11 @@ def _now(series: _Series, tool: str) -> Iterator[Measured]:
 def _result(series: _Series) -> Iterator[Measured]:
     rate = series.value("pgbench_result_tps")
     if rate is not None:
-        yield Measured(rate=rate, latency=series.value("pgbench_result_latency_average_seconds"))
+        yield Measured(
+            rate=rate,
+            latency=series.value("pgbench_result_latency_average_seconds"),
+            quantiles=series.by("pgbench_result_latency_seconds", "quantile"),
+        )
     for job, op in series.pairs("fio_result_iops"):
         yield Measured(
             job=job,

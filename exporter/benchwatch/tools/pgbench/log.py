@@ -10,7 +10,7 @@ from ...histogram import BINS, Buckets, Counts, bins, quantiles
 from . import metrics
 from .decimals import Integers
 from .transactions import Transactions
-from .windows import Windows
+from .windows import QUANTILES, Windows
 
 _BLOCK = 4096  # bytes that pgbench writes at a time
 _GAPS = 0.01  # of the transactions; a damaged line or two leave less, sampling leaves more
@@ -34,6 +34,7 @@ class TransactionLog:
         self._buckets = buckets
         self._bins: dict[int, Counts] = {}
         self._sums: dict[int, int] = {}
+        self._highest = 0
         self._examined = 0
         self._missing = 0
         self._extra = ""
@@ -79,10 +80,11 @@ class TransactionLog:
             return None
         return max(1.0, *((end - begin) * _BLOCK / size for begin, end, size in self._spans.values()))
 
-    @property
-    def p99(self) -> float | None:
-        """99th percentile of all latencies, seconds."""
-        return next(iter(quantiles(sum(self._bins.values(), np.zeros(BINS, np.int64)), (0.99,))), None)
+    def quantiles(self) -> list[float]:
+        """Those of windows.QUANTILES of all latencies, and the exact maximum, seconds; empty without any."""
+        found = quantiles(sum(self._bins.values(), np.zeros(BINS, np.int64)), QUANTILES)
+        highest = self._highest / 1e6
+        return [*(min(value, highest) for value in found), highest] if found else []
 
     def histograms(self) -> Iterator[Sample]:
         """pgbench_latency_seconds of each script."""
@@ -100,6 +102,7 @@ class TransactionLog:
     def _count(self, record: Transactions, stream: str) -> None:
         latency = record.latency
         filled = bins(latency * 1000)
+        self._highest = max(self._highest, int(latency.max()))
         for script, chosen in _groups(record.script):
             self._bins.setdefault(script, np.zeros(BINS, np.int64))
             self._bins[script] += np.bincount(filled[chosen], minlength=BINS)

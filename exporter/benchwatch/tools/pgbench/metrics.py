@@ -109,6 +109,12 @@ RESULT_LATENCY_STDDEV = _runs(
     "pgbench_result_latency_stddev_seconds",
     "Standard deviation of the latency of the run, seconds: latency stddev of the final report.",
 )
+RESULT_LATENCY = _runs(
+    "pgbench_result_latency_seconds",
+    "Latency quantiles of the run, seconds, once its final report has come: of all transactions in the transaction "
+    "log (-l), within 1.6 %; quantile 1 is the exact maximum. With --sampling-rate of the sampled transactions only.",
+    "quantile",
+)
 RESULT_TRANSACTIONS = _runs(
     "pgbench_result_transactions",
     "Transactions of the run: number of transactions actually processed of the final report, in 9.6 and 10 with "

@@ -220,13 +220,16 @@ class PgbenchState:
         if "scale_factor" not in self._results.parameters and self._scale_factor is not None:
             yield Sample(metrics.SCALE_FACTOR, (), self._scale_factor)
         yield from self._results.samples()
+        for label, value in self._results_latency().items():
+            yield Sample(metrics.RESULT_LATENCY, (label,), value)
 
     def figures(self) -> Figures:
         """Of the last report, or of the whole run once it has ended."""
         transactions = self._counter("transactions")
         if self.outcome:
             results = self._results.figures
-            return Figures(results.get("tps"), results.get("latency_average"), self._log.p99, transactions)
+            p99 = self._results_latency().get("0.99")
+            return Figures(results.get("tps"), results.get("latency_average"), p99, transactions)
         last, window = self._last_interval_gauges(), self._shown_window
         return Figures(
             last.get(metrics.TPS),
@@ -236,6 +239,11 @@ class PgbenchState:
             last.get(metrics.INTERVAL_TIME),
             window.second + 1 if window else None,
         )
+
+    def _results_latency(self) -> dict[str, float]:
+        """Quantiles of all latencies by label; none without the final report, as there is no mean then either."""
+        over = self.outcome and "tps" in self._results.figures
+        return dict(zip(_QUANTILE_LABELS, self._log.quantiles(), strict=False)) if over else {}
 
     def _last_interval_gauges(self) -> dict[Family, float | None]:
         line, windows = self._last_line, self._log.windows
