@@ -190,6 +190,8 @@ def test_the_warm_up_is_marked_and_left_out(run_page: Page, place: Place, tmp_pa
     page = report(tmp_path, pgbench(place, "a", b"warmup: 5s"))
     assert "warm-up" in page.text("text")
     assert any("The figures leave out the warm-up of 5 s." in text for text in page.text("p"))
+    assert {"failed, whole run", "latency p99", "TPS"} <= set(page.text("dt"))
+    assert "Results of the whole run, as the tools report them" in page.text("h2")
     counts = [re.findall(r"a: ([\d,]+) transactions", " ".join(each.text("li")))[0] for each in (page, run_page)]
     left, all_of_it = (int(count.replace(",", "")) for count in counts)
     lines = [line.split() for line in (PGBENCH / "db1.30137").read_text().splitlines()]

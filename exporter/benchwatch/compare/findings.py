@@ -107,8 +107,8 @@ def _of_run(run: Run) -> Iterator[Finding]:
     for final in run.finals:
         for job, warning in final.get("fio_job_warning", {}):
             yield Finding("option", f"{run.name}, job {job}: {_OPTIONS.get(warning, warning.replace('_', ' '))}")
-    if run.warmup and not run.courses:
-        text = f"{run.name}: the warm-up of {run.warmup:g} s is in its figures, since it has no reports"
+    if run.warmup and not run.left_out:
+        text = f"{run.name}: the warm-up of {run.warmup:g} s is in its figures, since it has neither reports nor a transaction log"
         yield Finding("warmup", text)
 
 

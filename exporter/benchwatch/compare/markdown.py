@@ -52,7 +52,7 @@ def _table(found: Comparisons, comparison: Comparison) -> Iterator[str]:
         if heading(group):
             yield _row([f"**{_plain(heading(group))}**", "", "", "", "", ""])
         for row in rows:
-            texts = cells(row, found.tool)
+            texts = cells(row, found.tool, found.warmup)
             yield _row([f"**{text}**" if text else "" for text in texts] if comparison.verdict(row) else texts)
 
 

@@ -53,7 +53,9 @@ def _table(found: Comparisons, comparison: Comparison) -> Table:
             table.add_row(_text(heading(group), "bold"))
         for row in rows:
             verdict = comparison.verdict(row)
-            table.add_row(*map(_text, cells(row, found.tool)), style=_COLOURS[verdict.word] if verdict else "")
+            table.add_row(
+                *map(_text, cells(row, found.tool, found.warmup)), style=_COLOURS[verdict.word] if verdict else ""
+            )
     return table
 
 

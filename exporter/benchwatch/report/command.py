@@ -91,7 +91,9 @@ def _write(options: argparse.Namespace) -> int:
         from .machine import sections
 
         machine = sections(options.prometheus, runs)
-    html, missing = document(runs, lambda worker: read_latencies(*files[worker.run, worker.worker]), machine)
+    html, missing = document(
+        runs, lambda worker, cuts: read_latencies(*files[worker.run, worker.worker], cuts), machine
+    )
     content = html.encode(errors="replace")
     try:
         options.output.write_bytes(content)

@@ -9,7 +9,7 @@ from ..compare.experiment import CannotCompare, Experiment
 from ..compare.experiment import fault as fault
 from ..compare.measured import ALL, Run
 from ..compare.measures import MEASURES
-from ..compare.text import heading, interval, level, percent, quantity, sentence, title
+from ..compare.text import heading, interval, level, percent, quantity, row_title, sentence
 from ..printable import in_html
 from . import plots, style
 from .figures import Figure, Key
@@ -70,8 +70,8 @@ def _rows(found: Comparisons, key: tuple[tuple[str, ...], str]) -> list[Row | No
     return [next((row for row in one.rows if (row.group, row.measure.name) == key), None) for one in found.others]
 
 
-def _name(row: Row, tool: str) -> str:
-    return f"{heading(row.group)} {title(row.measure, tool)}".strip()
+def _name(row: Row, found: Comparisons) -> str:
+    return f"{heading(row.group)} {row_title(row.measure, found.tool, found.warmup)}".strip()
 
 
 def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
@@ -83,7 +83,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
             better = f"{known[0].measure.better} is better"
             changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
             # Names of jobs are anybody's; a drawing holds only words of ours.
-            bars.append((_plain(_name(known[0], found.tool)), better, changes))
+            bars.append((_plain(_name(known[0], found)), better, changes))
     if not bars:
         return
     colours = [run.colour for run in runs[1:]]
@@ -123,7 +123,7 @@ def _table(runs: Sequence[View], found: Comparisons) -> str:
             change = "" if row.ratio is None else percent(row.ratio)
             sure = f"<small>{in_html(interval(row.interval))}</small>" if row.interval else ""
             cells += f"<td>{in_html(quantity(row.other, row.measure.unit))}</td><td>{change}{sure}</td>"
-        name = in_html(_name(first, found.tool))
+        name = in_html(_name(first, found))
         body += f'<tr><th scope="row">{name} <small>{first.measure.better} is better</small></th>{cells}</tr>'
     return (
         f'<div class="scroll"><table class="numbers"><thead><tr><td></td>{heads}</tr></thead>'

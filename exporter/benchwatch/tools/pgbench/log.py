@@ -63,7 +63,7 @@ class TransactionLog:
     @property
     def whole(self) -> bool:
         """Whether every transaction is in it, sooner or later (not with --sampling-rate)."""
-        return self._missing <= _GAPS * (self._examined + self._missing)
+        return is_whole(self._examined, self._missing)
 
     @property
     def retries(self) -> tuple[int, int] | None:
@@ -109,6 +109,11 @@ class TransactionLog:
             self._sums[script] = self._sums.get(script, 0) + int(latency[chosen].sum())
         for second, chosen in _groups(record.second):
             self.windows.add(stream, second, latency[chosen], np.bincount(filled[chosen], minlength=BINS))
+
+
+def is_whole(examined: int, missing: int) -> bool:
+    """Whether every transaction is in a log, by those that were examined and those missing among them."""
+    return missing <= _GAPS * (examined + missing)
 
 
 def _groups(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
