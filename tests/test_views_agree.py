@@ -98,6 +98,22 @@ def test_the_report_has_them_too(pgbench: Path, tmp_path: Path) -> None:
     assert tiles["latency p99"] == f"{1e3 * result.quantiles['0.99']:.3g} ms"
 
 
+def test_a_warm_up_is_named_by_all_that_show_the_whole_run(
+    pgbench: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (pgbench / "run.yaml").write_text("warmup: 5s\n")
+    view = landing(pgbench.parent)
+    text = exporter(pgbench.parent).render(frozenset(PARTS))
+    (worker,) = read_page(SampleReader(LIVE | SLOW).read(text)).workers
+    assert (view.warmup, worker.warmup) == (5.0, 5.0)
+    copy = shutil.copytree(pgbench, tmp_path / "others" / "copy")
+    assert main(["compare", str(pgbench), str(copy), "--format", "markdown"]) == 0
+    base = capsys.readouterr().out.splitlines()[2]
+    assert view.throughput is not None and view.latency is not None
+    whole = f"whole run: {view.throughput:.1f} TPS, mean {1e3 * view.latency:.2f} ms"
+    assert base.endswith(f"without the first 5 s; {whole}")
+
+
 def test_the_last_report_of_a_run_without_an_end_is_no_result(place: Place) -> None:
     place("a/db1.err", b"progress: 1.0 s, 408.0 tps, lat 0.331 ms stddev 0.472\n" * 3, NOW - 400)
     for record in (b"{}", b"exit_code: 1"):

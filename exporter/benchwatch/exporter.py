@@ -117,6 +117,7 @@ def _view(worker: Worker) -> WorkerView:
         time=figures.time,
         p99_time=figures.p99_time,
         report_interval=state.report_interval,
+        warmup=worker.runfile.warmup,
         operations=figures.operations,
         start=worker.start,
         end=worker.end if worker.ended else None,

@@ -137,6 +137,19 @@ def test_percentiles_of_another_time_are_never_shown_without_it() -> None:
 
 
 @SIZES
+def test_results_with_a_warm_up_in_them_say_so(width: int, height: int) -> None:
+    result = (Measured(rate=1.0, latency=8.21),)
+    ended = [
+        pgbench(f"db{number}", run=run, state="finished", end=NOW - 9, result=result)._replace(warmup=warmup)
+        for number, (run, warmup) in enumerate([("plain", 0.0), ("warm", 2.1), ("hot", 60.0)])
+    ]
+    lines = shown(screen_of(moment(*ended)), width, height)
+    assert "    whole runs, warm-ups included: hot 1m 00s, warm 2.1 s" in lines
+    on = shown(screen_of(moment(pgbench("db1", start=NOW - 10)._replace(warmup=60.0))), width, height)
+    assert "warm-up, 50 s left" in on[2]
+
+
+@SIZES
 def test_names_from_outside_cannot_command_the_terminal(width: int, height: int) -> None:
     evil = "\x1b[2J\x1b]0;owned\x07\r\n\x9b31m\u202e[bold red]x[/]\u2028"
     workers = [

@@ -150,6 +150,19 @@ def test_different_units_are_not_added_up() -> None:
     assert "together" not in page(FakeBoard([worker(), worker("vm1", throughput_unit="IOPS")]))
 
 
+def test_results_with_a_warm_up_in_them_say_so() -> None:
+    views = [
+        worker(run="on", start=NOW - 10, warmup=60.0),
+        worker(run="over", state="finished", end=NOW - 90, start=NOW - 100, warmup=2.1),
+        worker(run="none", state="failed", end=NOW - 95, start=NOW - 100, warmup=2.1, throughput=None),
+    ]
+    text = page(FakeBoard(views))
+    assert cells(text, 0)[1] == "running warm-up, 50 s left"
+    assert cells(text, 1)[1] == "finished whole run, the warm-up of 2.1 s included"
+    assert cells(text, 2)[1] == "failed"
+    assert cells(page(FakeBoard([worker(start=NOW - 61, warmup=60.0)])))[1] == "running"
+
+
 def test_ended_runs_are_listed_by_their_end_with_their_results() -> None:
     views = [
         worker(run="first", state="finished", end=NOW - 7200, start=NOW - 9000),

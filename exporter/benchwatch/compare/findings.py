@@ -108,8 +108,8 @@ def _of_run(run: Run) -> Iterator[Finding]:
         for job, warning in final.get("fio_job_warning", {}):
             yield Finding("option", f"{run.name}, job {job}: {_OPTIONS.get(warning, warning.replace('_', ' '))}")
     if run.warmup and not run.left_out:
-        text = f"{run.name}: the warm-up of {run.warmup:g} s is in its figures, since it has neither reports nor a transaction log"
-        yield Finding("warmup", text)
+        text = f"the warm-up of {run.warmup:g} s is in its figures, since it has neither reports nor a transaction log"
+        yield Finding("warmup", f"{run.name}: {text}")
 
 
 def _stall(run: Run, group: Group) -> Iterator[Finding]:

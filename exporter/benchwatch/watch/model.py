@@ -50,6 +50,8 @@ class Worker(NamedTuple):
     """Since the start: transactions, failed, skipped, retries."""
     warnings: tuple[str, ...]
     """Options of fio that make its numbers mean something else than they seem to."""
+    warmup: float = 0.0
+    """Seconds from the start on that comparisons leave out; the results here are with it."""
 
     @property
     def active(self) -> bool:

@@ -50,6 +50,7 @@ SLOW = frozenset(
         "benchwatch_run_end_timestamp_seconds",
         "benchwatch_run_report_interval_seconds",
         "benchwatch_run_latency_objective_seconds",
+        "benchwatch_run_warmup_seconds",
         "pgbench_duration_seconds",
         "pgbench_result_tps",
         "pgbench_result_latency_average_seconds",
@@ -192,6 +193,7 @@ def _worker(run: str, name: str, series: _Series) -> Worker:
             if (value := series.value(family)) is not None
         },
         warnings=tuple(dict.fromkeys(labels["warning"] for labels in series.labels("fio_job_warning"))),
+        warmup=series.value("benchwatch_run_warmup_seconds") or 0.0,
     )
 
 

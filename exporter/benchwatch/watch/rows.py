@@ -176,6 +176,8 @@ def _facts(workers: Sequence[Worker], now: float) -> Iterable[str]:
         yield figures.duration(elapsed)
         if duration is not None and elapsed <= duration:
             yield f"{figures.duration(duration - elapsed)} left"
+        if warming_up := figures.warming_up(max(worker.warmup for worker in workers), min(starts), now):
+            yield warming_up
     tools = {f"{worker.tool} {worker.tool_version.removeprefix('fio-').split(' ')[0]}".strip() for worker in workers}
     yield ", ".join(sorted(tools))
     if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows are named after the jobs

@@ -98,6 +98,17 @@ _LONGER = 1.5
 """Seconds from which on an interval is not taken for one of a second."""
 
 
+def warming_up(warmup: float, start: float | None, now: float) -> str:
+    """What is left of a warm-up, for a run that is active; empty without one or when it is over."""
+    left = 0.0 if start is None else start + warmup - now
+    return f"warm-up, {duration(left)} left" if warmup and left > 0 else ""
+
+
+def with_warmup(warmup: float) -> str:
+    """What the figures of an ended run are of, if that does not go without saying."""
+    return f"whole run, the warm-up of {duration(warmup)} included" if warmup else ""
+
+
 def clock_time(unix_seconds: float) -> str:
     """A moment as a UTC time of day."""
     return time.strftime("%H:%M:%S UTC", time.gmtime(unix_seconds))

@@ -165,7 +165,7 @@ def _row(worker: WorkerView, now: float) -> str:
     rates, delays = [report.throughput for report in recent], [report.latency for report in recent]
     return (
         f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{in_html(worker.worker)}</th>'
-        f'<td class="where">{_state(worker.state)}{_reason(worker.reason)}</td>'
+        f'<td class="where">{_state(worker.state)}{_reason(worker.reason)}{_reason(_warmup(worker, now))}</td>'
         f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
         f"{_spark('Throughput', times, rates, now, figures.rate, 'rate')}"
         f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
@@ -174,6 +174,12 @@ def _row(worker: WorkerView, now: float) -> str:
         f"{_figure('Operations', figures.count(worker.operations))}"
         f"{_figure('Duration', figures.duration(_length(worker, now)))}{_figure('Last report', figures.age(age))}</tr>"
     )
+
+
+def _warmup(worker: WorkerView, now: float) -> str:
+    if worker.active:
+        return figures.warming_up(worker.warmup, worker.start, now)
+    return "" if worker.throughput is None else figures.with_warmup(worker.warmup)
 
 
 def _apart(worker: WorkerView) -> str:
@@ -219,7 +225,8 @@ def _ended(workers: Sequence[WorkerView], now: float) -> str:
         name = "" if worker.worker == worker.run else f' <span class="soft">{in_html(worker.worker)}</span>'
         rows.append(
             f'<tr><th scope="row">{in_html(worker.run)}{name}</th>'
-            f'<td class="where">{_state(worker.state)}{_reason(worker.reason)}</td><td>{in_html(worker.tool)}</td>'
+            f'<td class="where">{_state(worker.state)}{_reason(worker.reason)}{_reason(_warmup(worker, now))}</td>'
+            f"<td>{in_html(worker.tool)}</td>"
             f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
             f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
             f"{_figure('p99', figures.latency(worker.p99), bold=True)}"

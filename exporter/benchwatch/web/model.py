@@ -34,6 +34,8 @@ class WorkerView:
     """The same of p99, where that is of an interval of its own."""
     report_interval: float | None = None
     """Seconds."""
+    warmup: float = 0.0
+    """Seconds from the start on that comparisons leave out; the figures here are with it."""
     operations: float | None = None
     """Operations since the start."""
     start: float | None = None
