@@ -1,7 +1,7 @@
 import pytest
 
 from benchwatch.watch.model import Measured, Page, Worker
-from benchwatch.watch.rows import Note, active_runs, bytes_a_second, ended_workers, total
+from benchwatch.watch.rows import Note, active_runs, ended_workers, total
 
 from .pages import NOW, pgbench
 
@@ -102,13 +102,6 @@ def test_target_and_achieved_rate_stand_side_by_side() -> None:
     worker = pgbench("disk1")._replace(tool="fio", tool_version="fio-3.42", now=jobs)
     (run,) = active_runs(Page((worker,)), NOW)
     assert [(row.name, row.op) for row in run.rows] == [("data", "read"), ("log", "write")]
-    assert run.rows[0].notes == (Note("2.29 MB/s"), Note("target 400 IOPS: 70%", bad=True))
+    assert run.rows[0].notes == (Note("2.19 MiB/s"), Note("target 400 IOPS: 70%", bad=True))
     assert run.rows[1].notes == (Note("819 kB/s"), Note("target 50.0 IOPS: 100%"))
     assert run.facts == ("1m 05s", "8m 55s left", "fio 3.42", "disk1")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0 B/s"), (999, "999 B/s"), (3_276_800, "3.28 MB/s"), (2e9, "2.00 GB/s")]
-)
-def test_bandwidths_have_a_fitting_unit(value: float, text: str) -> None:
-    assert bytes_a_second(value) == text

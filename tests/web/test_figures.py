@@ -110,3 +110,19 @@ def test_an_age_in_the_future_is_said_to_be_ahead(seconds: float | None, text: s
 
 def test_the_time_of_day_is_utc() -> None:
     assert figures.clock_time(1_790_000_000.9) == "14:13:20 UTC"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0.0, "0 B/s"),
+        (999.0, "999 B/s"),
+        (4096.0, "4.00 KiB/s"),
+        (3_276_800.0, "3.12 MiB/s"),
+        (325_058_560.0, "310 MiB/s"),
+        (2e9, "1.86 GiB/s"),
+    ],
+)
+def test_bandwidths_are_in_the_units_of_fio(value: float | None, text: str) -> None:
+    assert figures.bandwidth(value) == text

@@ -218,7 +218,8 @@ def _results() -> list[dashboard.Panel]:
     return [
         table(
             "Results",
-            "The final report of each finished pgbench; percentiles and the highest latency from its transaction log.",
+            "The final report of each finished pgbench, so of the whole run with its warm-up; percentiles and the "
+            "highest latency from its transaction log.",
             result("tps"),
             result("latency_average_seconds"),
             result("latency_stddev_seconds"),

@@ -232,7 +232,7 @@ def _notes(row: Row, worker: Worker | None) -> Iterable[Note]:
     if measured.target_bandwidth:
         share = "" if measured.bandwidth is None else f": {measured.bandwidth / measured.target_bandwidth:.0%}"
         low = measured.bandwidth is not None and measured.bandwidth < _TARGET_REACHED * measured.target_bandwidth
-        yield Note(f"target {bytes_a_second(measured.target_bandwidth)}{share}", bad=low)
+        yield Note(f"target {figures.bandwidth(measured.target_bandwidth)}{share}", bad=low)
     if "0.999" in measured.quantiles:
         yield Note(f"p99.9 {figures.latency(measured.quantiles['0.999'])}")
     if worker:
@@ -249,13 +249,7 @@ _TARGET_REACHED = 0.95
 
 def _bandwidth(measured: Measured) -> Iterable[Note]:
     if measured.bandwidth is not None:
-        yield Note(bytes_a_second(measured.bandwidth))
-
-
-def bytes_a_second(value: float) -> str:
-    """A bandwidth: 3.28 MB/s."""
-    text = figures.rate(value)
-    return f"{text[:-1]} {text[-1]}B/s" if text[-1:].isalpha() else f"{text} B/s"
+        yield Note(figures.bandwidth(measured.bandwidth))
 
 
 class Trends:

@@ -5,6 +5,7 @@ import time
 
 NOT_MEASURED = "–"
 _PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))
+_SIZES = ((2.0**30, "GiB/s"), (2.0**20, "MiB/s"), (2.0**10, "KiB/s"), (1.0, "B/s"))
 _TIMES = ((" µs", 1e-6), (" ms", 1e-3), (" s", 1.0))
 
 
@@ -42,6 +43,14 @@ def count(value: float | None) -> str:
     if value is None or not _measured(value):
         return NOT_MEASURED
     return f"{value:.0f}" if value < 999.5 else _scaled(value, _PREFIXES)
+
+
+def bandwidth(value: float | None) -> str:
+    """Bytes a second, in the units of fio and `benchwatch compare`: 999 B/s, 3.12 MiB/s."""
+    if value is None or not _measured(value):
+        return NOT_MEASURED
+    factor, unit = next((size for size in _SIZES if value >= size[0]), _SIZES[-1])
+    return f"{_digits(value / factor)} {unit}" if factor > 1 else f"{value:.0f} {unit}"
 
 
 def latency(seconds: float | None) -> str:
