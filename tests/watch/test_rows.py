@@ -103,5 +103,5 @@ def test_target_and_achieved_rate_stand_side_by_side() -> None:
     (run,) = active_runs(Page((worker,)), NOW)
     assert [(row.name, row.op) for row in run.rows] == [("data", "read"), ("log", "write")]
     assert run.rows[0].notes == (Note("2.19 MiB/s"), Note("target 400 IOPS: 70%", bad=True))
-    assert run.rows[1].notes == (Note("819 kB/s"), Note("target 50.0 IOPS: 100%"))
+    assert run.rows[1].notes == (Note("800 KiB/s"), Note("target 50.0 IOPS: 100%"))
     assert run.facts == ("1m 05s", "8m 55s left", "fio 3.42", "disk1")
