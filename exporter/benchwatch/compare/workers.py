@@ -73,6 +73,7 @@ class Worker:
         self._moments = _moments(timeline.start, [series.times for series in self._series[names.rate].values()])
         self._start, self._end = timeline.start, timeline.end
         self._latencies = read(timeline, [] if self.begin == -math.inf else self._cuts())
+        self._logged = frozenset(filter(self._is_logged, self._latencies))
 
     def _cuts(self) -> list[float]:
         return [self.begin, *(moment for group in self.groups() for moment in self._reports(group))]
@@ -84,11 +85,11 @@ class Worker:
     @property
     def reported(self) -> bool:
         """Whether its tool told what it did while it ran, in reports or in a log."""
-        return bool(self._series[self._names.rate]) or any(map(self._is_logged, self._latencies))
+        return bool(self._series[self._names.rate]) or bool(self._logged)
 
     def _window(self, group: Group) -> tuple[float, float]:
         """When the time begins and ends that figures of a group are of, Unix seconds; infinite: as the run does."""
-        if self.begin == -math.inf or self._is_logged(group):
+        if self.begin == -math.inf or group in self._logged:
             return self.begin, math.inf
         return self._reports(group)
 
@@ -111,14 +112,13 @@ class Worker:
 
     def _is_logged(self, group: Group) -> bool:
         """Whether a log has all that it did."""
-        if group not in self._latencies or not self._latencies[group].whole:
-            return False
         told = self.result(self._names.result_operations, group)
-        return told is None or abs(self._latencies[group].count - told) <= _LOST * told
+        latencies = self._latencies[group]
+        return latencies.whole and (told is None or abs(latencies.count - told) <= _LOST * told)
 
     def done(self, group: Group) -> Done | None:
         """After the warm-up, from the log or else from reports; None where neither tells."""
-        if self._is_logged(group) and self.begin > -math.inf:
+        if group in self._logged and self.begin > -math.inf:
             logged = self._latencies[group].within(self.begin)
             end = max(self._latencies[group].end or self.begin, self._end or self.begin)
             if end > self.begin and logged.count:
