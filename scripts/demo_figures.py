@@ -19,6 +19,8 @@ SOURCES = {
 _METRICS = [
     *SOURCES.values(),
     "pgbench_latency_average_seconds",
+    "pgbench_interval_timestamp_seconds",
+    "pgbench_latency_window_timestamp_seconds",
     "fio_latency_average_seconds",
     "benchwatch_run_last_report_timestamp_seconds",
     "nutanix_cvm_last_success_timestamp_seconds",
@@ -91,9 +93,11 @@ class Figures:
             return "no figures at the moment"
         mean = self._one("pgbench_latency_average_seconds", run=run)
         quantiles = [(p, self._one("pgbench_latency_window_seconds", run=run, quantile=q)) for p, q in _QUANTILES]
-        return " · ".join(
-            [f"{tps.value:6.0f} TPS", _latency("mean", mean), *(_latency(*pair) for pair in quantiles), self._age(run)]
-        )
+        parts = [f"{tps.value:6.0f} TPS", _latency("mean", mean), *(_latency(*pair) for pair in quantiles)]
+        times = [self._one(f"pgbench_{name}_timestamp_seconds", run=run) for name in ("interval", "latency_window")]
+        if times[0] and times[1] and times[0].value - times[1].value >= 1:  # the log comes in blocks
+            parts.append(f"percentiles {times[0].value - times[1].value:.0f} s older")
+        return " · ".join([*parts, self._age(run)])
 
     def _fio(self, run: str) -> list[str]:
         lines = []

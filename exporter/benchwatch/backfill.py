@@ -26,6 +26,7 @@ from .exposition import Family, Part
 from .histogram import Buckets
 from .offline import find_runs
 from .openmetrics import Written, write
+from .printable import printable
 from .timeline import Pairs, Series, Timeline, timelines
 
 SCRAPED: dict[Part, float] = {"live": 1.0, "runs": 10.0}
@@ -191,13 +192,14 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
 def _working(what: str) -> Iterator[Callable[[str], None]]:
     """Shows on a terminal what is being done; what is given changes that."""
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda _: None
         return
     with console.status(what) as status:
-        yield status.update
+        yield lambda text: status.update(Text(printable(text)))
 
 
 def _summary(written: Written) -> str:
@@ -209,4 +211,4 @@ def _utc(moment: float) -> str:
 
 
 def _say(text: str) -> None:
-    print(f"benchwatch: {text}", file=sys.stderr)
+    print(f"benchwatch: {printable(text)}", file=sys.stderr)

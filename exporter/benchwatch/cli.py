@@ -19,6 +19,7 @@ from .exposition import PARTS, Exposition
 from .histogram import Buckets
 from .launch.command import add_parser as add_run
 from .nutanix.commands import add_parser
+from .printable import LogFormatter, lines, printable
 from .report.command import add_parser as add_report
 from .watch.command import add_parser as add_watch
 
@@ -30,18 +31,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _open_what_is_closed()
     parser = _parser()
     options = parser.parse_args(arguments)
-    logging.basicConfig(
-        level=getattr(logging, options.log_level.upper()),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=getattr(logging, options.log_level.upper()), handlers=[handler])
     try:
         code = options.func(options)
         if sys.stdout:
             sys.stdout.flush()
         return int(code)
     except ConfigError as error:
-        print(f"benchwatch: {error}", file=sys.stderr)
+        print(f"benchwatch: {printable(str(error))}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -137,9 +136,10 @@ def _metrics(options: argparse.Namespace) -> int:
     settings: Settings = load_settings(options.config_file)
     runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))
     workers = [worker for run in runs for worker in run.workers]
-    sys.stdout.write(Exposition().render(workers, options.collect or PARTS))
+    text = Exposition().render(workers, options.collect or PARTS)
+    sys.stdout.write(lines(text) if sys.stdout.isatty() else text)
     if not workers:
-        paths = ", ".join(map(str, options.paths))
+        paths = printable(", ".join(map(str, options.paths)))
         print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)
         return 1
     return 0

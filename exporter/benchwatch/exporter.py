@@ -102,8 +102,8 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
 
 def _view(worker: Worker) -> WorkerView:
     state, figures = worker.state, worker.state.figures()
-    if not worker.current and not worker.ended:
-        figures = figures._replace(throughput=None, latency=None, p99=None)
+    if not (state.outcome if worker.ended else worker.current):  # the last report is no result, nor true any more
+        figures = figures._replace(throughput=None, latency=None, p99=None, p99_time=None)
     return WorkerView(
         run=worker.run,
         worker=worker.name,
@@ -115,6 +115,10 @@ def _view(worker: Worker) -> WorkerView:
         throughput=figures.throughput,
         latency=figures.latency,
         p99=figures.p99,
+        time=figures.time,
+        p99_time=figures.p99_time,
+        report_interval=state.report_interval,
+        warmup=worker.runfile.warmup,
         operations=figures.operations,
         start=worker.start,
         end=worker.end if worker.ended else None,

@@ -31,6 +31,7 @@ from .worker_metrics import (
     RUN_REPETITIONS,
     RUN_START,
     RUN_STATE,
+    RUN_WARMUP,
     STREAM_BYTES,
     STREAM_ERRORS,
     STREAM_RECORDS,
@@ -328,6 +329,7 @@ class Worker:
             (RUN_LAST_REPORT, state.last_report if self._kept_live else None),
             (RUN_INTERVAL, state.report_interval),
             (RUN_OBJECTIVE, self.objective),
+            (RUN_WARMUP, self._runfile.warmup or None),
         ):
             if moment is not None:
                 yield Sample(family, (), moment)

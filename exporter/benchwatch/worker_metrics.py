@@ -67,6 +67,13 @@ RUN_INTERVAL = Family(
     "The tool's own reporting interval, seconds, as seen in its reports.",
     part="runs",
 )
+RUN_WARMUP = Family(
+    "benchwatch_run_warmup_seconds",
+    "gauge",
+    "Seconds from the start on that comparisons and reports leave out, from the run's record; absent without a "
+    "warm-up. All other metrics are of the whole run.",
+    part="runs",
+)
 RUN_OBJECTIVE = Family(
     "benchwatch_run_latency_objective_seconds",
     "gauge",
@@ -109,6 +116,7 @@ FAMILIES = (
     RUN_END,
     RUN_INTERVAL,
     RUN_OBJECTIVE,
+    RUN_WARMUP,
     RUN_DISK,
     STREAM_BYTES,
     STREAM_RECORDS,

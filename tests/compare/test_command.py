@@ -254,6 +254,64 @@ def test_the_warm_up_is_left_out(found: Callable[..., dict[str, Any]], tmp_path:
     assert other["by_name"]["", "", "throughput"]["change"] == pytest.approx(0.0)
 
 
+def logged(folder: Path, name: str, *, lines: bool, sampled: bool = False) -> Path:
+    """Sixty seconds, ten transactions in each: 50 ms up to 2.1 s, then 2 ms, the last one before and the first after
+    longer than all others."""
+    run = place(folder / name, np.where(np.arange(60) < 2, 400.0, 10.0) if lines else 10.0, latency=4.0)
+    moments = [0.05 + 0.1 * number for number in range(600)]
+    text = ""
+    for number, moment in enumerate(moments):
+        latency = {20: 90_000, 21: 70_000}.get(number, 50_000 if moment < 2.1 else 2_000)
+        if not sampled or number % 3 == 0:
+            text += f"0 {number + 1} {latency} 0 {START + int(moment)} {round(moment % 1 * 1e6)}\n"
+    (run / "db.77").write_text(text)
+    (run / "db.out").write_text(summary(600 / 59.95, seconds=60, latency=4.0))
+    (run / "run.yaml").write_text(f"start: {START}\nwarmup: 2.1s\n")
+    return run
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_a_warm_up_ends_at_the_same_transaction_for_all_figures(
+    lines: bool, found: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    runs = [logged(tmp_path, name, lines=lines) for name in "ab"]
+    by_name = {name: one["base"] for (_, _, name), one in found(*runs)["by_name"].items()}
+    # 579 transactions complete after 2.1 s, the first of them at 2.15 s, the last at 59.95 s.
+    assert by_name["throughput"] == pytest.approx(579 / (60 - 2.1), rel=0.002)
+    assert by_name["latency_mean"] == pytest.approx((0.07 + 578 * 0.002) / 579)
+    assert by_name["latency_max"] == 0.07
+    assert by_name["latency_p99_9"] == pytest.approx(0.07, rel=0.016)
+    assert by_name["latency_p99"] == pytest.approx(0.002, rel=0.016)
+
+
+def test_without_a_whole_log_all_figures_begin_with_the_same_report(
+    found: Callable[..., dict[str, Any]], compare: Compare, tmp_path: Path
+) -> None:
+    runs = [logged(tmp_path, name, lines=True, sampled=True) for name in "ab"]
+    for run in runs:
+        (run / "run.yaml").write_text(f"start: {START}\nwarmup: 1.5s\n")
+    assert found(*runs)["by_name"]["", "", "latency_max"]["base"] == 0.07, "in the report from 2 s on"
+    for run in runs:
+        (run / "run.yaml").write_text(f"start: {START}\nwarmup: 2.14s\n")
+    other = found(*runs)
+    by_name = {name: one["base"] for (_, _, name), one in other["by_name"].items()}
+    assert by_name["throughput"] == pytest.approx(10.0)
+    assert by_name["latency_max"] == 0.002, "the 70 ms at 2.15 s are in a report that began before"
+    assert other["runs"][0]["left_out_seconds"] == pytest.approx(3, abs=0.001)
+    _, out, _ = compare(*runs, "--format", "markdown")
+    assert "without the first 3 s (its warm-up of 2.14 s ends within a report)" in out
+
+
+def test_both_results_of_a_run_with_a_warm_up_are_named(compare: Compare, tmp_path: Path) -> None:
+    runs = [logged(tmp_path, name, lines=True) for name in "ab"]
+    _, out, _ = compare(*runs, "--format", "markdown")
+    assert "- base: a: pgbench 15.18, 1 run of 60 s without the first 2.1 s; whole run: 10.0 TPS, mean 4.00 ms\n" in out
+    assert "| failed, whole run | 0 % | 0 % |" in out
+    assert "| connection time, whole run | 20.0 ms |" in out
+    _, out, _ = compare(*runs, "--format", "markdown", "--warmup", "0s")
+    assert "whole run" not in out
+
+
 def test_the_longest_warm_up_that_a_worker_has_is_that_of_the_run(
     found: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -412,7 +470,7 @@ def test_what_an_encoding_has_not_is_no_reason_to_fail(
     if form == "json":
         assert json.loads(text)["others"][0]["name"] == other.name
     else:
-        assert "sl?w" in text
+        assert r"sl\xf6w" in text.replace(r"\\", "\\")  # Markdown has its own escapes
         assert f"170 {'µ' if encoding == 'utf-8' else '?'}s" in text
 
 

@@ -40,7 +40,7 @@ def test_spans_of_time_add_up_to_the_final_document(recordings: Path) -> None:
     job = final(path)
     found = read(path)[job["jobname"], "read"]
     middle = job["job_start"] / 1000 + 1.5
-    assert 0 < found.since(middle).between().sum() < job["read"]["clat_ns"]["N"]
+    assert 0 < found.within(middle).between().sum() < job["read"]["clat_ns"]["N"]
     assert (found.between(end=middle) + found.between(middle) == found.between()).all()
     assert found.between().sum() == job["read"]["clat_ns"]["N"]
     assert found.highest == job["read"]["clat_ns"]["max"] / 1e9

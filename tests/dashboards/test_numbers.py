@@ -62,7 +62,7 @@ def one_after_the_other(name: str, last: str = "stale", **labels: str) -> list[d
 def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
     # 14 reports of 1000 transactions at 1 ms, one of 10 at 1 s: 24 s in 14010 transactions.
     loads = pgbench("db1", f"1000x{SECONDS - 11} 10 1000x9", f"0.001x{SECONDS - 11} 1 0.001x9")
-    query = expression("live", "pgbench latency", 2, __interval=f"{STEP * 1000 - 500}ms")
+    query = expression("live", "pgbench latency", 3, __interval=f"{STEP * 1000 - 500}ms")
     shows(tmp_path, f"round({query}, 1e-7)", loads, {"{}": 0.0017131})
 
 
@@ -103,6 +103,26 @@ def test_the_course_of_a_run_does_not_add_up_jobs_that_follow_each_other(tmp_pat
     loads = one_after_the_other("fio_iops", run="base", worker="w", job="{}", op="read")
     query = expression("compare", "Throughput over elapsed time", 1, baseline_ago="1", ago="1", __interval="60s")
     shows(tmp_path, query, loads, {"{}": 1000})
+
+
+@pytest.mark.parametrize(("dashboard", "panel", "place"), [("live", "pgbench latency", 2), ("pgbench", "p99", 1)])
+def test_percentiles_older_than_the_mean_say_by_how_much(
+    dashboard: str, panel: str, place: int, tmp_path: Path
+) -> None:
+    times = ("pgbench_interval_timestamp_seconds", "pgbench_latency_window_timestamp_seconds")
+
+    def loads(*delays: str) -> list[dict[str, str]]:
+        """Workers whose percentiles are so much older than their means."""
+        pairs = [(f"1000+1x{SECONDS}", f"{1000 - float(delay)}+1x{SECONDS}") for delay in delays]
+        return [
+            series(name, values, run="r", worker=f"db{number}")
+            for number, pair in enumerate(pairs)
+            for name, values in zip(times, pair, strict=True)
+        ]
+
+    query = expression(dashboard, panel, place)
+    shows(tmp_path, query, loads("0.5", "6.75", "2"), {"{}": 6.75})
+    shows(tmp_path, query, loads("0.5", "-0.4"), {})
 
 
 def test_the_target_is_that_of_the_jobs_that_are_on(tmp_path: Path) -> None:

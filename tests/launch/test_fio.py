@@ -169,6 +169,10 @@ def test_a_terminal_gets_what_is_between_the_documents() -> None:
 
 
 def test_the_final_document_makes_one_line() -> None:
+    whole = final_figures(RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out", 2.1)
+    assert whole.startswith("fio over the whole run, the warm-up of 2.1 s included: ")
+    by_job = final_figures(RECORDINGS / "fio/json-multi-stonewall-3.42.out", 2.1)
+    assert by_job.startswith("fio by job, the warm-up of 2.1 s included:\n")
     assert final_figures(RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out") == (
         "fio over the whole run: 96,854 IOPS, mean latency 0.161 ms, 99th percentile latency 0.243 ms"
     )

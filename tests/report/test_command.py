@@ -190,6 +190,8 @@ def test_the_warm_up_is_marked_and_left_out(run_page: Page, place: Place, tmp_pa
     page = report(tmp_path, pgbench(place, "a", b"warmup: 5s"))
     assert "warm-up" in page.text("text")
     assert any("The figures leave out the warm-up of 5 s." in text for text in page.text("p"))
+    assert {"failed, whole run", "latency p99", "TPS"} <= set(page.text("dt"))
+    assert "Results of the whole run, as the tools report them" in page.text("h2")
     counts = [re.findall(r"a: ([\d,]+) transactions", " ".join(each.text("li")))[0] for each in (page, run_page)]
     left, all_of_it = (int(count.replace(",", "")) for count in counts)
     lines = [line.split() for line in (PGBENCH / "db1.30137").read_text().splitlines()]
@@ -228,7 +230,7 @@ EVIL = "<script>alert(1)</script>"
 def test_what_others_wrote_stays_text(place: Place, tmp_path: Path) -> None:
     record = f"""
 labels: {{vm: '{EVIL}'}}
-parameters: {{'<b>$x^2': '"><img src=x onerror=alert(1)>', 'a$b': '$\\frac'}}
+parameters: {{'<b>$x^2': '"><img src=x onerror=alert(1)>', 'a$b': '$\\frac', "work_mem\\u202e": "a\\e]0;b"}}
 command: '</style></title>{EVIL}'
 """
     page = report(tmp_path, pgbench(place, "<svg onload=x> $\\frac{1}", record.encode()), pgbench(place, "b"))
@@ -237,6 +239,7 @@ command: '</style></title>{EVIL}'
     assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
     assert page.source.count("</style>") == 1 + page.source.count("<style type=")
     assert page.rows()["Label vm"] == [EVIL, "–"]
+    assert page.rows()["work_mem\\u202e"] == ["a\\x1b]0;b", "–"]
     assert any("<svg onload=x> $\\frac{1}" in head for head in page.text("h1"))
     (policy,) = [attributes["content"] for tag, attributes in page.elements if "http-equiv" in attributes]
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

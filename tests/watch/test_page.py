@@ -37,7 +37,7 @@ def test_a_pgbench_that_runs(capsys: pytest.CaptureFixture[str], place: Place) -
     assert (worker.run, worker.name, worker.tool, worker.state) == ("test1", "db1", "pgbench", "running")
     assert (worker.duration, worker.objective, worker.report_interval) == (600, 0.005, 1)
     assert (worker.last_report, worker.end) == (1795168149.54, None)
-    assert worker.now == (Measured(rate=42610.7, latency=0.000046),)
+    assert worker.now == (Measured(rate=42610.7, latency=0.000046, time=1795168149.54),)
     assert worker.result == ()
 
 
@@ -45,7 +45,9 @@ def test_a_pgbench_that_has_ended_has_results_and_no_present(capsys: pytest.Capt
     (worker,) = page_of(exported(capsys, RECORDINGS / "pgbench" / "txlog-j2-15.18")).workers
     assert worker.state == "finished"
     assert worker.now == (Measured(),)
-    assert worker.result == (Measured(rate=6448.700587, latency=0.00062),)
+    (result,) = worker.result
+    assert (result.rate, result.latency) == (6448.700587, 0.00062)
+    assert list(result.quantiles) == ["0.5", "0.95", "0.99", "0.999", "1"]
     assert worker.counts == {"transactions": 1000, "failed": 0}
 
 

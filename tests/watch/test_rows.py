@@ -1,7 +1,7 @@
 import pytest
 
-from benchwatch.watch.model import Measured, Page
-from benchwatch.watch.rows import Note, active_runs, bytes_a_second, ended_workers, total
+from benchwatch.watch.model import Measured, Page, Worker
+from benchwatch.watch.rows import Note, active_runs, ended_workers, total
 
 from .pages import NOW, pgbench
 
@@ -29,6 +29,18 @@ def test_percentiles_are_not_combined_but_the_highest_is_the_highest_of_all() ->
 def test_there_is_no_highest_where_one_of_them_does_not_tell() -> None:
     parts = [Measured(rate=1, latency=0.001, quantiles={"1": 0.003}), Measured(rate=1, latency=0.001)]
     assert total(parts).quantiles == {}
+
+
+def late(name: str, seconds: float) -> Worker:
+    """A worker whose percentiles are that much older than its mean."""
+    now = Measured(rate=2, latency=6.66, quantiles={"0.99": 3.7, "1": 3.8}, time=NOW, quantiles_time=NOW - seconds)
+    return pgbench(name)._replace(now=(now,))
+
+
+def test_percentiles_of_another_time_than_the_mean_say_so_in_rows_and_totals() -> None:
+    (run,) = active_runs(Page((late("db1", 6.7), late("db2", 12.0), late("db3", 0.0))), NOW)
+    assert [row.apart for row in run.rows] == ["6.7 s older", "12 s older", ""]
+    assert [row.apart for row in run.totals] == ["12 s older"]
 
 
 def test_syncs_are_not_in_a_total() -> None:
@@ -90,16 +102,9 @@ def test_target_and_achieved_rate_stand_side_by_side() -> None:
     worker = pgbench("disk1")._replace(tool="fio", tool_version="fio-3.42", now=jobs)
     (run,) = active_runs(Page((worker,)), NOW)
     assert [(row.name, row.op) for row in run.rows] == [("data", "read"), ("log", "write")]
-    assert run.rows[0].notes == (Note("2.29 MB/s"), Note("target 400 IOPS: 70%", bad=True))
-    assert run.rows[1].notes == (Note("819 kB/s"), Note("target 50.0 IOPS: 100%"))
+    assert run.rows[0].notes == (Note("2.19 MiB/s"), Note("target 400 IOPS: 70%", bad=True))
+    assert run.rows[1].notes == (Note("800 KiB/s"), Note("target 50.0 IOPS: 100%"))
     assert run.facts == ("1m 05s", "8m 55s left", "fio 3.42", "disk1")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0 B/s"), (999, "999 B/s"), (3_276_800, "3.28 MB/s"), (2e9, "2.00 GB/s")]
-)
-def test_bandwidths_have_a_fitting_unit(value: float, text: str) -> None:
-    assert bytes_a_second(value) == text
 
 
 def test_how_the_output_was_read_is_a_remark_at_the_first_row() -> None:

@@ -3,6 +3,7 @@ from rich.text import Text
 
 from benchwatch.watch.model import Alert, Cvm, Measured, Page, Vdisk
 from benchwatch.watch.screen import Moment, Screen
+from benchwatch.web import figures
 
 from .pages import NOW, URL, moment, pgbench, rendered, row, screen_of, shown
 
@@ -122,6 +123,32 @@ def test_a_pause_keeps_the_moment_and_says_so() -> None:
     assert "77.0" in row(shown(screen), "db1")
 
 
+def test_percentiles_of_another_time_are_never_shown_without_it() -> None:
+    now = Measured(rate=2, latency=6.66, quantiles=QUANTILES, time=NOW, quantiles_time=NOW - 7)
+    workers = [pgbench(f"db{number}")._replace(now=(now,)) for number in range(4)]
+    roomy = shown(screen_of(moment(*workers)))
+    assert roomy.count("    percentiles 7.0 s older · p99.9 20.0 ms") == 4
+    assert "    max 7.0 s older" in roomy
+    full = shown(screen_of(moment(*workers)), height=8)
+    assert not [line for line in full if "percentiles" in line]
+    p99 = figures.latency(QUANTILES["0.99"]).replace(" ", "")
+    assert row(full, "db1").endswith(f" p99 {p99}, 7.0 s older")
+    assert " max " in row(full, "all") and row(full, "all").endswith(", 7.0 s older")
+
+
+@SIZES
+def test_results_with_a_warm_up_in_them_say_so(width: int, height: int) -> None:
+    result = (Measured(rate=1.0, latency=8.21),)
+    ended = [
+        pgbench(f"db{number}", run=run, state="finished", end=NOW - 9, result=result)._replace(warmup=warmup)
+        for number, (run, warmup) in enumerate([("plain", 0.0), ("warm", 2.1), ("hot", 60.0)])
+    ]
+    lines = shown(screen_of(moment(*ended)), width, height)
+    assert "    whole runs, warm-ups included: hot 1m 00s, warm 2.1 s" in lines
+    on = shown(screen_of(moment(pgbench("db1", start=NOW - 10)._replace(warmup=60.0))), width, height)
+    assert "warm-up, 50 s left" in on[2]
+
+
 @SIZES
 def test_names_from_outside_cannot_command_the_terminal(width: int, height: int) -> None:
     evil = "\x1b[2J\x1b]0;owned\x07\r\n\x9b31m\u202e[bold red]x[/]\u2028"
@@ -136,7 +163,7 @@ def test_names_from_outside_cannot_command_the_terminal(width: int, height: int)
     sent = "\n".join(rendered(screen.lines(width, height), width, height, styles=True))
     for forbidden in ("\x1b[2J", "\x1b]", "\x07", "\r", "\x9b", "\u202e", "\u2028"):
         assert forbidden not in sent
-    assert "\ufffd[2J\ufffd]0;" in sent
+    assert "\\x1b[2J\\x1b]0;" in sent
     whole = "\n".join(rendered(screen.snapshot(200), 200, 60, styles=True))
     assert "[bold red]x[/]" in whole, "markup is text like any other"
 

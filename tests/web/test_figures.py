@@ -59,6 +59,28 @@ def test_latencies_are_in_the_unit_that_fits(seconds: float | None, text: str) -
 
 
 @pytest.mark.parametrize(
+    ("time", "interval", "latency", "p99", "of", "text"),
+    [
+        (100.0, 1.0, 6.66, 3.8, None, ""),
+        (None, 1.0, None, 3.8, 93.0, ""),
+        (100.0, 1.0, 0.002, 0.004, 99.1, ""),
+        (100.0, 1.0, 6.66, 3.8, 93.3, "6.7 s older"),
+        (100.0, 1.0, 0.005, 0.004, 99.1, "0.9 s older"),
+        (100.0, 1.0, 0.005, 0.004, 100.0, ""),
+        (100.0, 1.0, 0.002, 0.004, 103.0, "3.0 s newer"),
+        (100.0, 10.0, 0.002, 0.004, 99.5, "of 1 s"),
+        (100.0, 10.0, 0.005, 0.004, 99.5, "of 1 s"),
+        (100.0, 10.0, 0.002, 0.004, 84.0, "of 1 s, 16 s older"),
+        (100.0, None, 0.002, 0.004, 98.0, "2.0 s older"),
+    ],
+)
+def test_figures_of_different_times_say_so(
+    time: float | None, interval: float | None, latency: float | None, p99: float | None, of: float | None, text: str
+) -> None:
+    assert figures.apart(time, interval, latency, p99, of) == text
+
+
+@pytest.mark.parametrize(
     ("seconds", "text"),
     [
         (None, "–"),
@@ -88,3 +110,19 @@ def test_an_age_in_the_future_is_said_to_be_ahead(seconds: float | None, text: s
 
 def test_the_time_of_day_is_utc() -> None:
     assert figures.clock_time(1_790_000_000.9) == "14:13:20 UTC"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0.0, "0 B/s"),
+        (999.0, "999 B/s"),
+        (4096.0, "4.00 KiB/s"),
+        (3_276_800.0, "3.12 MiB/s"),
+        (325_058_560.0, "310 MiB/s"),
+        (2e9, "1.86 GiB/s"),
+    ],
+)
+def test_bandwidths_are_in_the_units_of_fio(value: float | None, text: str) -> None:
+    assert figures.bandwidth(value) == text

@@ -92,6 +92,12 @@ def test_a_running_worker_is_shown_with_its_figures_in_fitting_units() -> None:
     ]
 
 
+def test_a_percentile_that_is_older_than_the_mean_says_by_how_much() -> None:
+    view = worker(latency=1.51, p99=0.128, time=NOW - 0.4, p99_time=NOW - 7, report_interval=1.0)
+    row = [" ".join(cell.split()) for cell in cells(page(FakeBoard([view])))]
+    assert row[4:7:2] == ["1.51 s", "128 ms 6.6 s older"]
+
+
 def test_what_was_not_measured_is_a_dash_and_never_zero() -> None:
     text = page(
         FakeBoard(
@@ -104,6 +110,14 @@ def test_what_was_not_measured_is_a_dash_and_never_zero() -> None:
 def test_a_stall_shows_zero_throughput_no_latency_and_its_reason() -> None:
     view = worker(state="stalled", reason="nothing completes", throughput=0.0, latency=None, p99=None)
     assert cells(page(FakeBoard([view])))[1:5] == ["stalled nothing completes", "0 TPS", "peak 399", "–"]
+
+
+def test_names_that_are_not_utf_8_stay_apart_and_names_show_what_they_are() -> None:
+    runs = ["a\udcff", "a\udcfe", "run\u202egol.exe", "\x1b]0;x\x07"]
+    text = page(FakeBoard([worker(run=run, start=NOW - place) for place, run in enumerate(runs)]))
+    text.encode()
+    shown = [node.text() for node in LexborHTMLParser(text).css("h3")]
+    assert shown == ["a\\xff", "a\\xfe", "run\\u202egol.exe", "\\x1b]0;x\\x07"]
 
 
 @pytest.mark.parametrize("state", ["running", "stalled", "finished", "failed", "abandoned"])
@@ -134,6 +148,19 @@ def test_workers_of_one_run_stand_together_in_natural_order_with_their_sum() -> 
 
 def test_different_units_are_not_added_up() -> None:
     assert "together" not in page(FakeBoard([worker(), worker("vm1", throughput_unit="IOPS")]))
+
+
+def test_results_with_a_warm_up_in_them_say_so() -> None:
+    views = [
+        worker(run="on", start=NOW - 10, warmup=60.0),
+        worker(run="over", state="finished", end=NOW - 90, start=NOW - 100, warmup=2.1),
+        worker(run="none", state="failed", end=NOW - 95, start=NOW - 100, warmup=2.1, throughput=None),
+    ]
+    text = page(FakeBoard(views))
+    assert cells(text, 0)[1] == "running warm-up, 50 s left"
+    assert cells(text, 1)[1] == "finished whole run, the warm-up of 2.1 s included"
+    assert cells(text, 2)[1] == "failed"
+    assert cells(page(FakeBoard([worker(start=NOW - 61, warmup=60.0)])))[1] == "running"
 
 
 def test_ended_runs_are_listed_by_their_end_with_their_results() -> None:

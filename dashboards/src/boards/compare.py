@@ -57,7 +57,8 @@ def _pgbench_table() -> dashboard.Panel:
 
     return table(
         "pgbench: results in percent of the baseline",
-        "The final reports, all workers of a run together: TPS summed, latencies the highest of the workers. "
+        "The final reports (of whole runs, warm-ups included), "
+        "all workers of a run together: TPS summed, latencies the highest of the workers. "
         "100 % is the baseline.",
         total("tps", "sum"),
         total("latency_average_seconds", "max"),
@@ -91,7 +92,8 @@ def _fio_table() -> dashboard.Panel:
 
     return table(
         "fio: results in percent of the baseline",
-        "The final documents by job and direction, all workers of a run together: IOPS and bandwidth summed, latencies "
+        "The final documents (of whole runs, warm-ups included) by job and direction, "
+        "all workers of a run together: IOPS and bandwidth summed, latencies "
         "the highest of the workers. 100 % is the same job and direction of the baseline.",
         result("iops", "sum"),
         result("bandwidth_bytes_per_second", "sum"),

@@ -240,7 +240,7 @@ def _results() -> list[dashboard.Panel]:
     return [
         table(
             "Results",
-            "The final document of each finished fio, by job and direction.",
+            "The final document of each finished fio, by job and direction, so of the whole run with its warm-up.",
             result("iops"),
             result("bandwidth_bytes_per_second"),
             result("latency_average_seconds"),

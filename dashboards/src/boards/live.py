@@ -15,6 +15,7 @@ from .queries import (
     Query,
     alive,
     histogram,
+    log_delay,
     mean,
     mean_of,
     now,
@@ -110,12 +111,14 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "pgbench latency",
             "Mean of the last report over all transactions, and the 99th percentile of the "
-            "last second, the highest of the workers.",
+            "last second, the highest of the workers. The transaction log comes in blocks: where p99 is of a "
+            "second before the mean's, it says by how much.",
             now(
                 weighted_latency(f"pgbench_latency_average_seconds{{{RUN}}}", f"pgbench_tps{{{RUN}}}"),
                 "mean",
             ),
             now(f'max(pgbench_latency_window_seconds{{{RUN},quantile="0.99"}})', "p99"),
+            log_delay(),
             unit="s",
             bad="p99 many times the mean: some transactions wait for something that the others do not.",
             none=_NO_PGBENCH,
@@ -219,7 +222,8 @@ def pgbench_latency(size: tuple[int, int], of: tuple[tuple[str, str], ...] = PGB
         "pgbench latency",
         "Mean over all transactions and percentiles of each second, the highest of the workers and "
         "of the seconds in each step. "
-        "Never averaged: with one worker they are exact (within 1.6 %).",
+        "Never averaged: with one worker they are exact (within 1.6 %). Percentiles are drawn when the transaction "
+        "log has them: at low rates some seconds right of the mean.",
         Query(_mean_latency(), "mean"),
         *quantiles(f"pgbench_latency_window_seconds{{{RUN}", of),
         unit="s",

@@ -5,8 +5,8 @@ from grafana_foundation_sdk.models import dashboard
 from . import live, variables
 from .board import Board, Row
 from .look import GREEN, RED
-from .panels import graph, stat
-from .queries import RUN, Query, alive, mean, mean_of, now, peak, rate, weighted_latency
+from .panels import BOTH, graph, stat
+from .queries import RUN, Query, alive, log_delay, mean, mean_of, now, peak, rate, weighted_latency
 from .tables import RUN_COMPARED, Column, table
 
 _WORKER = "{{worker}}"
@@ -49,12 +49,15 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "p99",
-            "99th percentile of the last second, the highest of the workers.",
+            "99th percentile of the last second, the highest of the workers. The transaction log comes in blocks: "
+            "where that is a second before the mean's, it says by how much.",
             now(f'max(pgbench_latency_window_seconds{{{RUN},quantile="0.99"}})', "p99"),
+            log_delay(),
             unit="s",
             bad="many times the mean.",
             none="no -l",
             size=(6, 3),
+            text_mode=BOTH,
         ),
         stat(
             "Transactions",
@@ -149,7 +152,8 @@ def _latency() -> list[dashboard.Panel]:
         ),
         graph(
             "99th percentile by worker",
-            "99th percentile of each second of each pgbench, the highest in each step.",
+            "99th percentile of each second of each pgbench, the highest in each step, drawn when the transaction log "
+            "has it: at low rates some seconds late.",
             Query(
                 f"max {_BY} ({peak(f'pgbench_latency_window_seconds{{{RUN},quantile={chr(34)}0.99{chr(34)}}}')})",
                 _WORKER,
@@ -208,13 +212,14 @@ def _failures() -> list[dashboard.Panel]:
 
 
 def _results() -> list[dashboard.Panel]:
-    def result(name: str) -> Query:
-        return now(f"max by (run, worker) (pgbench_result_{name}{{{RUN}}})")
+    def result(name: str, more: str = "") -> Query:
+        return now(f"max by (run, worker) (pgbench_result_{name}{{{RUN}{more}}})")
 
     return [
         table(
             "Results",
-            "The final report of each finished pgbench.",
+            "The final report of each finished pgbench, so of the whole run with its warm-up; percentiles and the "
+            "highest latency from its transaction log.",
             result("tps"),
             result("latency_average_seconds"),
             result("latency_stddev_seconds"),
@@ -222,12 +227,16 @@ def _results() -> list[dashboard.Panel]:
             result("connection_seconds"),
             now(f"max by (run, worker) (pgbench_clients{{{RUN}}})"),
             now(f"max by (run, worker) (pgbench_scale_factor{{{RUN}}})"),
+            *(result("latency_seconds", f',quantile="{quantile}"') for quantile in ("0.5", "0.99", "1")),
             columns=[
                 RUN_COMPARED,
                 Column("worker", "Worker"),
                 Column("Value #A", "TPS", "short", decimals=1),
                 Column("Value #B", "Mean latency", "s"),
                 Column("Value #C", "Standard deviation", "s"),
+                Column("Value #H", "p50", "s"),
+                Column("Value #I", "p99", "s"),
+                Column("Value #J", "Highest", "s"),
                 Column("Value #D", "Transactions", "short"),
                 Column("Value #E", "Connecting", "s"),
                 Column("Value #F", "Clients", "short"),

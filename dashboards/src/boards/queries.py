@@ -98,6 +98,13 @@ def weighted_latency(latency: str, weight: str) -> str:
     return f"sum ({latency} * {weight}) / sum ({weight})"
 
 
+def log_delay() -> Query:
+    """By how much pgbench's percentiles are older than its mean latency, seconds; nothing below one second."""
+    times = ("pgbench_interval_timestamp_seconds", "pgbench_latency_window_timestamp_seconds")
+    mean_time, percentile_time = (f"{name}{{{RUN}}}" for name in times)
+    return now(f"max({mean_time} - {percentile_time}) >= 1", "p99 is older by")
+
+
 def histogram(buckets: str) -> str:
     """Observations a second between two bounds in each step, for a heatmap."""
     return f"sum by (le) ({rate(buckets)})"

@@ -12,6 +12,7 @@ from typing import Any
 from ..arguments import duration
 from ..config import load_settings
 from ..errors import ConfigError
+from ..printable import printable
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -77,7 +78,7 @@ def _compare(options: argparse.Namespace) -> int:
         base, *others = told_apart(loaded, paths)
         found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
     except CannotCompare as error:
-        print(f"benchwatch: {error}", file=sys.stderr)
+        print(f"benchwatch: {printable(str(error))}", file=sys.stderr)
         return 1
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("scipy"):

@@ -38,6 +38,12 @@ class Comparisons(NamedTuple):
     """Change that single runs may show without a cause, as a ratio."""
     vary: Collection[str]
 
+    @property
+    def warmup(self) -> bool:
+        """Whether figures leave out a part of a run."""
+        sides = (self.base, *(comparison.other for comparison in self.others))
+        return any(run.left_out for side in sides for run in side.runs)
+
 
 def compare(
     base: Experiment, others: Sequence[Experiment], *, confidence: float, allowance: float, vary: Collection[str]

@@ -1,11 +1,15 @@
 """One line about a side of a comparison."""
 
 from .experiment import Experiment
-from .text import span
+from .measures import LATENCY_MEAN, THROUGHPUT
+from .text import quantity, span, title
+
+_SAME = 0.05
+"""Seconds by which what is left out may differ from the warm-up unsaid."""
 
 
 def describe(experiment: Experiment) -> str:
-    """Name, tool, number of runs and workers, length, warm-up."""
+    """Name, tool, number of runs and workers, length; with a warm-up what is left out, and the result without that."""
     first = experiment.runs[0]
     versions = ", ".join(dict.fromkeys(run.parameters.get("tool_version", "") for run in experiment.runs))
     parts = [f"{experiment.name}:", f"{first.tool} {versions.removeprefix('fio-')}".strip() + ","]
@@ -17,6 +21,29 @@ def describe(experiment: Experiment) -> str:
     lengths = [run.seconds for run in experiment.runs if run.seconds is not None]
     if lengths:
         parts.append(f"of {span(lengths)}")
-    if first.warmup:
-        parts.append(f"without the first {first.warmup:g} s")
-    return " ".join(parts)
+    if any(run.left_out for run in experiment.runs):
+        parts.append(f"without the first {_left_out(experiment)}")
+    return " ".join(parts) + _whole(experiment)
+
+
+def _left_out(experiment: Experiment) -> str:
+    run = max(experiment.runs, key=lambda run: abs(run.left_out - run.warmup))
+    if abs(run.left_out - run.warmup) < _SAME:
+        return f"{run.warmup:g} s"
+    return f"{round(run.left_out, 2):g} s (its warm-up of {run.warmup:g} s ends within a report)"
+
+
+def _whole(experiment: Experiment) -> str:
+    """The result with the warm-up, as other views show it; of several runs the mean."""
+    groups = {group for run in experiment.runs for group, measure in run.main()}
+    if len(groups) != 1 or not all(run.whole for run in experiment.runs):
+        return ""
+    (group,) = groups
+    tool = experiment.runs[0].tool
+    found = []
+    for measure, text in ((THROUGHPUT, f"{{}} {title(THROUGHPUT, tool)}"), (LATENCY_MEAN, "mean {}")):
+        values = [run.whole.get((group, measure)) for run in experiment.runs]
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            found.append(text.format(quantity(sum(known) / len(known), measure.unit)))
+    return f"; whole run: {', '.join(found)}" if found else ""

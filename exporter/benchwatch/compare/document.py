@@ -12,7 +12,8 @@
       verdicts[]    job, op, name (of a measure), verdict (better, worse, no difference shown, not judged), reason
       parameters[]  name, base, other (texts; null: that side has none), intended
       findings[]    kind, text
-    runs[]          name, seconds (null: not known), warmup_seconds, workers
+    runs[]          name, seconds (null: not known), warmup_seconds, left_out_seconds,
+                    workers
 
 Units: per second, bytes per second, seconds, ratio. What is not ASCII is escaped, so that no encoding changes it.
 """
@@ -41,7 +42,13 @@ def document(found: Comparisons) -> str:
 
 def _experiment(experiment: Experiment) -> dict[str, Any]:
     runs = [
-        {"name": run.name, "seconds": run.seconds, "warmup_seconds": run.warmup, "workers": len(run.timelines)}
+        {
+            "name": run.name,
+            "seconds": run.seconds,
+            "warmup_seconds": run.warmup,
+            "left_out_seconds": round(run.left_out, 3),
+            "workers": len(run.timelines),
+        }
         for run in experiment.runs
     ]
     return {"name": experiment.name, "runs": runs}

@@ -4,7 +4,7 @@ An experiment NAME in a folder of runs is the runs in it whose record says `repe
 not ended or is none cannot be compared; neither can runs of different tools.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from ..histogram import Buckets
 from ..offline import chosen, find_runs
 from ..runfile import NAME, SUFFIX, load_runfile
 from ..timeline import Timeline, read_timelines
-from .latencies import read_latencies
+from .latencies import Group, Latencies, read_latencies
 from .measured import Run, measure
 from .measures import CPU, THROUGHPUT, TOOLS
 
@@ -106,12 +106,15 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
     if len(tools) > 1:
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
     forced += [text for timeline in timelines if (text := fault(timeline))]
+    left_out = float(max(timeline.runfile.warmup for timeline in timelines) if warmup is None else warmup)
+
+    def read(timeline: Timeline, cuts: Collection[float]) -> Mapping[Group, Latencies]:
+        return read_latencies(found[0].plans[timeline.worker], found[0].folder, cuts)
+
     try:
-        latencies = [read_latencies(found[0].plans[timeline.worker], found[0].folder) for timeline in timelines]
+        run = measure(timelines, read, left_out)
     except OSError as error:
         raise ConfigError(f"{error.filename}: cannot be read: {error.strerror}") from error
-    left_out = float(max(timeline.runfile.warmup for timeline in timelines) if warmup is None else warmup)
-    run = measure(timelines, latencies, left_out)
     if not any(one is THROUGHPUT for _, one in run.figures):
         text = "nothing was measured" if not left_out else f"nothing was measured after the warm-up of {left_out:g} s"
         raise CannotCompare(f"{path}: {text}; expected reports or a final report")
@@ -153,6 +156,7 @@ def told_apart(experiments: Sequence[Experiment], paths: Sequence[Path]) -> list
 def _without_job(run: Run) -> Run:
     return run._replace(
         figures={(("", group[1]), one): figure for (group, one), figure in run.figures.items()},
+        whole={(("", group[1]), one): value for (group, one), value in run.whole.items()},
         courses={("", group[1]): course for group, course in run.courses.items()},
         fixed_rate=frozenset(("", group[1]) for group in run.fixed_rate),
     )

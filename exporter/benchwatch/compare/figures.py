@@ -42,23 +42,44 @@ class Figure(NamedTuple):
 
 
 def rates(members: Members, whole: Course | None, names: Names, by_result: bool) -> Iterator[tuple[Measure, Figure]]:
-    """Throughput, bandwidth and mean latency."""
+    """Throughput, bandwidth and mean latency: of the final reports where those count, else of the time after the
+    warm-up."""
+    told = dict(results(members, names)) if by_result else {}
     courses = [worker.course(group) for worker, group in members]
-    for one, result, total in (
-        (THROUGHPUT, names.result_rate, "operations"),
-        (BANDWIDTH, names.result_bandwidth, "bytes"),
+    done = [worker.done(group) for worker, group in members]
+    for one, total, values in (
+        (THROUGHPUT, "operations", [None if each is None else each.rate for each in done]),
+        (BANDWIDTH, "bytes", [None if each is None else each.ratio("bytes") for each in courses]),
     ):
-        values = [worker.result(result, group) for worker, group in members] if by_result else []
-        if not values or None in values:
-            values = [each.ratio(total) if each is not None else None for each in courses]
-        known = [value for value in values if value is not None]
-        if known and len(known) == len(members):
-            yield one, _figure(math.fsum(known), whole, total)
-    mean = _mean_result(members, names) if by_result else None
+        value = told.get(one)
+        if value is None:
+            value = _sum(values)
+        if value is not None:
+            yield one, _figure(value, whole, total)
+    mean = told.get(LATENCY_MEAN)
     if mean is None:
-        mean = _mean_of_courses([each for each in courses if each is not None and len(each.ends)], len(members))
+        timed = _sum([None if each is None else each.timed for each in done])
+        latency = _sum([None if each is None else each.latency for each in done])
+        mean = latency / timed if timed and latency is not None else None
     if mean is not None:
         yield LATENCY_MEAN, _figure(mean, whole, "latency", "timed")._replace(step=names.latency_step)
+
+
+def results(members: Members, names: Names) -> Iterator[tuple[Measure, float]]:
+    """The same of the whole run, as the final reports tell it."""
+    for one, result in ((THROUGHPUT, names.result_rate), (BANDWIDTH, names.result_bandwidth)):
+        value = _sum([worker.result(result, group) for worker, group in members])
+        if value is not None:
+            yield one, value
+    mean = _mean_result(members, names)
+    if mean is not None:
+        yield LATENCY_MEAN, mean
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    """None if one of them is not known, or there are none."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) if known and len(known) == len(values) else None
 
 
 def _figure(value: float, whole: Course | None, total: str, weight: str = "") -> Figure:
@@ -81,21 +102,15 @@ def _mean_result(members: Members, names: Names) -> float | None:
     return math.fsum(mean * weight for mean, weight in known) / math.fsum(weight for _, weight in known)
 
 
-def _mean_of_courses(courses: Sequence[Course], expected: int) -> float | None:
-    if len(courses) < expected or any("timed" not in each.totals for each in courses):
-        return None
-    timed = math.fsum(each.totals["timed"].sum() for each in courses)
-    return math.fsum(each.totals["latency"].sum() for each in courses) / timed if timed else None
-
-
 def distribution(members: Members, whole: Course | None, names: Names) -> Iterator[tuple[Measure, Figure]]:
     """Percentiles and the highest latency; nothing unless every worker has bins, or the only one printed them."""
     merged = Latencies()
     for worker, group in members:
-        if group not in worker.latencies:
+        latencies = worker.latencies(group)
+        if latencies is None:
             yield from _printed(members)
             return
-        merged.extend(worker.latencies[group].since(worker.begin - _SLACK))
+        merged.extend(latencies)
     values = quantiles(merged.between(), QUANTILES)
     if not values:
         return

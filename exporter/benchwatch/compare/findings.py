@@ -110,9 +110,9 @@ def _of_run(run: Run) -> Iterator[Finding]:
             yield Finding("option", f"{run.name}, job {job}: {_OPTIONS.get(warning, warning.replace('_', ' '))}")
         for (note,) in final.get("benchwatch_run_note_info", {}):
             yield Finding("reading", f"{run.name}: {note}")
-    if run.warmup and not run.courses:
-        text = f"{run.name}: the warm-up of {run.warmup:g} s is in its figures, since it has no reports"
-        yield Finding("warmup", text)
+    if run.warmup and not run.left_out:
+        text = f"the warm-up of {run.warmup:g} s is in its figures, since it has neither reports nor a transaction log"
+        yield Finding("warmup", f"{run.name}: {text}")
 
 
 def _stall(run: Run, group: Group) -> Iterator[Finding]:

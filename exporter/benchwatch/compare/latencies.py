@@ -1,22 +1,25 @@
 """Every latency of a run by time and bin: pgbench's transaction log, fio's json+ documents.
 
 Percentiles of any part of a run, and of several workers together, are read from the summed bins (benchwatch.histogram)
-and never from other percentiles.
+and never from other percentiles. Pieces of time are whole seconds of a transaction log, cut where a part of the run is
+to begin, and the time between two documents.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from ..histogram import BINS, UPPER_NS, Counts, bins
 from ..streams.layout import StreamPlan
-from ..tools import Begin
+from ..tools import Begin, Parser
 from ..tools.fio.document import Document
 from ..tools.fio.snapshot import Snapshot, take
-from ..tools.pgbench.transactions import Transactions
+from ..tools.pgbench.log import is_whole
+from ..tools.pgbench.transactions import TransactionParser, Transactions
 
 _CHUNK = 1024 * 1024
 
@@ -28,29 +31,54 @@ class Latencies:
     """Counts by bin and the highest latency of short pieces of time."""
 
     def __init__(self) -> None:
-        self._pieces: list[tuple[float, float, Counts, Counts]] = []
-        """Begin (Unix seconds), highest latency (seconds), the bins that are not empty, their counts."""
+        self._pieces: list[tuple[float, float, Counts, Counts, float]] = []
+        """Begin (Unix seconds), highest latency (seconds), the bins that are not empty, their counts, the sum of
+        the latencies (seconds)."""
+        self.end: float | None = None
+        """When the last operation completed, Unix seconds, where each is dated."""
+        self._examined = self._missing = 0
 
-    def add(self, begin: float, counts: Counts, highest: float) -> None:
-        """Take in what was counted from `begin` to the next piece."""
+    def add(self, begin: float, counts: Counts, highest: float, total: float = 0.0) -> None:
+        """Take in what was counted from `begin` to the next piece, and where it is known the sum of these latencies."""
         filled = np.flatnonzero(counts)
         if len(filled):
-            self._pieces.append((begin, highest, filled, counts[filled]))
+            self._pieces.append((begin, highest, filled, counts[filled], total))
+
+    def dated(self, end: float, examined: int, missing: int) -> None:
+        """Operations are dated, up to `end`; of some that were examined, others are missing."""
+        self.end = max(end, self.end or 0.0) or None
+        self._examined += examined
+        self._missing += missing
+
+    @property
+    def whole(self) -> bool:
+        """Whether every operation is in it, with its date and latency."""
+        return self.end is not None and is_whole(self._examined, self._missing)
 
     def extend(self, other: "Latencies") -> None:
         """Take in those of another worker."""
         self._pieces += other._pieces
 
-    def since(self, begin: float) -> "Latencies":
-        """The pieces that begin then or later, Unix seconds."""
+    def within(self, begin: float, end: float = math.inf) -> "Latencies":
+        """The pieces that begin in a span of time, Unix seconds, the end not included."""
         found = Latencies()
-        found._pieces = [piece for piece in self._pieces if piece[0] >= begin]
+        found._pieces = [piece for piece in self._pieces if begin <= piece[0] < end]
         return found
+
+    @property
+    def count(self) -> int:
+        """How many latencies there are."""
+        return sum(int(piece[3].sum()) for piece in self._pieces)
+
+    @property
+    def total(self) -> float:
+        """The sum of the latencies, seconds, where it is known."""
+        return math.fsum(piece[4] for piece in self._pieces)
 
     def between(self, begin: float = -math.inf, end: float = math.inf) -> Counts:
         """The bins of the pieces that begin in a span of time."""
         counts = np.zeros(BINS, np.int64)
-        for start, _, filled, numbers in self._pieces:
+        for start, _, filled, numbers, _ in self._pieces:
             if begin <= start < end:
                 counts[filled] += numbers
         return counts
@@ -61,19 +89,24 @@ class Latencies:
         return max((piece[1] for piece in self._pieces), default=0.0)
 
 
-def read_latencies(plans: Iterable[StreamPlan], folder: Path) -> Mapping[Group, Latencies]:
-    """The latencies of one worker by group; nothing where its tool wrote none. Raises OSError."""
+def read_latencies(
+    plans: Iterable[StreamPlan], folder: Path, cuts: Collection[float] = ()
+) -> Mapping[Group, Latencies]:
+    """The latencies of one worker by group; nothing where its tool wrote none. Raises OSError.
+
+    `cuts` are times, Unix seconds, at which a part of a transaction log may begin or end (see Latencies.within).
+    """
     found: dict[Group, Latencies] = defaultdict(Latencies)
     for plan in plans:
         if plan.tool.name == "pgbench" and plan.kind == "log":
-            _take_transactions(_records(plan, folder), found[()])
+            parser = TransactionParser(microseconds=bool(cuts))
+            _take_transactions(_records(parser, plan, folder), found[()], sorted(cuts))
         elif plan.tool.name == "fio":
-            _take_documents(_records(plan, folder), found)
+            _take_documents(_records(plan.parser(), plan, folder), found)
     return found
 
 
-def _records(plan: StreamPlan, folder: Path) -> Iterator[object]:
-    parser = plan.parser()
+def _records(parser: Parser, plan: StreamPlan, folder: Path) -> Iterator[object]:
     begin, end = (0, None) if plan.cut is None else plan.cut[:2]
     read = 0
     for name, _ in plan.parts:
@@ -84,15 +117,24 @@ def _records(plan: StreamPlan, folder: Path) -> Iterator[object]:
     yield from parser.close()
 
 
-def _take_transactions(records: Iterable[object], into: Latencies) -> None:
+def _take_transactions(records: Iterable[object], into: Latencies, cuts: Sequence[float]) -> None:
     for record in records:
         if not isinstance(record, Transactions):
             continue
+        into.dated(record.end, record.examined, record.missing)
         filled = bins(record.latency * 1000)
         for second in np.unique(record.second).tolist():
-            chosen = record.second == second
-            highest = int(record.latency[chosen].max()) / 1e6
-            into.add(second, np.bincount(filled[chosen], minlength=BINS), highest)
+            whole = record.second == second
+            inside = [cut for cut in cuts if second < cut < second + 1]
+            for begin, end in pairwise([second, *inside, second + 1]):
+                chosen = whole
+                if inside:
+                    times = record.second + record.microsecond / 1e6
+                    chosen = whole & (times >= begin) & (times < end)
+                latency = record.latency[chosen]
+                if len(latency):
+                    counts = np.bincount(filled[chosen], minlength=BINS)
+                    into.add(begin, counts, int(latency.max()) / 1e6, int(latency.sum()) / 1e6)
 
 
 def _take_documents(records: Iterable[object], found: dict[Group, Latencies]) -> None:

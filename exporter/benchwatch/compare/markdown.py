@@ -1,8 +1,15 @@
-"""A comparison as Markdown, as GitHub renders it."""
+"""A comparison as Markdown, as GitHub renders it (https://github.github.com/gfm/).
 
+Names of runs, and what parameters are and say, were chosen by others. They come into it through `_plain` only, which
+leaves nothing that Markdown would take for its own: a cell of a table, a link or an address, an image, HTML, emphasis,
+a list.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from ..printable import printable
 from .comparison import Comparison, Comparisons
 from .description import describe
 from .text import cells, heading, level, sentence
@@ -30,8 +37,9 @@ def _lines(found: Comparisons) -> Iterator[str]:
         if comparison.parameters:
             yield from ("", "| differs | base | other |", "|---|---|---|")
             for one in comparison.parameters:
-                name = one.name if one.intended else f"**{one.name}**"
-                yield _row([name, one.base or "-", one.other or "-"])
+                name = _plain(one.name)
+                values = (_plain(value) or "-" for value in (one.base, one.other))
+                yield _row([name if one.intended else f"**{name}**", *values])
         if comparison.findings:
             yield ""
             yield from (f"- {_plain(finding.text)}" for finding in comparison.findings)
@@ -42,15 +50,23 @@ def _table(found: Comparisons, comparison: Comparison) -> Iterator[str]:
     yield "|---|--:|--:|--:|--:|---|"
     for group, rows in groupby(comparison.rows, lambda row: row.group):
         if heading(group):
-            yield _row([f"**{heading(group)}**", "", "", "", "", ""])
+            yield _row([f"**{_plain(heading(group))}**", "", "", "", "", ""])
         for row in rows:
-            texts = cells(row, found.tool)
+            texts = cells(row, found.tool, found.warmup)
             yield _row([f"**{text}**" if text else "" for text in texts] if comparison.verdict(row) else texts)
 
 
-def _row(texts: Sequence[str]) -> str:
-    return "| " + " | ".join(text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ") for text in texts) + " |"
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+_MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])|(?<=www)\.|:(?=//)", re.IGNORECASE)
+"""Characters of Markdown wherever they stand, and those that make an address of what they stand in."""
+_BLOCK = re.compile(r"^(\d{0,9})([#+=.)-])")
+"""What begins a heading, a list, a rule."""
 
 
 def _plain(text: str) -> str:
-    return text.replace("<", "&lt;").replace("*", "\\*")
+    """Text from outside that is shown as it is."""
+    escaped = _MARKUP.sub(r"\\\g<0>", printable(text).strip())
+    return _BLOCK.sub(r"\1\\\2", escaped)

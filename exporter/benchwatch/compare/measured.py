@@ -2,7 +2,8 @@
 
 - Throughput and bandwidth are sums over the workers, the mean latency is weighted by operations, percentiles come from
   summed bins, the connection time is the slowest worker's, `failed` is failed transactions of all.
-- Without a warm-up the figures are those of the tool's own final report, otherwise they come from its reports after it.
+- Without a warm-up the figures are those of the tool's own final report, otherwise they are of the time after it (see
+  workers), but for what only the final report tells (`measures.WHOLE_RUN`).
 - A group is one job and operation of fio, or all of pgbench (no labels). A job that reads and writes has a third
   group, `all`, in which syncs do not count.
 """
@@ -15,10 +16,10 @@ from ..exposition import Sample
 from ..timeline import Timeline
 from ..worker_metrics import RUN_INFO, RUN_PARAMETER
 from .course import Course, together
-from .figures import Figure, distribution, of_summary, rates
-from .latencies import Group, Latencies
+from .figures import Figure, distribution, of_summary, rates, results
+from .latencies import Group
 from .measures import LATENCY_MEAN, THROUGHPUT, TOOLS, Measure, Names
-from .workers import Finals, Worker, finals_of
+from .workers import Finals, Read, Worker
 
 ALL = "all"
 """The operation of a group that holds all reads, writes and trims of a job."""
@@ -34,9 +35,13 @@ class Run(NamedTuple):
     timelines: Sequence[Timeline]
     """Its workers."""
     warmup: float
+    left_out: float
+    """From the start on: the warm-up, and what its last report has of the time after it."""
     seconds: float | None
     """Length, warm-up included."""
     figures: Mapping[tuple[Group, Measure], Figure]
+    whole: Mapping[tuple[Group, Measure], float]
+    """Those that the final reports tell of the whole run, where the figures leave out a part of it."""
     courses: Mapping[Group, Course]
     """After the warm-up; without reports."""
     fixed_rate: frozenset[Group]
@@ -55,15 +60,12 @@ class Run(NamedTuple):
                 yield group, LATENCY_MEAN if fixed else THROUGHPUT
 
 
-def measure(timelines: Sequence[Timeline], latencies: Sequence[Mapping[Group, Latencies]], warmup: float) -> Run:
-    """The figures of one run, whose workers and their latencies are given in the same order."""
+def measure(timelines: Sequence[Timeline], read: Read, warmup: float) -> Run:
+    """The figures of one run, whose workers are given."""
     tool = timelines[0].tool
     names = TOOLS[tool]
-    finals = [finals_of(timeline) for timeline in timelines]
-    workers = [
-        Worker(timeline, names, final, found, warmup)
-        for timeline, final, found in zip(timelines, finals, latencies, strict=True)
-    ]
+    workers = [Worker(timeline, names, read, warmup) for timeline in timelines]
+    finals = [worker.final for worker in workers]
     by_result = not warmup or not any(worker.reported for worker in workers)
     groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups()}
     for job in dict.fromkeys(group[0] for group in groups if group):
@@ -71,6 +73,7 @@ def measure(timelines: Sequence[Timeline], latencies: Sequence[Mapping[Group, La
         if len(counted) > 1:
             groups[job, ALL] = counted
     figures: dict[tuple[Group, Measure], Figure] = {}
+    told: dict[tuple[Group, Measure], float] = {}
     courses = {}
     for group, parts in groups.items():
         members = [(worker, part) for worker in workers for part in parts if part in worker.groups()]
@@ -81,6 +84,8 @@ def measure(timelines: Sequence[Timeline], latencies: Sequence[Mapping[Group, La
             courses[group] = whole
         for one, figure in rates(members, whole, names, by_result):
             figures[group, one] = figure
+        for one, value in () if by_result else results(members, names):
+            told[group, one] = value
         for one, figure in distribution(members, whole, names) if len(parts) == 1 else ():
             figures[group, one] = figure
     for one, figure in of_summary(finals):
@@ -92,8 +97,10 @@ def measure(timelines: Sequence[Timeline], latencies: Sequence[Mapping[Group, La
         tool,
         timelines,
         warmup,
+        0.0 if by_result else max(worker.left_out for worker in workers),
         max(ends) - min(starts) if starts and ends else None,
         figures,
+        told,
         courses,
         frozenset(_fixed(groups, finals, names)),
         _parameters(timelines),

@@ -30,6 +30,8 @@ LATENCY_MAX = Measure("latency_max", "latency max", "seconds", "lower")
 FAILED = Measure("failed", "failed", "ratio", "lower")
 SKIPPED = Measure("skipped", "skipped", "ratio", "lower")
 CONNECTION = Measure("connection_time", "connection time", "seconds", "lower")
+WHOLE_RUN = frozenset({FAILED, SKIPPED, CONNECTION})
+"""Told by the final report alone, so of the whole run, its warm-up included."""
 MEASURES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX, FAILED, SKIPPED, CONNECTION)
 
 

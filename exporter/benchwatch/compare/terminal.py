@@ -1,4 +1,7 @@
-"""A comparison on a terminal: tables by rich, with colour where the terminal has it, plain where it is piped."""
+"""A comparison on a terminal: tables by rich, with colour where the terminal has it, plain where it is piped.
+
+All of its text goes through `_text`: names of runs, and what parameters are and say, were chosen by others.
+"""
 
 from itertools import groupby
 from typing import IO
@@ -8,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..printable import printable
 from .comparison import Comparison, Comparisons
 from .description import describe
 from .text import cells, heading, level, sentence
@@ -18,13 +22,13 @@ _COLOURS = {"better": "bold green", "worse": "bold red", "no difference shown": 
 def show(found: Comparisons, into: IO[str]) -> None:
     """Print a comparison."""
     console = Console(file=into, highlight=False, markup=False, emoji=False)
-    console.print(Text("base   ", "dim") + Text(describe(found.base), "bold"))
+    console.print(_text("base   ", "dim") + _text(describe(found.base), "bold"))
     for comparison in found.others:
-        console.print(Text("other  ", "dim") + Text(describe(comparison.other), "bold"))
+        console.print(_text("other  ", "dim") + _text(describe(comparison.other), "bold"))
         console.print()
         for verdict in comparison.verdicts:
             row = next(row for row in comparison.rows if comparison.verdict(row) is verdict)
-            console.print(Text(sentence(verdict, row, found.tool, found.each), _COLOURS[verdict.word]))
+            console.print(_text(sentence(verdict, row, found.tool, found.each), _COLOURS[verdict.word]))
         console.print()
         console.print(_table(found, comparison))
         console.print()
@@ -32,7 +36,7 @@ def show(found: Comparisons, into: IO[str]) -> None:
             console.print(_parameters(comparison))
             console.print()
         for finding in comparison.findings:
-            console.print(Text(f"! {finding.text}", "yellow"))
+            console.print(_text(f"! {finding.text}", "yellow"))
         if comparison.findings:
             console.print()
 
@@ -46,10 +50,12 @@ def _table(found: Comparisons, comparison: Comparison) -> Table:
     for group, rows in groupby(comparison.rows, lambda row: row.group):
         if heading(group):
             table.add_section()
-            table.add_row(Text(heading(group), "bold"))
+            table.add_row(_text(heading(group), "bold"))
         for row in rows:
             verdict = comparison.verdict(row)
-            table.add_row(*cells(row, found.tool), style=_COLOURS[verdict.word] if verdict else "")
+            table.add_row(
+                *map(_text, cells(row, found.tool, found.warmup)), style=_COLOURS[verdict.word] if verdict else ""
+            )
     return table
 
 
@@ -60,8 +66,13 @@ def _parameters(comparison: Comparison) -> Table:
         table.add_column(name, overflow="fold")
     for one in comparison.parameters:
         mark = "" if one.intended else "! "
-        table.add_row(f"{mark}{one.name}", one.base or "-", one.other or "-", style="" if one.intended else "bold red")
+        texts = (f"{mark}{one.name}", one.base or "-", one.other or "-")
+        table.add_row(*map(_text, texts), style="" if one.intended else "bold red")
     return table
+
+
+def _text(content: str, style: str = "") -> Text:
+    return Text(printable(content), style)
 
 
 def _new_table() -> Table:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from .changes import Row, Verdict
 from .latencies import Group
-from .measures import THROUGHPUT, TOOLS, Measure, Unit
+from .measures import THROUGHPUT, TOOLS, WHOLE_RUN, Measure, Unit
 
 _SCALES: dict[Unit, tuple[tuple[float, str], ...]] = {
     "seconds": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
@@ -57,12 +57,17 @@ def heading(group: Group) -> str:
     return " ".join(part for part in group if part)
 
 
-def cells(row: Row, tool: str) -> Sequence[str]:
+def row_title(measure: Measure, tool: str, warmup: bool) -> str:
+    """What a row of a table is called; one of the whole run says so if the others leave out a warm-up."""
+    return f"{title(measure, tool)}, whole run" if warmup and measure in WHOLE_RUN else title(measure, tool)
+
+
+def cells(row: Row, tool: str, warmup: bool) -> Sequence[str]:
     """A row of the table: measure, base, other, change, interval, which direction is better."""
     unit = row.measure.unit
     change = "" if row.ratio is None else percent(row.ratio)
     both = quantity(row.base, unit), quantity(row.other, unit)
-    return title(row.measure, tool), *both, change, interval(row.interval), row.measure.better
+    return row_title(row.measure, tool, warmup), *both, change, interval(row.interval), row.measure.better
 
 
 def sentence(verdict: Verdict, row: Row, tool: str, confidence: float) -> str:

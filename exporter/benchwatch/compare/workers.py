@@ -4,11 +4,18 @@ The interval of a report begins with the worker's report before it, whatever gro
 for others (stonewall) has its first report when it runs. That of the worker's first report begins with the run or,
 where this is longer ago than reports usually are apart, that much before it: until then files were laid out, tables
 vacuumed, programs loaded.
+
+With a warm-up all figures of a group are of one time, which begins
+
+- when the warm-up is over, where a transaction log dates every transaction: figures are then counted in the log;
+- else with the first report that begins after it, and ends with the last one: throughput and mean latency come from
+  these reports, percentiles from the bins of the log (where transactions are sampled) or of the documents.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,19 +38,31 @@ def finals_of(timeline: Timeline) -> Finals:
     return found
 
 
+_ROUNDED = 0.001
+"""Seconds by which the time of a report may be rounded."""
+_LOST = 0.01
+"""Part of the transactions that a log may lack of those that the final report counts."""
+
+Read = Callable[[Timeline, Collection[float]], Mapping[Group, Latencies]]
+"""Gives all latencies of a worker, such that parts of them may begin at the given times (see read_latencies)."""
+
+
+class Done(NamedTuple):
+    """What a group of a worker did: operations a second, operations with a latency, sum of these latencies (seconds).
+
+    None: not measured.
+    """
+
+    rate: float
+    timed: float | None
+    latency: float | None
+
+
 class Worker:
     """One worker of a run; `begin` is when its warm-up is over, Unix seconds, or minus infinity."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        names: Names,
-        final: Finals,
-        latencies: Mapping[Group, Latencies],
-        warmup: float,
-    ) -> None:
-        self.final = final
-        self.latencies = latencies
+    def __init__(self, timeline: Timeline, names: Names, read: Read, warmup: float) -> None:
+        self.final = finals_of(timeline)
         self.begin = timeline.start + warmup if warmup and timeline.start is not None else -math.inf
         self._names = names
         self._series = {
@@ -52,6 +71,12 @@ class Worker:
             if name
         }
         self._moments = _moments(timeline.start, [series.times for series in self._series[names.rate].values()])
+        self._start, self._end = timeline.start, timeline.end
+        self._latencies = read(timeline, [] if self.begin == -math.inf else self._cuts())
+        self._logged = frozenset(filter(self._is_logged, self._latencies))
+
+    def _cuts(self) -> list[float]:
+        return [self.begin, *(moment for group in self.groups() for moment in self._reports(group))]
 
     def groups(self) -> list[Group]:
         """What it did, in the order in which its tool reports it."""
@@ -59,8 +84,51 @@ class Worker:
 
     @property
     def reported(self) -> bool:
-        """Whether its tool reported while it ran."""
-        return bool(self._series[self._names.rate])
+        """Whether its tool told what it did while it ran, in reports or in a log."""
+        return bool(self._series[self._names.rate]) or bool(self._logged)
+
+    def _window(self, group: Group) -> tuple[float, float]:
+        """When the time begins and ends that figures of a group are of, Unix seconds; infinite: as the run does."""
+        if self.begin == -math.inf or group in self._logged:
+            return self.begin, math.inf
+        return self._reports(group)
+
+    @property
+    def left_out(self) -> float:
+        """Seconds from the start on that no figure is of."""
+        if self.begin == -math.inf or self._start is None:
+            return 0.0
+        return min((self._window(group)[0] for group in self.groups()), default=self.begin) - self._start
+
+    def _reports(self, group: Group) -> tuple[float, float]:
+        found = self.course(group)
+        if found is None or not len(found.ends):
+            return self.begin, math.inf
+        return found.begin - _ROUNDED, float(found.ends[-1]) - _ROUNDED
+
+    def latencies(self, group: Group) -> Latencies | None:
+        """After the warm-up; None without bins."""
+        return self._latencies[group].within(*self._window(group)) if group in self._latencies else None
+
+    def _is_logged(self, group: Group) -> bool:
+        """Whether a log has all that it did."""
+        told = self.result(self._names.result_operations, group)
+        latencies = self._latencies[group]
+        return latencies.whole and (told is None or abs(latencies.count - told) <= _LOST * told)
+
+    def done(self, group: Group) -> Done | None:
+        """After the warm-up, from the log or else from reports; None where neither tells."""
+        if group in self._logged and self.begin > -math.inf:
+            logged = self._latencies[group].within(self.begin)
+            end = max(self._latencies[group].end or self.begin, self._end or self.begin)
+            if end > self.begin and logged.count:
+                return Done(logged.count / (end - self.begin), logged.count, logged.total)
+        course = self.course(group)
+        rate = None if course is None else course.ratio("operations")
+        if course is None or rate is None:
+            return None
+        timed = float(course.totals["timed"].sum()) if "timed" in course.totals else None
+        return Done(rate, timed, None if timed is None else float(course.totals["latency"].sum()))
 
     def course(self, group: Group) -> Course | None:
         """After the warm-up; None without reports."""

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from ..errors import ConfigError
 from ..histogram import Buckets
+from ..printable import printable
 from ..tools import Begin, Misread
 from ..tools.fio import FIO
 from ..tools.fio.framing import Framer, Text
@@ -216,10 +217,10 @@ def without_documents(write: Callable[[memoryview], int]) -> Callable[[memoryvie
     return write_text
 
 
-def final_figures(path: Path) -> str:
+def final_figures(path: Path, warmup: float | None = None) -> str:
     """What fio's last document says: in a line, or in one for each job where they ran one after the other.
 
-    Empty if there is none that is final.
+    Empty if there is none that is final. It is of the whole run; that a `warmup` (seconds) is in it is said.
     """
     with path.open("rb") as file:
         file.seek(-min(_TAIL, path.stat().st_size), os.SEEK_END)
@@ -231,16 +232,17 @@ def final_figures(path: Path) -> str:
     if not state.outcome:
         return ""
     figures = state.figures()
+    included = f", the warm-up of {warmup:g} s included" if warmup else ""
     if figures.throughput is not None:
-        return f"fio over the whole run: {_in_words(figures.throughput, figures.latency, figures.p99)}"
+        return f"fio over the whole run{included}: {_in_words(figures.throughput, figures.latency, figures.p99)}"
     samples = state.samples(current=False)
     results = {(each.family, each.labels): each.value for each in samples if isinstance(each.value, float)}
     lines = []
     for (family, labels), iops in results.items():
         if family is RESULT_IOPS:
             mean, p99 = results.get((RESULT_LATENCY_AVERAGE, labels)), results.get((RESULT_LATENCY, (*labels, "0.99")))
-            lines.append(f"\n  {' '.join(labels)}: {_in_words(iops, mean, p99)}")
-    return "".join(["fio by job:", *lines]) if lines else ""
+            lines.append(f"\n  {printable(' '.join(labels))}: {_in_words(iops, mean, p99)}")
+    return "".join([f"fio by job{included}:", *lines]) if lines else ""
 
 
 def _in_words(iops: float, mean: float | None, p99: float | None) -> str:

@@ -80,7 +80,7 @@ def launch(plan: Plan, record: Record, terminal: Terminal) -> child.Ending:
             running.bar.stop()
         for sentence in wrong:
             terminal.say(sentence)
-    if prepared.hides_documents and (figures := fio.final_figures(record.file("out"))):
+    if prepared.hides_documents and (figures := fio.final_figures(record.file("out"), plan.content.get("warmup"))):
         terminal.say(figures)
     return ending
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from ..printable import lines
 from .child import signals_held
 from .sinks import Sink, write_to
 
@@ -36,9 +37,9 @@ class Terminal:
         return sink
 
     def say(self, sentence: str) -> None:
-        """A sentence of the launcher's own, on stderr."""
+        """A sentence of the launcher's own, on stderr; its line breaks are its own too."""
         outlet = self.outlet(STDERR, write_to(STDERR))
-        outlet.put(f"benchwatch: {sentence}\n".encode(errors="backslashreplace"))
+        outlet.put(f"benchwatch: {lines(sentence)}\n".encode())
 
     def wait(self, seconds: float | None = None) -> None:
         """Take no more into the outlets that there are, and wait until all is shown; if told, no longer than that."""

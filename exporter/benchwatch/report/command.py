@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import duration
 from ..errors import ConfigError
+from ..printable import printable
 
 if TYPE_CHECKING:
     from .page import Section
@@ -82,7 +83,9 @@ def _write(options: argparse.Namespace) -> int:
     empty = [path for path in given if not any(run.plans for run in find_runs([path], settings.runs, buckets))]
     if empty:
         paths = ", ".join(map(str, empty))
-        print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)
+        print(
+            f"benchwatch: nothing recognised in {printable(paths)}: expected output of pgbench or fio", file=sys.stderr
+        )
     if not found:
         return 1
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
@@ -94,13 +97,17 @@ def _write(options: argparse.Namespace) -> int:
         from .machine import sections
 
         machine = sections(options.prometheus, runs)
-    html, missing = document(runs, lambda worker: read_latencies(*files[worker.run, worker.worker]), machine)
+    html, missing = document(
+        runs, lambda worker, cuts: read_latencies(*files[worker.run, worker.worker], cuts), machine
+    )
     content = html.encode(errors="replace")
     try:
         options.output.write_bytes(content)
     except OSError as error:
         raise ConfigError(f"--output: {options.output} cannot be written: {error.strerror}") from error
     for sentence in missing:
-        print(f"benchwatch: {sentence}", file=sys.stderr)
-    print(f"{options.output}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB")
+        print(f"benchwatch: {printable(sentence)}", file=sys.stderr)
+    print(
+        f"{printable(str(options.output))}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB"
+    )
     return int(bool(missing or any(path.is_dir() for path in empty)))

@@ -2,7 +2,6 @@
 and a table."""
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from ..compare.changes import Row
 from ..compare.comparison import Comparisons, compare
@@ -10,7 +9,8 @@ from ..compare.experiment import CannotCompare, Experiment
 from ..compare.experiment import fault as fault
 from ..compare.measured import ALL, Run
 from ..compare.measures import MEASURES
-from ..compare.text import heading, interval, level, percent, quantity, sentence, title
+from ..compare.text import heading, interval, level, percent, quantity, row_title, sentence
+from ..printable import in_html
 from . import plots, style
 from .figures import Figure, Key
 from .page import Section
@@ -38,7 +38,7 @@ def changes(runs: Sequence[View], measured: Sequence[Run]) -> Section:
     if not each:
         return Section("What changed", notes=notes)
     found = each[0]._replace(others=[one for comparisons in each for one in comparisons.others])
-    verdicts = "".join(f"<p>{escape(text)}</p>" for text in _verdicts(found))
+    verdicts = "".join(f"<p>{in_html(text)}</p>" for text in _verdicts(found))
     findings = dict.fromkeys(f"{finding.text}." for one in found.others for finding in one.findings)
     return Section(
         "What changed", list(_bars(compared, found)), verdicts + _table(compared, found), [*notes, *findings]
@@ -70,8 +70,8 @@ def _rows(found: Comparisons, key: tuple[tuple[str, ...], str]) -> list[Row | No
     return [next((row for row in one.rows if (row.group, row.measure.name) == key), None) for one in found.others]
 
 
-def _name(row: Row, tool: str) -> str:
-    return f"{heading(row.group)} {title(row.measure, tool)}".strip()
+def _name(row: Row, found: Comparisons) -> str:
+    return f"{heading(row.group)} {row_title(row.measure, found.tool, found.warmup)}".strip()
 
 
 def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
@@ -83,7 +83,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
             better = f"{known[0].measure.better} is better"
             changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
             # Names of jobs are anybody's; a drawing holds only words of ours.
-            bars.append((_plain(_name(known[0], found.tool)), better, changes))
+            bars.append((_plain(_name(known[0], found)), better, changes))
     if not bars:
         return
     colours = [run.colour for run in runs[1:]]
@@ -108,22 +108,22 @@ def _plain(text: str) -> str:
 def _table(runs: Sequence[View], found: Comparisons) -> str:
     heads = "".join(
         f'<th scope="col"><i class="chip" style="border-top:3px solid {style.variable(run.colour)}"></i>'
-        f"{escape(run.name)}</th>" + ('<th scope="col">change</th>' if number else "")
+        f"{in_html(run.name)}</th>" + ('<th scope="col">change</th>' if number else "")
         for number, run in enumerate(runs)
     )
     body = ""
     for key in _keys(found):
         rows = _rows(found, key)
         first = next(row for row in rows if row is not None)
-        cells = f"<td>{escape(quantity(first.base, first.measure.unit))}</td>"
+        cells = f"<td>{in_html(quantity(first.base, first.measure.unit))}</td>"
         for row in rows:
             if row is None:
                 cells += '<td class="none">–</td><td></td>'
                 continue
             change = "" if row.ratio is None else percent(row.ratio)
-            sure = f"<small>{escape(interval(row.interval))}</small>" if row.interval else ""
-            cells += f"<td>{escape(quantity(row.other, row.measure.unit))}</td><td>{change}{sure}</td>"
-        name = escape(_name(first, found.tool))
+            sure = f"<small>{in_html(interval(row.interval))}</small>" if row.interval else ""
+            cells += f"<td>{in_html(quantity(row.other, row.measure.unit))}</td><td>{change}{sure}</td>"
+        name = in_html(_name(first, found))
         body += f'<tr><th scope="row">{name} <small>{first.measure.better} is better</small></th>{cells}</tr>'
     return (
         f'<div class="scroll"><table class="numbers"><thead><tr><td></td>{heads}</tr></thead>'

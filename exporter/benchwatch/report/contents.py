@@ -1,9 +1,8 @@
 """What stands on the page, in which order."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..compare.latencies import Group, Latencies
 from ..compare.measured import ALL, Run, measure
 from ..compare.measures import (
     BANDWIDTH,
@@ -15,8 +14,8 @@ from ..compare.measures import (
     SKIPPED,
     THROUGHPUT,
 )
-from ..compare.text import heading, quantity, title
-from ..timeline import Timeline
+from ..compare.text import heading, quantity, row_title
+from ..compare.workers import Read
 from . import tables
 from .comparison import changes
 from .figures import Key, Scene, benchmark_figures
@@ -30,9 +29,6 @@ _MOST_TILES = 12
 _NAMED = 3
 """How many runs the title names beside the first."""
 
-Read = Callable[[Timeline], Mapping[Group, Latencies]]
-"""Gives all latencies of a worker. It takes its time: the worker's output is read once more."""
-
 
 class Document(NamedTuple):
     """The page, and a sentence on each part that was asked for and could not be made."""
@@ -42,7 +38,10 @@ class Document(NamedTuple):
 
 
 def document(runs: Sequence[View], read: Read, machine: Iterable[Section]) -> Document:
-    """The whole page. `machine` is what a Prometheus knows of the runs' time."""
+    """The whole page.
+
+    `read` takes its time: a worker's output is read once more. `machine` is what a Prometheus knows of the runs' time.
+    """
     scenes = list(_scenes(runs))
     sections: list[Section] = []
     for scene in scenes:
@@ -70,7 +69,7 @@ def _scenes(runs: Sequence[View]) -> Iterator[Scene]:
 
 
 def _measure(run: View, read: Read) -> Run:
-    return measure(run.timelines, [read(worker) for worker in run.timelines], run.warmup)
+    return measure(run.timelines, read, run.warmup)
 
 
 def _summary(runs: Sequence[View]) -> str:
@@ -85,7 +84,7 @@ def _summary(runs: Sequence[View]) -> str:
 
 def _tiles(parts: Sequence[View], read: Read) -> list[tuple[str, str]]:
     """The main figures of one run, a part a tool, if they are few; percentiles as the tool says them, else as read."""
-    measured = [_measure(part, lambda worker: {}) for part in parts]
+    measured = [_measure(part, lambda worker, cuts: {}) for part in parts]
     if len(_main(measured)) <= _MOST_TILES and not all(map(_has_percentiles, measured)):
         measured = [_measure(part, read) for part in parts]
     found = _main(measured)
@@ -102,7 +101,7 @@ def _main(measured: Sequence[Run]) -> list[tuple[str, str]]:
     jobs = {group[0] for run in measured for group, _ in run.figures if group}
     return [
         (
-            f"{heading(group[-1:] if len(jobs) == 1 else group)} {title(one, run.tool)}".strip(),
+            f"{heading(group[-1:] if len(jobs) == 1 else group)} {row_title(one, run.tool, run.left_out > 0)}".strip(),
             quantity(run.figures[group, one].value, one.unit),
         )
         for run in measured
@@ -133,7 +132,7 @@ def _tables(runs: Sequence[View]) -> Iterator[Section]:
     heads = tables.heads(runs)
     results = tables.results(runs)
     if results:
-        yield Section("Results, as the tools report them", html=results)
+        yield Section("Results of the whole run, as the tools report them", html=results)
     differing, shared, machine = tables.settings(runs)
     html = ""
     if differing:

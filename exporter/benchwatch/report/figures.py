@@ -226,7 +226,7 @@ def _distribution(scene: Scene, operation: str, found: Sequence[tuple[View, Late
     if not curves:
         return
     what = f", {operation}" if operation else ""
-    without = " The warm-up is left out." if any(run.warmup for run, _ in found) else ""
+    without = " From the first report after the warm-up on." if any(run.warmup for run, _ in found) else ""
     yield Figure(
         f"Latency distribution{what}",
         plots.distribution(

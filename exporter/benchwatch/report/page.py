@@ -5,10 +5,10 @@ forbids scripts and all that comes from elsewhere, should something get through 
 """
 
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 from .. import __version__
+from ..printable import in_html
 from . import style
 from .figures import Figure, Key
 
@@ -74,39 +74,39 @@ def page(
     title: str, summary: str, tiles: Sequence[tuple[str, str]], keys: Sequence[Key], sections: Sequence[Section]
 ) -> str:
     """The document. `tiles` are the figures that a person looks at first, `keys` say which colour is which run."""
-    shown = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in tiles)
+    shown = "".join(f"<div><dt>{in_html(name)}</dt><dd>{in_html(value)}</dd></div>" for name, value in tiles)
     columns = 4 if len(tiles) % 4 == 0 else 5
     first = f'<dl class="tiles" style="--columns:{columns}">{shown}</dl>' if shown else ""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{style.css()}{_STYLE}</style></head>\n<body>"
-        f'<header><h1>{escape(title)}</h1><p class="soft">{escape(summary)}</p>{_legend(keys)}'
+        f"<title>{in_html(title)}</title><style>{style.css()}{_STYLE}</style></head>\n<body>"
+        f'<header><h1>{in_html(title)}</h1><p class="soft">{in_html(summary)}</p>{_legend(keys)}'
         f"{first}</header>\n<main>"
         f"{''.join(map(_section, sections))}</main>\n"
-        f"<footer>Made by benchwatch {escape(__version__)} from the output of the benchmark itself. This file needs no "
+        f"<footer>Made by benchwatch {__version__} from the output of the benchmark itself. This file needs no "
         "network. Where nothing was measured there is a gap, never a zero.</footer></body></html>\n"
     )
 
 
 def _section(section: Section) -> str:
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in section.notes)
+    notes = "".join(f'<p class="note">{in_html(note)}</p>' for note in section.notes)
     figures = "".join(map(_figure, section.figures))
-    return f"<section><h2>{escape(section.title)}</h2>{section.html}{notes}{figures}</section>\n"
+    return f"<section><h2>{in_html(section.title)}</h2>{section.html}{notes}{figures}</section>\n"
 
 
 def _figure(figure: Figure) -> str:
     return (
-        f'<figure><h3>{escape(figure.title)}</h3>{_legend(figure.keys)}<div class="plot">{figure.svg}</div>'
-        f"<figcaption>{escape(figure.caption)}</figcaption></figure>\n"
+        f'<figure><h3>{in_html(figure.title)}</h3>{_legend(figure.keys)}<div class="plot">{figure.svg}</div>'
+        f"<figcaption>{in_html(figure.caption)}</figcaption></figure>\n"
     )
 
 
 def _legend(keys: Sequence[Key]) -> str:
     lines = "".join(
         f'<li><i class="chip" style="border-top:3px {_BORDER[key.dashed]} {style.variable(key.colour)}"></i>'
-        f"{escape(key.name)}</li>"
+        f"{in_html(key.name)}</li>"
         for key in keys
     )
     return f'<ul class="keys">{lines}</ul>' if lines else ""

@@ -10,6 +10,8 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..printable import in_html
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -103,8 +105,6 @@ def begin() -> None:
 
 def svg(figure: "Figure", description: str) -> str:
     """A figure as an SVG element for an HTML page; `description` is for those who do not see it."""
-    from html import escape
-
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     text = io.StringIO()
@@ -115,5 +115,5 @@ def svg(figure: "Figure", description: str) -> str:
     element = _TAG.sub(lambda tag: _COLOUR.sub(lambda c: _VARIABLE.get(c[0], c[0]), _GROUP.sub("<g", tag[0])), element)
     opening, rest = element.split(">", 1)
     box = re.search(r'viewBox="[^"]*"', opening)
-    label = escape(description, quote=True)
+    label = in_html(description)
     return f'<svg role="img" aria-label="{label}" {box[0] if box else ""} xmlns:xlink="http://www.w3.org/1999/xlink">{rest}'

@@ -6,10 +6,10 @@ All text here may be anybody's; it is escaped on its way into HTML.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from html import escape
 from typing import NamedTuple
 
 from ..exposition import Sample
+from ..printable import in_html
 from ..timeline import Timeline
 from . import style, units
 from .views import View, parameters
@@ -156,13 +156,15 @@ def _tool(worker: Timeline) -> str:
 def table(columns: Sequence[tuple[str, str]], rows: Iterable[Row], *, numbers: bool = False) -> str:
     """Rows as an HTML table; `columns` are names and colours (CSS, or empty), shown where there is more than one."""
     chips = [f'<i class="chip" style="border-top:3px solid {colour}"></i>' if colour else "" for _, colour in columns]
-    head = "".join(f'<th scope="col">{chip}{escape(name)}</th>' for chip, (name, _) in zip(chips, columns, strict=True))
+    head = "".join(
+        f'<th scope="col">{chip}{in_html(name)}</th>' for chip, (name, _) in zip(chips, columns, strict=True)
+    )
     top = f"<thead><tr><td></td>{head}</tr></thead>" if len(columns) > 1 else ""
     body = "".join(map(_row, rows))
     return f'<div class="scroll"><table{" class=numbers" if numbers else ""}>{top}<tbody>{body}</tbody></table></div>'
 
 
 def _row(row: Row) -> str:
-    title = f' title="{escape(row.meaning)}"' if row.meaning else ""
-    values = "".join(f"<td>{escape(value) or _NONE}</td>" for value in row.values)
-    return f'<tr><th scope="row"{title}>{escape(row.name)}</th>{values}</tr>'
+    title = f' title="{in_html(row.meaning)}"' if row.meaning else ""
+    values = "".join(f"<td>{in_html(value) or _NONE}</td>" for value in row.values)
+    return f'<tr><th scope="row"{title}>{in_html(row.name)}</th>{values}</tr>'

@@ -80,6 +80,10 @@ class Figures(NamedTuple):
     """99th percentile of the latency, seconds."""
     operations: int | None
     """Operations completed since the start."""
+    time: float | None = None
+    """When the interval of throughput and latency ended, Unix seconds; None once the benchmark has ended."""
+    p99_time: float | None = None
+    """The same of p99, where that is of an interval of its own."""
 
 
 class Parser(Protocol):

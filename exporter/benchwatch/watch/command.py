@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import duration
 from ..durations import Duration
+from ..printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +68,8 @@ def _once(console: "Console", screen: "Screen", readings: "Readings") -> int:
     readings.take()
     moment = readings.moment()
     if moment.problem:
-        print(f"benchwatch: the exporter {screen.exporter} {moment.problem}. {moment.advice}".strip(), file=sys.stderr)
+        sentence = f"benchwatch: the exporter {screen.exporter} {moment.problem}. {moment.advice}"
+        print(printable(sentence.strip()), file=sys.stderr)
         return 1
     screen.show(moment)
     width = console.width if sys.stdout.isatty() else _PLAIN_WIDTH

@@ -1,7 +1,7 @@
 """Lines of text of fixed columns, and which of several blocks of lines get how much of a screen.
 
-What others chose (names of runs, summaries of alerts) comes onto the terminal through `text` only: without control
-characters, and never taken for markup.
+What others chose (names of runs, summaries of alerts) comes onto the terminal through `text` only: printable, and
+never taken for markup.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,13 +9,14 @@ from typing import Literal, NamedTuple
 
 from rich.text import Text
 
+from ..printable import printable
+
 Align = Literal["left", "right"]
 
 
 def text(content: str, style: str = "") -> Text:
-    """The content in a style; a character that cannot be printed is replaced, so nothing in it moves the cursor."""
-    safe = "".join(character if character.isprintable() else "\ufffd" for character in content)
-    return Text(safe, style=style, no_wrap=True, overflow="ellipsis")
+    """The content in a style; nothing in it commands the terminal (see `benchwatch.printable`)."""
+    return Text(printable(content), style=style, no_wrap=True, overflow="ellipsis")
 
 
 def line(*parts: tuple[Text, int, Align]) -> Text:

@@ -18,6 +18,10 @@ class Measured(NamedTuple):
     bandwidth: float | None = None
     target_rate: float | None = None
     target_bandwidth: float | None = None
+    time: float | None = None
+    """When the interval of rate and latency ended, Unix seconds, where that of the quantiles is another."""
+    quantiles_time: float | None = None
+    """The same of the quantiles."""
 
 
 class Worker(NamedTuple):
@@ -48,6 +52,8 @@ class Worker(NamedTuple):
     """Options of fio that make its numbers mean something else than they seem to."""
     remarks: tuple[str, ...] = ()
     """What to know of how its output was read."""
+    warmup: float = 0.0
+    """Seconds from the start on that comparisons leave out; the results here are with it."""
 
     @property
     def active(self) -> bool:

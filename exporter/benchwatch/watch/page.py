@@ -25,6 +25,8 @@ LIVE = frozenset(
         "pgbench_tps",
         "pgbench_latency_average_seconds",
         "pgbench_latency_window_seconds",
+        "pgbench_interval_timestamp_seconds",
+        "pgbench_latency_window_timestamp_seconds",
         "pgbench_transactions_total",
         "pgbench_failed_transactions_total",
         "pgbench_skipped_transactions_total",
@@ -49,9 +51,11 @@ SLOW = frozenset(
         "benchwatch_run_end_timestamp_seconds",
         "benchwatch_run_report_interval_seconds",
         "benchwatch_run_latency_objective_seconds",
+        "benchwatch_run_warmup_seconds",
         "pgbench_duration_seconds",
         "pgbench_result_tps",
         "pgbench_result_latency_average_seconds",
+        "pgbench_result_latency_seconds",
         "pgbench_result_transactions",
         "fio_result_iops",
         "fio_result_bandwidth_bytes_per_second",
@@ -191,6 +195,7 @@ def _worker(run: str, name: str, series: _Series) -> Worker:
         },
         remarks=tuple(labels["note"] for labels in series.labels("benchwatch_run_note_info")),
         warnings=tuple(dict.fromkeys(labels["warning"] for labels in series.labels("fio_job_warning"))),
+        warmup=series.value("benchwatch_run_warmup_seconds") or 0.0,
     )
 
 
@@ -200,6 +205,8 @@ def _now(series: _Series, tool: str) -> Iterator[Measured]:
             rate=series.value("pgbench_tps"),
             latency=series.value("pgbench_latency_average_seconds"),
             quantiles=series.by("pgbench_latency_window_seconds", "quantile"),
+            time=series.value("pgbench_interval_timestamp_seconds"),
+            quantiles_time=series.value("pgbench_latency_window_timestamp_seconds"),
         )
     for job, op in series.pairs("fio_ios_total", "fio_iops"):
         latest = _job_value(series, "fio_latency_max_seconds", job, op)
@@ -219,7 +226,11 @@ def _now(series: _Series, tool: str) -> Iterator[Measured]:
 def _result(series: _Series) -> Iterator[Measured]:
     rate = series.value("pgbench_result_tps")
     if rate is not None:
-        yield Measured(rate=rate, latency=series.value("pgbench_result_latency_average_seconds"))
+        yield Measured(
+            rate=rate,
+            latency=series.value("pgbench_result_latency_average_seconds"),
+            quantiles=series.by("pgbench_result_latency_seconds", "quantile"),
+        )
     for job, op in series.pairs("fio_result_iops"):
         yield Measured(
             job=job,

@@ -44,6 +44,8 @@ class Row(NamedTuple):
     late: bool = False
     """Whether a report is overdue."""
     objective: float | None = None
+    apart: str = ""
+    """How the second of its percentiles differs from the interval of its mean; empty if it hardly does."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -122,7 +124,8 @@ def _run(workers: list[Worker], now: float) -> RunRows:
     workers.sort(key=lambda worker: _natural(worker.name))
     rows = [row for worker in workers for row in _rows(worker, now, alone=len(workers) == 1)]
     tools = sorted({worker.tool for worker in workers})
-    totals = [_total([worker for worker in workers if worker.tool == tool], alone=len(tools) == 1) for tool in tools]
+    of_tools = [[worker for worker in workers if worker.tool == tool] for tool in tools]
+    totals = [_total(members, rows, alone=len(tools) == 1) for members in of_tools]
     counts = Counter(worker.state for worker in workers)
     return RunRows(
         name=workers[0].run,
@@ -133,8 +136,8 @@ def _run(workers: list[Worker], now: float) -> RunRows:
     )
 
 
-def _total(workers: Sequence[Worker], alone: bool) -> Row | None:
-    """The total of the workers of one tool; None where there is nothing to add up."""
+def _total(workers: Sequence[Worker], rows: Sequence[Row], alone: bool) -> Row | None:
+    """The total of the workers of one tool, among `rows` their own; None where there is nothing to add up."""
     measured = [one for worker in workers for one in worker.now if one.op != "sync"]
     if len(measured) < 2:
         return None
@@ -146,8 +149,16 @@ def _total(workers: Sequence[Worker], alone: bool) -> Row | None:
         name="all" if alone else f"all {tool}",
         measured=together,
         objective=_shared(worker.objective for worker in workers),
+        apart=max((row for row in rows if row.key[2] == tool and row.apart), key=_lag, default=_NOT_APART).apart,
         notes=(*_bandwidth(together), *([Note(f"{figures.count(failed)} failed", bad=True)] if failed else [])),
     )
+
+
+def _lag(row: Row) -> float:
+    return abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0))
+
+
+_NOT_APART = Row((), "", Measured())
 
 
 def _shared(values: Iterable[float | None]) -> float | None:
@@ -165,6 +176,8 @@ def _facts(workers: Sequence[Worker], now: float) -> Iterable[str]:
         yield figures.duration(elapsed)
         if duration is not None and elapsed <= duration:
             yield f"{figures.duration(duration - elapsed)} left"
+        if warming_up := figures.warming_up(max(worker.warmup for worker in workers), min(starts), now):
+            yield warming_up
     tools = {f"{worker.tool} {worker.tool_version.removeprefix('fio-').split(' ')[0]}".strip() for worker in workers}
     yield ", ".join(sorted(tools))
     if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows are named after the jobs
@@ -190,6 +203,13 @@ def _rows(worker: Worker, now: float, alone: bool) -> Iterable[Row]:
             late=late,
             measured=measured,
             objective=worker.objective,
+            apart=figures.apart(
+                measured.time,
+                worker.report_interval,
+                measured.latency,
+                measured.quantiles.get("0.99"),
+                measured.quantiles_time,
+            ),
         )
         yield row._replace(notes=tuple(_notes(row, worker if not number else None)))
 
@@ -212,7 +232,7 @@ def _notes(row: Row, worker: Worker | None) -> Iterable[Note]:
     if measured.target_bandwidth:
         share = "" if measured.bandwidth is None else f": {measured.bandwidth / measured.target_bandwidth:.0%}"
         low = measured.bandwidth is not None and measured.bandwidth < _TARGET_REACHED * measured.target_bandwidth
-        yield Note(f"target {bytes_a_second(measured.target_bandwidth)}{share}", bad=low)
+        yield Note(f"target {figures.bandwidth(measured.target_bandwidth)}{share}", bad=low)
     if "0.999" in measured.quantiles:
         yield Note(f"p99.9 {figures.latency(measured.quantiles['0.999'])}")
     if worker:
@@ -231,13 +251,7 @@ _TARGET_REACHED = 0.95
 
 def _bandwidth(measured: Measured) -> Iterable[Note]:
     if measured.bandwidth is not None:
-        yield Note(bytes_a_second(measured.bandwidth))
-
-
-def bytes_a_second(value: float) -> str:
-    """A bandwidth: 3.28 MB/s."""
-    text = figures.rate(value)
-    return f"{text[:-1]} {text[-1]}B/s" if text[-1:].isalpha() else f"{text} B/s"
+        yield Note(figures.bandwidth(measured.bandwidth))
 
 
 class Trends:

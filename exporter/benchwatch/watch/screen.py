@@ -97,7 +97,7 @@ class Screen:
             wanted = 2 + (mapped + (mapped < len(page.vdisks)) if mapped else len(page.vdisks))
             blocks.append(Block(lambda lines: _vdisks(page, moment.now, width, lines), wanted, 3 + min(mapped, 2)))
         if ended:
-            rows = sum(max(1, len(worker.result)) for worker in ended)
+            rows = sum(max(1, len(worker.result)) for worker in ended) + bool(_warmups(ended))
             least = 1 + min(recent, 2) if recent else 0
             blocks.append(Block(lambda lines: _ended(ended, moment.now, width, lines), 1 + rows, least))
         return fit(blocks, height)
@@ -192,6 +192,8 @@ _STATE = 9
 def _ended(workers: Sequence[Worker], now: float, width: int, lines: int) -> list[Text]:
     """Workers of ended runs with their results, a line each operation, the last to end first."""
     results = [(worker, result) for worker in workers for result in worker.result or (Measured(),)]
+    warmups = _warmups(workers)
+    lines -= bool(warmups)
     shown = results if len(results) < lines else results[: max(0, lines - 2)]
     names = [
         " ".join(dict.fromkeys(filter(None, (worker.run, *labels_of(worker, result, alone=True)))))
@@ -205,7 +207,15 @@ def _ended(workers: Sequence[Worker], now: float, width: int, lines: int) -> lis
     drawn = [head, *(_result(name, length, *of, now) for name, of in zip(names, shown, strict=True))]
     if len(shown) < len(results):
         drawn.append(text(f"    + {len(results) - len(shown)} more", "dim"))
+    if warmups:
+        drawn.append(text(f"    whole runs, warm-ups included: {warmups}", "dim"))
     return drawn
+
+
+def _warmups(workers: Sequence[Worker]) -> str:
+    """The runs with results that have a warm-up, and how long it is."""
+    found = {worker.run: worker.warmup for worker in workers if worker.warmup and worker.result}
+    return ", ".join(f"{run} {figures.duration(warmup)}" for run, warmup in found.items())
 
 
 def _result(name: str, length: int, worker: Worker, result: Measured, now: float) -> Text:

@@ -144,11 +144,20 @@ def _plan(run: RunRows, remarks: str, most: int | None = None) -> _Plan:
     rows: Sequence[Row] = run.rows
     if most is not None:
         rows = sorted(rows, key=_worst_first)[: max(most, 0 if run.totals else 1)]
-    shown = [
-        (row, [note for note in row.notes if remarks == "all" or (remarks == "bad" and note.bad)])
-        for row in (*run.totals, *rows)
-    ]
+    shown = [_with_notes(row, remarks) for row in (*run.totals, *rows)]
     return _Plan(run, shown, len(run.rows) - len(rows))
+
+
+def _with_notes(row: Row, remarks: str) -> tuple[Row, list[Note]]:
+    """A row and what is said under it. Where its percentiles are of another time, that is said, there or beside."""
+    if remarks == "all" and row.apart and row.state in ("running", ""):
+        return row._replace(apart=""), [Note(f"{_which(row)} {row.apart}"), *row.notes]
+    return row, [note for note in row.notes if remarks == "all" or (remarks == "bad" and note.bad)]
+
+
+def _which(row: Row) -> str:
+    """What of a row is of the log's last second: percentiles, or of a total the highest latency alone."""
+    return "percentiles" if "0.99" in row.measured.quantiles else "max"
 
 
 def _draw(plan: _Plan, trends: Trends, look: Look) -> list[Text]:
@@ -193,6 +202,10 @@ def _row(row: Row, trends: Trends, look: Look) -> Text:
     if state not in ("running", ""):
         told = ": ".join(filter(None, (state, row.reason))) if not look.lost else "exporter does not answer"
         return line((start, start.cell_len, "left"), (text(told, STYLES.get(state, "")), room, "left"))
+    if row.apart and not look.lost:
+        name, quantile = ("p99", "0.99") if "0.99" in measured.quantiles else ("max", "1")
+        told = f"{name} {figures.latency(measured.quantiles.get(quantile)).replace(' ', '')}, {row.apart}"
+        return line((start, start.cell_len, "left"), (text(told, "dim"), room, "left"))
     return line(
         (start, start.cell_len, "left"),
         *(

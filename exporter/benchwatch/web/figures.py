@@ -5,6 +5,7 @@ import time
 
 NOT_MEASURED = "–"
 _PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))
+_SIZES = ((2.0**30, "GiB/s"), (2.0**20, "MiB/s"), (2.0**10, "KiB/s"), (1.0, "B/s"))
 _TIMES = ((" µs", 1e-6), (" ms", 1e-3), (" s", 1.0))
 
 
@@ -44,6 +45,14 @@ def count(value: float | None) -> str:
     return f"{value:.0f}" if value < 999.5 else _scaled(value, _PREFIXES)
 
 
+def bandwidth(value: float | None) -> str:
+    """Bytes a second, in the units of fio and `benchwatch compare`: 999 B/s, 3.12 MiB/s."""
+    if value is None or not _measured(value):
+        return NOT_MEASURED
+    factor, unit = next((size for size in _SIZES if value >= size[0]), _SIZES[-1])
+    return f"{_digits(value / factor)} {unit}" if factor > 1 else f"{value:.0f} {unit}"
+
+
 def latency(seconds: float | None) -> str:
     """A latency: 123 µs, 1.23 ms, 12.3 s."""
     if seconds is None or not _measured(seconds):
@@ -74,6 +83,39 @@ def age(seconds: float | None) -> str:
     if seconds <= -1:
         return f"{duration(-seconds)} ahead"
     return f"{duration(max(0.0, seconds))} ago"
+
+
+def apart(
+    time: float | None, interval: float | None, latency: float | None, percentile: float | None, of: float | None
+) -> str:
+    """How the second of a percentile differs from the interval of the mean latency beside it; empty if it hardly does.
+
+    The mean is of `interval` seconds up to `time`, the percentile of the second up to `of` (Unix seconds; None: of the
+    mean's own interval). Less than a second between them is nothing to speak of, unless the mean is above the
+    percentile: then they cannot be of the same time.
+    """
+    if time is None or of is None or time == of:
+        return ""
+    later = time - of
+    said = ["of 1 s"] if interval is not None and interval > _LONGER else []
+    if abs(later) >= 1 or (not said and latency is not None and percentile is not None and latency > percentile):
+        said.append(f"{duration(abs(later))} {'older' if later > 0 else 'newer'}")
+    return ", ".join(said)
+
+
+_LONGER = 1.5
+"""Seconds from which on an interval is not taken for one of a second."""
+
+
+def warming_up(warmup: float, start: float | None, now: float) -> str:
+    """What is left of a warm-up, for a run that is active; empty without one or when it is over."""
+    left = 0.0 if start is None else start + warmup - now
+    return f"warm-up, {duration(left)} left" if warmup and left > 0 else ""
+
+
+def with_warmup(warmup: float) -> str:
+    """What the figures of an ended run are of, if that does not go without saying."""
+    return f"whole run, the warm-up of {duration(warmup)} included" if warmup else ""
 
 
 def clock_time(unix_seconds: float) -> str:

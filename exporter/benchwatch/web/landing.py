@@ -1,18 +1,18 @@
 """The landing page: what runs now and how it does, what ended, which CVMs answer, and how to begin.
 
 One HTML document without anything from elsewhere, whole without script. What others chose (names of runs and workers,
-reasons, the Host header) is escaped wherever it stands.
+reasons, the Host header) goes through `in_html` wherever it stands.
 """
 
 import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
 from itertools import groupby
 from math import inf
 
 from .. import __version__
+from ..printable import in_html
 from . import figures
 from .assets import ICON, SCRIPT, STYLE
 from .model import Board, CvmView, WorkerView
@@ -55,7 +55,7 @@ def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<noscript><meta http-equiv="refresh" content="{seconds}"></noscript>'
         f'<title>{title}</title><link rel="icon" href="{ICON}"><style>{STYLE}</style></head>\n<body>'
-        f'<header><h1>benchwatch</h1><span class="soft">{escape(__version__)}</span></header>\n<main>'
+        f'<header><h1>benchwatch</h1><span class="soft">{in_html(__version__)}</span></header>\n<main>'
         '<p class="banner bad" id="lost" role="status" hidden>The exporter does not answer. '
         "The figures below are from the time they name.</p>\n"
         f'<div id="live" data-seconds="{seconds}">{live}</div>\n'
@@ -89,19 +89,20 @@ def _banners(board: Board) -> str:
         texts.append(f"Not ready: {board.ready_reason}")
     if board.catching_up:
         texts.append(f"Catching up: {board.catching_up}. Figures are complete when this is done.")
-    return "".join(f'<p class="banner warn">{escape(text)}</p>' for text in texts)
+    return "".join(f'<p class="banner warn">{in_html(text)}</p>' for text in texts)
 
 
 def _state(kind: str, word: str = "") -> str:
-    return f'<span class="state {escape(kind)}">{escape(word or kind)}</span>'
+    return f'<span class="state {in_html(kind)}">{in_html(word or kind)}</span>'
 
 
-def _figure(label: str, text: str, unit: str = "", *, bold: bool = False) -> str:
+def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: str = "") -> str:
     if text == figures.NOT_MEASURED:
         text = f'<span class="soft" title="not measured">{text}</span>'
     else:
-        text = (f"<b>{text}</b>" if bold else text) + (f" {escape(unit)}" if unit else "")
-    return f'<td class="figure" data-label="{label}">{text}</td>'
+        text = (f"<b>{text}</b>" if bold else text) + (f" {in_html(unit)}" if unit else "")
+    beside = f" <small>{note}</small>" if note else ""
+    return f'<td class="figure" data-label="{label}">{text}{beside}</td>'
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -130,7 +131,9 @@ def _more(count: int) -> str:
 
 
 def _card(group: Sequence[WorkerView], shown: Sequence[WorkerView], now: float) -> str:
-    summary = f'<h3>{escape(group[0].run)}</h3><span class="soft">{escape(", ".join(sorted({w.tool for w in group})))}'
+    summary = (
+        f'<h3>{in_html(group[0].run)}</h3><span class="soft">{in_html(", ".join(sorted({w.tool for w in group})))}'
+    )
     if len(group) > 1:
         summary += f" · {len(group)} workers: {_counted(Counter(worker.state for worker in group))}"
         summary += _together(group)
@@ -144,7 +147,7 @@ def _together(group: Sequence[WorkerView]) -> str:
     units = {worker.throughput_unit for worker in running}
     if len(units) != 1:
         return ""
-    return f" · together {figures.rate(sum(worker.throughput or 0.0 for worker in running))} {escape(units.pop())}"
+    return f" · together {figures.rate(sum(worker.throughput or 0.0 for worker in running))} {in_html(units.pop())}"
 
 
 _HEAD = (
@@ -161,16 +164,26 @@ def _row(worker: WorkerView, now: float) -> str:
     times = [report.time for report in recent]
     rates, delays = [report.throughput for report in recent], [report.latency for report in recent]
     return (
-        f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{escape(worker.worker)}</th>'
-        f'<td class="where">{_why(worker)}</td>'
+        f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{in_html(worker.worker)}</th>'
+        f'<td class="where">{_why(worker, now)}</td>'
         f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
         f"{_spark('Throughput', times, rates, now, figures.rate, 'rate')}"
         f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
         f"{_spark('Mean latency', times, delays, now, figures.latency, 'delay')}"
-        f"{_figure('p99', figures.latency(worker.p99), bold=True)}"
+        f"{_figure('p99', figures.latency(worker.p99), bold=True, note=_apart(worker))}"
         f"{_figure('Operations', figures.count(worker.operations))}"
         f"{_figure('Duration', figures.duration(_length(worker, now)))}{_figure('Last report', figures.age(age))}</tr>"
     )
+
+
+def _warmup(worker: WorkerView, now: float) -> str:
+    if worker.active:
+        return figures.warming_up(worker.warmup, worker.start, now)
+    return "" if worker.throughput is None else figures.with_warmup(worker.warmup)
+
+
+def _apart(worker: WorkerView) -> str:
+    return figures.apart(worker.time, worker.report_interval, worker.latency, worker.p99, worker.p99_time)
 
 
 _STALE = ' class="stale"'
@@ -181,12 +194,12 @@ def _length(worker: WorkerView, now: float) -> float | None:
     return None if worker.start is None or end is None else end - worker.start
 
 
-def _why(worker: WorkerView) -> str:
-    return _state(worker.state) + "".join(map(_reason, (worker.reason, *worker.notes)))
+def _why(worker: WorkerView, now: float) -> str:
+    return _state(worker.state) + "".join(map(_reason, (worker.reason, _warmup(worker, now), *worker.notes)))
 
 
 def _reason(text: str) -> str:
-    return f'<span class="reason">{escape(text)}</span>' if text else ""
+    return f'<span class="reason">{in_html(text)}</span>' if text else ""
 
 
 def _spark(
@@ -213,10 +226,10 @@ def _ended(workers: Sequence[WorkerView], now: float) -> str:
     rows = []
     for worker in sorted(workers, key=_ended_at, reverse=True)[:ENDED_SHOWN]:
         ended = None if worker.end is None else now - worker.end
-        name = "" if worker.worker == worker.run else f' <span class="soft">{escape(worker.worker)}</span>'
+        name = "" if worker.worker == worker.run else f' <span class="soft">{in_html(worker.worker)}</span>'
         rows.append(
-            f'<tr><th scope="row">{escape(worker.run)}{name}</th>'
-            f'<td class="where">{_why(worker)}</td><td>{escape(worker.tool)}</td>'
+            f'<tr><th scope="row">{in_html(worker.run)}{name}</th>'
+            f'<td class="where">{_why(worker, now)}</td><td>{in_html(worker.tool)}</td>'
             f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
             f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
             f"{_figure('p99', figures.latency(worker.p99), bold=True)}"
@@ -241,12 +254,12 @@ def _cvms(cvms: Sequence[CvmView]) -> str:
     rows = []
     for cvm in cvms:
         kind, word = {True: ("up", "answers"), False: ("down", "no answer"), None: ("new", "not polled yet")}[cvm.up]
-        link = f'<a href="{escape(cvm.url)}" rel="noreferrer">{escape(cvm.url)}</a>' if _WEB.match(cvm.url) else ""
+        link = f'<a href="{in_html(cvm.url)}" rel="noreferrer">{in_html(cvm.url)}</a>' if _WEB.match(cvm.url) else ""
         rows.append(
-            f'<tr><th scope="row">{escape(cvm.name)}</th><td class="where">{_state(kind, word)}</td>'
+            f'<tr><th scope="row">{in_html(cvm.name)}</th><td class="where">{_state(kind, word)}</td>'
             f"{_figure('Last success', figures.age(cvm.age))}"
             f"{_figure('VDisks', figures.count(cvm.vdisks if cvm.up else None))}"
-            f'<td class="wide">{link or escape(cvm.url)}</td><td class="wide">{escape(cvm.error)}</td></tr>'
+            f'<td class="wide">{link or in_html(cvm.url)}</td><td class="wide">{in_html(cvm.error)}</td></tr>'
         )
     return (
         '<article class="card"><table><thead><tr><th>CVM</th><th>State</th><th class="figure">Last success</th>'
@@ -279,7 +292,7 @@ def _begin(board: Board, url: str, user: str, first: bool) -> str:
             + '</li><li>It appears on this page and in <a href="metrics">/metrics</a> as soon as it reports. '
             "A run may have many workers, each sent under a name of its own.</li>"
             "<li>On this machine, output written straight to "
-            f"<code>{escape(str(folder))}/my-run/db1.log</code> is watched as well.</li></ol>"
+            f"<code>{in_html(str(folder))}/my-run/db1.log</code> is watched as well.</li></ol>"
         )
     title = "Nothing to show yet: watch a benchmark" if first else "Watch a benchmark"
     return f'<details class="card"{" open" if first else ""}><summary>{title}</summary>{body}</details>\n'
@@ -289,4 +302,4 @@ _FIO = "fio --output-format=json+ --status-interval=1 --eta=never"
 
 
 def _command(text: str) -> str:
-    return f"<pre><code>{escape(text)}</code></pre>"
+    return f"<pre><code>{in_html(text)}</code></pre>"

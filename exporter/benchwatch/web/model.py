@@ -29,7 +29,15 @@ class WorkerView:
     latency: float | None = None
     """Mean latency in seconds, of the same time."""
     p99: float | None = None
-    """99th percentile of the latency in seconds, of the same time."""
+    """99th percentile of the latency in seconds, of the same time unless `p99_time` is another."""
+    time: float | None = None
+    """When the interval of throughput and latency ended; None once the benchmark has ended."""
+    p99_time: float | None = None
+    """The same of p99, where that is of an interval of its own."""
+    report_interval: float | None = None
+    """Seconds."""
+    warmup: float = 0.0
+    """Seconds from the start on that comparisons leave out; the figures here are with it."""
     operations: float | None = None
     """Operations since the start."""
     start: float | None = None

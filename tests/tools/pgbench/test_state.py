@@ -160,6 +160,7 @@ def test_gauges_are_those_of_the_last_line_and_end_with_the_run() -> None:
         ("pgbench_latency_average_seconds",): 0.000331,
         ("pgbench_latency_stddev_seconds",): 0.000472,
         ("pgbench_rate_limit_lag_seconds",): 0.000047,
+        ("pgbench_interval_timestamp_seconds",): ARRIVED,
     }
     totals = {("pgbench_transactions_total",): 367, ("pgbench_skipped_transactions_total",): 3}
     assert values(state) == {**gauges, **totals}
@@ -231,7 +232,7 @@ def test_figures_are_those_of_the_last_report_and_at_the_end_of_the_whole_run() 
     running = state_of(PROGRESS.format(1, 408), log)
     assert running.figures()[:2] == (408.0, 0.001)
     assert running.figures().p99 == pytest.approx(0.0099, rel=0.016)
-    assert state_of(PROGRESS.format(1, 408)).figures() == Figures(408.0, 0.001, None, 367)
+    assert state_of(PROGRESS.format(1, 408)).figures() == Figures(408.0, 0.001, None, 367, ARRIVED)
     assert state_of("").figures() == Figures(None, None, None, None)
     (ended,) = read(streams("txlog-rate-limit-15.18"))
     assert ended.figures()[:2] == (316.008227, 0.000601)

@@ -138,6 +138,27 @@ def test_window_does_not_outlive_a_log_that_went_quiet() -> None:
     assert state.version == version
 
 
+def times_of(state: PgbenchState) -> tuple[float | None, float | None]:
+    found = values(state)
+    names = ("pgbench_interval_timestamp_seconds", "pgbench_latency_window_timestamp_seconds")
+    interval, window = (found.get((name,)) for name in names)
+    figures = state.figures()
+    assert (figures.time, figures.p99_time) == (interval, window)
+    return interval, window
+
+
+def test_the_time_of_a_late_log_is_told_beside_that_of_the_progress_line() -> None:
+    state = new_state()
+    feed(state, "log", log(0, 100) + log(1, 100), "a")
+    assert times_of(state) == (None, SECOND + 1), "the run's first second is no whole one"
+    feed(state, "log", log(2, 100), "a")
+    assert times_of(state) == (SECOND + 2, SECOND + 2), "the log drives both"
+    feed(state, "text", f"progress: {SECOND + 6.25} s, 2.0 tps, lat 6660.000 ms stddev 0.100\n", "stderr")
+    assert times_of(state) == (SECOND + 6.25, SECOND + 2)
+    feed(state, "text", f"progress: {SECOND + 7.25} s, 0.0 tps, lat 0.000 ms stddev 0.000\n", "stderr")
+    assert times_of(state) == (SECOND + 7.25, None)
+
+
 def test_window_is_no_part_of_a_run_that_ended() -> None:
     state = new_state()
     feed(state, "log", log(0, 100) + log(1, 100), "a")

@@ -10,7 +10,7 @@ from ...histogram import BINS, Buckets, Counts, bins, quantiles
 from . import metrics
 from .decimals import Integers
 from .transactions import Transactions
-from .windows import Windows
+from .windows import QUANTILES, Windows
 
 _BLOCK = 4096  # bytes that pgbench writes at a time
 _GAPS = 0.01  # of the transactions; a damaged line or two leave less, sampling leaves more
@@ -34,6 +34,7 @@ class TransactionLog:
         self._buckets = buckets
         self._bins: dict[int, Counts] = {}
         self._sums: dict[int, int] = {}
+        self._highest = 0
         self._examined = 0
         self._missing = 0
         self._extra = ""
@@ -62,7 +63,7 @@ class TransactionLog:
     @property
     def whole(self) -> bool:
         """Whether every transaction is in it, sooner or later (not with --sampling-rate)."""
-        return self._missing <= _GAPS * (self._examined + self._missing)
+        return is_whole(self._examined, self._missing)
 
     @property
     def retries(self) -> tuple[int, int] | None:
@@ -79,10 +80,11 @@ class TransactionLog:
             return None
         return max(1.0, *((end - begin) * _BLOCK / size for begin, end, size in self._spans.values()))
 
-    @property
-    def p99(self) -> float | None:
-        """99th percentile of all latencies, seconds."""
-        return next(iter(quantiles(sum(self._bins.values(), np.zeros(BINS, np.int64)), (0.99,))), None)
+    def quantiles(self) -> list[float]:
+        """Those of windows.QUANTILES of all latencies, and the exact maximum, seconds; empty without any."""
+        found = quantiles(sum(self._bins.values(), np.zeros(BINS, np.int64)), QUANTILES)
+        highest = self._highest / 1e6
+        return [*(min(value, highest) for value in found), highest] if found else []
 
     def histograms(self) -> Iterator[Sample]:
         """pgbench_latency_seconds of each script."""
@@ -100,12 +102,18 @@ class TransactionLog:
     def _count(self, record: Transactions, stream: str) -> None:
         latency = record.latency
         filled = bins(latency * 1000)
+        self._highest = max(self._highest, int(latency.max()))
         for script, chosen in _groups(record.script):
             self._bins.setdefault(script, np.zeros(BINS, np.int64))
             self._bins[script] += np.bincount(filled[chosen], minlength=BINS)
             self._sums[script] = self._sums.get(script, 0) + int(latency[chosen].sum())
         for second, chosen in _groups(record.second):
             self.windows.add(stream, second, latency[chosen], np.bincount(filled[chosen], minlength=BINS))
+
+
+def is_whole(examined: int, missing: int) -> bool:
+    """Whether every transaction is in a log, by those that were examined and those missing among them."""
+    return missing <= _GAPS * (examined + missing)
 
 
 def _groups(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:

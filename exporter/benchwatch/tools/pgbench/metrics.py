@@ -33,6 +33,18 @@ LATENCY_WINDOW = Family(
     "transaction log (-l), within 1.6 %; quantile 1 is the exact maximum. Absent when nothing completed.",
     labels=("quantile",),
 )
+INTERVAL_TIME = Family(
+    "pgbench_interval_timestamp_seconds",
+    "gauge",
+    "Unix time at which the interval ended that pgbench_tps, latency average, latency stddev and lag are of: that of "
+    "the last progress line, or of the last closed second of the transaction log.",
+)
+LATENCY_WINDOW_TIME = Family(
+    "pgbench_latency_window_timestamp_seconds",
+    "gauge",
+    "Unix time at which the second ended that pgbench_latency_window_seconds is of. The transaction log comes in "
+    "blocks, so at low rates it is up to some 12 s earlier than pgbench_interval_timestamp_seconds. Absent with them.",
+)
 TRANSACTIONS = Family(
     "pgbench_transactions_total",
     "counter",
@@ -96,6 +108,12 @@ RESULT_LATENCY_AVERAGE = _runs(
 RESULT_LATENCY_STDDEV = _runs(
     "pgbench_result_latency_stddev_seconds",
     "Standard deviation of the latency of the run, seconds: latency stddev of the final report.",
+)
+RESULT_LATENCY = _runs(
+    "pgbench_result_latency_seconds",
+    "Latency quantiles of the run, seconds, once its final report has come: of all transactions in the transaction "
+    "log (-l), within 1.6 %; quantile 1 is the exact maximum. With --sampling-rate of the sampled transactions only.",
+    "quantile",
 )
 RESULT_TRANSACTIONS = _runs(
     "pgbench_result_transactions",

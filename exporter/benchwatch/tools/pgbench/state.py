@@ -232,6 +232,7 @@ class PgbenchState:
             if window := self._shown_window:
                 for label, value in zip(_QUANTILE_LABELS, window.quantiles, strict=True):
                     yield Sample(metrics.LATENCY_WINDOW, (label,), value)
+                yield Sample(metrics.LATENCY_WINDOW_TIME, (), window.second + 1)
         for name, family in COUNTERS.items():
             if (total := self._counter(name)) is not None:
                 yield Sample(family, (), total)
@@ -239,16 +240,30 @@ class PgbenchState:
         if "scale_factor" not in self._results.parameters and self._scale_factor is not None:
             yield Sample(metrics.SCALE_FACTOR, (), self._scale_factor)
         yield from self._results.samples()
+        for label, value in self._results_latency().items():
+            yield Sample(metrics.RESULT_LATENCY, (label,), value)
 
     def figures(self) -> Figures:
         """Of the last report, or of the whole run once it has ended."""
         transactions = self._counter("transactions")
         if self.outcome:
             results = self._results.figures
-            return Figures(results.get("tps"), results.get("latency_average"), self._log.p99, transactions)
+            p99 = self._results_latency().get("0.99")
+            return Figures(results.get("tps"), results.get("latency_average"), p99, transactions)
         last, window = self._last_interval_gauges(), self._shown_window
-        p99 = window.quantiles[QUANTILES.index(0.99)] if window else None
-        return Figures(last.get(metrics.TPS), last.get(metrics.LATENCY_AVERAGE), p99, transactions)
+        return Figures(
+            last.get(metrics.TPS),
+            last.get(metrics.LATENCY_AVERAGE),
+            window.quantiles[QUANTILES.index(0.99)] if window else None,
+            transactions,
+            last.get(metrics.INTERVAL_TIME),
+            window.second + 1 if window else None,
+        )
+
+    def _results_latency(self) -> dict[str, float]:
+        """Quantiles of all latencies by label; none without the final report, as there is no mean then either."""
+        over = self.outcome and "tps" in self._results.figures
+        return dict(zip(_QUANTILE_LABELS, self._log.quantiles(), strict=False)) if over else {}
 
     def _last_interval_gauges(self) -> dict[Family, float | None]:
         line, windows = self._last_line, self._log.windows
@@ -258,14 +273,16 @@ class PgbenchState:
                 metrics.LATENCY_AVERAGE: line.latency,
                 metrics.LATENCY_STDDEV: line.stddev,
                 metrics.LAG: line.lag,
+                metrics.INTERVAL_TIME: self._dated(line),
             }
         if not (self._log.whole and windows.measured):
             return {}
-        window = windows.last
+        window, closed = windows.last, windows.closed
         return {
             metrics.TPS: float(window.transactions) if window else 0.0,
             metrics.LATENCY_AVERAGE: window.latency_average if window else None,
             metrics.LATENCY_STDDEV: window.latency_stddev if window else None,
+            metrics.INTERVAL_TIME: None if closed is None else closed + 1,
         }
 
     @property

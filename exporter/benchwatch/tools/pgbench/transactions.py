@@ -58,6 +58,8 @@ class Transactions(NamedTuple):
     script: Integers
     second: Integers
     """Unix second in which it completed."""
+    microsecond: Integers
+    """The rest of that time; empty unless the parser was asked for it."""
     skipped: int = 0
     failed: int = 0
     """All transactions that failed, of whatever kind."""
@@ -83,16 +85,17 @@ class Transactions(NamedTuple):
 
 
 _NONE = np.zeros(0, np.int64)
-_NOTHING = Transactions(_NONE, _NONE, _NONE)
+_NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE)
 
 
 class TransactionParser:
-    """Reads the transaction log of one thread."""
+    """Reads the transaction log of one thread; with `microseconds` when each transaction completed to that."""
 
     undated = False
 
-    def __init__(self) -> None:
+    def __init__(self, *, microseconds: bool = False) -> None:
         self.records = 0
+        self._microseconds = microseconds
         self._lines = WholeLines()
         self._number = 0
         self._fields = 0  # of a line of this file, 0 while unknown
@@ -174,7 +177,7 @@ class TransactionParser:
         lengths = np.diff(table[:, 1:], axis=1) - 1
         if (lengths < _SHORTEST[: fields - 2]).any() or (lengths > _LONGEST[: fields - 2]).any():
             return False
-        stops, (time, script, _, _, *extra) = table.T, lengths.T
+        stops, (time, script, _, microsecond, *extra) = table.T, lengths.T
         numbers = words(padded)
         second = _seconds(numbers, text, stops[4])
         if second.min() < _FIRST_SECOND or second.max() > _LAST_SECOND:
@@ -183,6 +186,7 @@ class TransactionParser:
             latency=decimals(numbers, stops[2], time),
             script=decimals(numbers, stops[3], script),
             second=second,
+            microsecond=decimals(numbers, stops[5], microsecond) if self._microseconds else _NONE,
             lines=len(table),
             size=len(block),
         )
@@ -192,7 +196,7 @@ class TransactionParser:
         return True
 
     def _by_line(self, block: bytes) -> None:
-        rows: list[tuple[int, int, int]] = []
+        rows: list[tuple[int, int, int, int]] = []
         last_field: list[int] = []
         understood: list[bytes] = []
         words_seen: list[bytes] = []
@@ -208,16 +212,17 @@ class TransactionParser:
             if time in _WORDS:
                 words_seen.append(time)
             else:
-                rows.append((int(time), int(match["script"]), int(match["second"])))
+                rows.append((int(time), int(match["script"]), int(match["second"]), int(match["microsecond"])))
             if match["extra"] and time != b"skipped":
                 last_field.append(int(match["retries"] or match["extra"]))
         if not understood:
             return
-        columns = np.array(rows, np.int64).reshape(-1, 3)
+        columns = np.array(rows, np.int64).reshape(-1, 4)
         piece = Transactions(
             latency=columns[:, 0],
             script=columns[:, 1],
             second=columns[:, 2],
+            microsecond=columns[:, 3] if self._microseconds else _NONE,
             skipped=words_seen.count(b"skipped"),
             failed=len(words_seen) - words_seen.count(b"skipped"),
             lines=len(understood),

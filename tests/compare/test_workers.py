@@ -1,0 +1,27 @@
+from pathlib import Path
+
+import pytest
+
+from benchwatch.compare.latencies import read_latencies
+from benchwatch.compare.measures import TOOLS
+from benchwatch.compare.workers import Worker
+from benchwatch.config import RunsSettings
+from benchwatch.histogram import Buckets
+from benchwatch.offline import find_runs
+from benchwatch.timeline import read_timelines
+
+
+@pytest.mark.parametrize("version", ["3.33", "3.42"])
+@pytest.mark.parametrize("warmup", [0.5, 1.2])
+def test_after_a_warm_up_percentiles_of_fio_are_of_the_same_operations_as_its_rates(
+    warmup: float, version: str, recordings: Path
+) -> None:
+    path = recordings / "fio" / f"jsonplus-si1-libaio-qd16-{version}.out"
+    (run,) = find_runs([path], RunsSettings(), Buckets())
+    (plans,) = run.plans.values()
+    (timeline,) = read_timelines([path], RunsSettings(), Buckets())
+    worker = Worker(timeline, TOOLS["fio"], lambda _, cuts: read_latencies(plans, run.folder, cuts), warmup)
+    for group in worker.groups():
+        done, latencies = worker.done(group), worker.latencies(group)
+        assert done is not None and latencies is not None
+        assert latencies.count == pytest.approx(done.timed, rel=0.002)

@@ -1,0 +1,124 @@
+"""An ended run has the same results wherever it is shown: landing page, watch, compare, report."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+from benchwatch.config import RunsSettings
+from benchwatch.exporter import Exporter
+from benchwatch.exposition import PARTS
+from benchwatch.histogram import Buckets
+from benchwatch.runs import Runs
+from benchwatch.watch.model import Measured
+from benchwatch.watch.page import LIVE, SLOW, SampleReader, read_page
+from benchwatch.web.model import WorkerView
+
+from .conftest import NOW, RECORDINGS
+from .report.pages import Page
+
+PGBENCH = RECORDINGS / "dashboards/pgbench-rate-retries-15.18"
+FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
+Place = Callable[..., Path]
+
+
+@pytest.fixture
+def pgbench(place: Place) -> Path:
+    """A run with a transaction log that has ended."""
+    for name, recording in (("db1.err", "stderr"), ("db1.out", "stdout"), ("db1.30137", "db1.30137")):
+        place(f"a/{name}", PGBENCH / recording)
+    return place("a/run.yaml", b"{}").parent
+
+
+def exporter(folder: Path, now: float = NOW) -> Exporter:
+    """One that has read the runs of that folder."""
+    runs = Runs([folder], RunsSettings(), Buckets())
+    while runs.poll(now):
+        pass
+    return Exporter(runs, [], [], None, lambda: now)
+
+
+def landing(folder: Path) -> WorkerView:
+    (view,) = exporter(folder).runs()
+    return view
+
+
+def watched(folder: Path) -> tuple[Measured, ...]:
+    text = exporter(folder).render(frozenset(PARTS))
+    (worker,) = read_page(SampleReader(LIVE | SLOW).read(text)).workers
+    return worker.result
+
+
+def compared(run: Path, capsys: pytest.CaptureFixture[str]) -> dict[tuple[str, str], float]:
+    """The figures of a run in a comparison with a copy of it, by operation and measure."""
+    copy = shutil.copytree(run, run.parent.parent / "others" / "copy")
+    assert main(["compare", str(run), str(copy), "--format", "json"]) == 0
+    measures = json.loads(capsys.readouterr().out)["others"][0]["measures"]
+    return {(one.get("op", ""), one["name"]): one["base"] for one in measures}
+
+
+def test_pgbench(pgbench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    view, (result,), figures = landing(pgbench.parent), watched(pgbench.parent), compared(pgbench, capsys)
+    latencies = sorted(int(line.split()[2]) for line in (pgbench / "db1.30137").read_text().splitlines())
+    assert view.p99 == pytest.approx(latencies[-(-99 * len(latencies) // 100) - 1] / 1e6, rel=0.016)
+    assert result.quantiles["1"] == latencies[-1] / 1e6
+    assert (view.throughput, view.latency) == (result.rate, result.latency)
+    assert figures["", "throughput"] == view.throughput
+    assert figures["", "latency_mean"] == view.latency
+    quantiles = {name: figures["", f"latency_{name}"] for name in ("p50", "p95", "p99", "p99_9", "max")}
+    assert list(quantiles.values()) == list(result.quantiles.values())
+    assert view.p99 == result.quantiles["0.99"] == quantiles["p99"]
+
+
+def test_fio(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    run = place("a/disk1.out", FIO).parent
+    view, results, figures = landing(run.parent), {one.op: one for one in watched(run.parent)}, compared(run, capsys)
+    assert view.throughput == pytest.approx(figures["all", "throughput"])
+    assert view.latency == pytest.approx(figures["all", "latency_mean"])
+    assert view.p99 is not None
+    assert min(one.quantiles["0.99"] for one in results.values()) <= view.p99
+    assert view.p99 <= max(one.quantiles["0.99"] for one in results.values())
+    for op in ("read", "write"):
+        result = results[op]
+        assert (figures[op, "throughput"], figures[op, "latency_mean"]) == (result.rate, result.latency)
+        assert figures[op, "latency_p99"] == result.quantiles["0.99"]
+        assert figures[op, "latency_max"] == result.quantiles["1"]
+        assert figures[op, "bandwidth"] == result.bandwidth
+
+
+def test_the_report_has_them_too(pgbench: Path, tmp_path: Path) -> None:
+    (result,) = watched(pgbench.parent)
+    assert main(["report", str(pgbench), "--output", str(tmp_path / "page.html")]) == 0
+    page = Page(tmp_path / "page.html")
+    assert page.rows()["latency p99"] == [f"{1e3 * result.quantiles['0.99']:.7g} ms"]
+    tiles = dict(zip(page.text("dt"), page.text("dd"), strict=True))
+    assert tiles["latency p99"] == f"{1e3 * result.quantiles['0.99']:.3g} ms"
+
+
+def test_a_warm_up_is_named_by_all_that_show_the_whole_run(
+    pgbench: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (pgbench / "run.yaml").write_text("warmup: 5s\n")
+    view = landing(pgbench.parent)
+    text = exporter(pgbench.parent).render(frozenset(PARTS))
+    (worker,) = read_page(SampleReader(LIVE | SLOW).read(text)).workers
+    assert (view.warmup, worker.warmup) == (5.0, 5.0)
+    copy = shutil.copytree(pgbench, tmp_path / "others" / "copy")
+    assert main(["compare", str(pgbench), str(copy), "--format", "markdown"]) == 0
+    base = capsys.readouterr().out.splitlines()[2]
+    assert view.throughput is not None and view.latency is not None
+    whole = f"whole run: {view.throughput:.1f} TPS, mean {1e3 * view.latency:.2f} ms"
+    assert base.endswith(f"without the first 5 s; {whole}")
+
+
+def test_the_last_report_of_a_run_without_an_end_is_no_result(place: Place) -> None:
+    place("a/db1.err", b"progress: 1.0 s, 408.0 tps, lat 0.331 ms stddev 0.472\n" * 3, NOW - 400)
+    for record in (b"{}", b"exit_code: 1"):
+        folder = place("a/run.yaml", record, NOW - 400).parents[1]
+        view = landing(folder)
+        assert view.state in ("abandoned", "failed")
+        assert (view.throughput, view.latency, view.p99) == (None, None, None)
+        assert watched(folder) == ()
