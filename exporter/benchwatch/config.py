@@ -43,6 +43,13 @@ class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Folder it is written to, watched like the folder of runs; by default that folder."""
 
 
+class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How pages are served."""
+
+    hosts: list[str] = []
+    """Names under which an exporter that listens on loopback is asked for, besides localhost and addresses."""
+
+
 class HistogramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How fine the exported histograms are."""
 
@@ -55,6 +62,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     runs: RunsSettings = RunsSettings()
     push: PushSettings = PushSettings()
+    web: WebSettings = WebSettings()
     histogram: HistogramSettings = HistogramSettings()
     disks: dict[str, str] = {}
     """Role of a disk of this machine by device name, for example `sdb: log`."""

@@ -46,7 +46,9 @@ def arrives(file: Path, data: bytes) -> None:
 def chunked(server: Served, path: str, *chunks: bytes, headers: str = "") -> socket.socket:
     """A connection on which a push has begun with these chunks."""
     connection = socket.create_connection(("127.0.0.1", server.port), 10)
-    connection.sendall(f"PUT {path} HTTP/1.1\r\nHost: x\r\n{headers}Transfer-Encoding: chunked\r\n\r\n".encode())
+    connection.sendall(
+        f"PUT {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Transfer-Encoding: chunked\r\n\r\n".encode()
+    )
     for chunk in chunks:
         connection.sendall(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
     return connection
