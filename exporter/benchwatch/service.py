@@ -60,7 +60,7 @@ async def _serve(
 ) -> None:
     runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave))
     scrapes, doors = Scrapes(), Doors()
-    pushes = Pushes(limit=doors.limit // 2)
+    pushes = Pushes(limit=doors.limit // 2, settings=settings.push)
     others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes, doors]
     exporter = Exporter(runs, pollers, others, push, time.time)
     stopping = asyncio.Event()

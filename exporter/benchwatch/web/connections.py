@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 
 from ..exposition import Family, Sample
 
@@ -186,6 +186,8 @@ class Connection(web.RequestHandler):
             self.doors.refused("malformed")
             _log.debug("a request of %s cannot be read: %s", self.address, reason)
             sentence = "the request cannot be read: expected HTTP/1.1"
+            if isinstance(exc, ContentEncodingError):  # one that is known, but not installed
+                status, sentence = 415, "Content-Encoding: expected gzip, deflate or none"
         else:
             _log.error("a request of %s failed: %s: %s", self.address, type(exc).__name__, reason)
             sentence = "benchwatch failed here; its log says how."
