@@ -58,7 +58,7 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """How pages are served."""
 
     hosts: list[str] = []
-    """Names under which an exporter that listens on loopback is asked for, besides localhost and addresses."""
+    """Names under which it is asked for, besides localhost and addresses; by default any, but none on loopback."""
 
 
 class HistogramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -67,7 +67,14 @@ async def _serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}
-    app = make_app(exporter, pushes, scrapes, clock=time.time, config=config, doors=doors, hosts=hosts)
+    app = make_app(
+        *(exporter, pushes, scrapes),
+        clock=time.time,
+        config=config,
+        doors=doors,
+        hosts=hosts,
+        only_hosts=bool(settings.web.hosts),
+    )
     runner = await serve_web(app, addresses, config)
     scheme = "https" if config.tls else "http"
     for host, port, *_ in runner.addresses:

@@ -84,6 +84,7 @@ def served(
     port: int = 0,
     doors: Doors | None = None,
     hosts: Sequence[str] = (),
+    only_hosts: bool = False,
     address: str = "127.0.0.1",
 ) -> Iterator[Served]:
     board = board or FakeBoard()
@@ -95,7 +96,9 @@ def served(
     async def run() -> None:
         stop = asyncio.Event()
         try:
-            app = make_app(board, pushes, scrapes, clock=clock, config=config, doors=doors, hosts=hosts)
+            app = make_app(
+                board, pushes, scrapes, clock=clock, config=config, doors=doors, hosts=hosts, only_hosts=only_hosts
+            )
             runner = await serve(app, [f"{address}:{port}"], config)
         except Exception as error:
             started.set_exception(error)

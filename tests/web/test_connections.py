@@ -141,13 +141,15 @@ def test_when_all_are_busy_a_new_one_waits_until_one_has_ended(tmp_path: Path) -
 
 @pytest.fixture
 def short_of_descriptors(tmp_path: Path) -> Iterator[tuple[int, Path]]:
-    """The port and log of a real exporter that may have 64 files open."""
+    """The port and log of a real exporter that may have 64 files open and is known as bench.example."""
     (tmp_path / "runs").mkdir()
+    (tmp_path / "benchwatch.yaml").write_text("web: {hosts: [bench.example]}\n")
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
     command = [sys.executable, "-m", "benchwatch", "serve", "--runs.path", str(tmp_path / "runs")]
-    limited = ["bash", "-c", 'ulimit -n 64; exec "$@"', "-", *command, f"--web.listen-address=127.0.0.1:{port}"]
+    command += ["--config.file", str(tmp_path / "benchwatch.yaml"), f"--web.listen-address=127.0.0.1:{port}"]
+    limited = ["bash", "-c", 'ulimit -n 64; exec "$@"', "-", *command]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(limited, stderr=log)
     try:
@@ -171,6 +173,14 @@ def test_scrapes_go_on_while_more_connections_are_held_open_than_there_are_descr
     found = re.search(r'^benchwatch_connections_closed_total\{reason="room"\} (\d+)$', pages[-1].text, re.MULTILINE)
     assert found and int(found[1]) >= 120 - 32
     assert log.stat().st_size < 2000
+
+
+def test_names_that_are_served_are_configured(short_of_descriptors: tuple[int, Path]) -> None:
+    url = f"http://127.0.0.1:{short_of_descriptors[0]}/-/healthy"
+    assert [requests.get(url, headers={"Host": f"{name}.example"}).status_code for name in ("bench", "evil")] == [
+        200,
+        421,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -215,8 +225,7 @@ def test_a_path_of_a_host_that_is_not_known_is_refused_on_loopback() -> None:
         ):
             assert ask(host) == (
                 421,
-                f"this exporter listens on loopback and is not known as {host!r}: "
-                "use localhost, or add the name to web.hosts\n",
+                f"this exporter is not known as {host!r}: use localhost or its address, or add the name to web.hosts\n",
             )
         assert server.metric('benchwatch_requests_refused_total{reason="host"}') == 6
         for host in (
@@ -243,6 +252,13 @@ def test_a_listener_on_a_network_takes_any_name_and_says_that_everybody_may_read
         f"everybody who can reach {NETWORK} port {server.port} can read all runs and push output: "
         "--web.config.file with basic_auth_users lets in those with a password"
     )
+
+
+@pytest.mark.usefixtures("network")
+def test_a_listener_on_a_network_takes_the_names_of_the_configuration_only_where_there_are_some() -> None:
+    with served(address=NETWORK, hosts=["exporter"], only_hosts=True) as server:
+        for host, status in (("exporter:19777", 200), (f"{NETWORK}:1", 200), ("localhost", 200), ("evil.example", 421)):
+            assert requests.get(f"{server.url}/-/healthy", headers={"Host": host}).status_code == status
 
 
 @pytest.mark.usefixtures("network")

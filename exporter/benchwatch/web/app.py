@@ -76,15 +76,19 @@ def make_app(
     config: WebConfig = OPEN,
     doors: Doors | None = None,
     hosts: Collection[str] = (),
+    only_hosts: bool = False,
 ) -> web.Application:
     """All pages of an exporter.
 
     `pushes`, `scrapes` and `doors` are also sources of samples, which the board renders with its own. `clock` gives
-    Unix seconds. `hosts` are names that are served on loopback too (see _check_host).
+    Unix seconds. `hosts` are names that are served on loopback too, and with `only_hosts` the only ones anywhere (see
+    _check_host).
     """
     pages = _Pages(board, pushes, scrapes, clock)
     doors = doors or Doors()
-    app = web.Application(middlewares=[_answer_failures, _check_host(doors, hosts), *_guards(config, doors)])
+    app = web.Application(
+        middlewares=[_answer_failures, _check_host(doors, hosts, everywhere=only_hosts), *_guards(config, doors)]
+    )
     app[DOORS] = doors
     app.add_routes(
         [
@@ -220,22 +224,22 @@ async def _answer_failures(request: web.Request, handler: _Handler) -> web.Strea
         return web.Response(status=500, text="benchwatch failed here; its log says how.\n")
 
 
-def _check_host(doors: Doors, hosts: Collection[str]) -> Middleware:
+def _check_host(doors: Doors, hosts: Collection[str], *, everywhere: bool) -> Middleware:
     """A check against DNS rebinding, by which a web page anywhere reads what is on loopback here.
 
     What listens on loopback is asked for by address (which no web page can claim for its own name), as localhost, or
-    by a name that the configuration gives; what listens on a network by any name.
+    by a name that the configuration gives; what listens on a network by any name, unless the configuration gives some.
     """
     known = {"localhost", *(host.lower().rstrip(".") for host in hosts)}
 
     @web.middleware
     async def check_host(request: web.Request, handler: _Handler) -> web.StreamResponse:
         connection, given = request.protocol, request.headers.get("Host", "")
-        if given and isinstance(connection, Connection) and connection.loopback:
+        if given and (everywhere or (isinstance(connection, Connection) and connection.loopback)):
             name = _PORT.sub("", given).lower().rstrip(".")
             if name not in known and not _is_address(name):
                 doors.refused("host")
-                sentence = f"this exporter listens on loopback and is not known as {given[:100]!r}: use localhost"
+                sentence = f"this exporter is not known as {given[:100]!r}: use localhost or its address"
                 raise _refusal(web.HTTPMisdirectedRequest, f"{sentence}, or add the name to web.hosts")
         return await handler(request)
 
