@@ -47,15 +47,22 @@ def test_the_same_line_is_logged_once_a_minute_and_how_often_there_was_more(log:
     assert log.lines.texts[2:] == ["no descriptor is left\nsocket 5"]
 
 
-def test_ten_different_lines_of_one_kind_are_logged_a_minute(log: Log) -> None:
+def test_a_hundred_different_lines_of_one_kind_are_logged_a_minute(log: Log) -> None:
     for number in range(500):
         log.logger.warning("%s is not known", number)
-        log.logger.error(f"task {number} at {id(log):#x}\nfailed")
-    assert len(log.lines.texts) == 20
+    assert log.lines.texts == [f"{number} is not known" for number in range(100)]
     log.now = 61.0
     log.repeats.sum_up()
-    assert log.lines.texts[20] == "499 is not known (490 more like it)"
-    assert len(log.lines.texts) == 22
+    assert log.lines.texts[100:] == ["499 is not known (400 more like it)"]
+
+
+def test_ten_different_lines_with_a_traceback_are_logged_a_minute(log: Log) -> None:
+    for number in range(500):
+        log.logger.error(f"task {number} at {id(log):#x}\nfailed", exc_info=ValueError("x"))
+    assert len(log.lines.texts) == 10
+    log.now = 61.0
+    log.repeats.sum_up()
+    assert log.lines.texts[10:] == [f"task 499 at {id(log):#x} (490 more like it)"]
 
 
 def test_lines_of_other_kinds_and_levels_pass(log: Log) -> None:

@@ -1,8 +1,8 @@
 """A log that says the same thing at most once a minute, whoever says it and however often.
 
 Lines are of one kind when their logger, level and template are the same, numbers in it apart. Of one kind the same line
-passes once a minute and ten different ones do; how many did not is said after the minute. What is logged is a function
-of what goes wrong, not of how many clients have it go wrong.
+passes once a minute and a hundred different ones do (ten with a traceback); how many did not is said after the minute.
+What is logged is a function of what goes wrong, not of how many clients have it go wrong.
 """
 
 import logging
@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable
 
 MINUTE = 60.0
-_DIFFERENT = 10
+_DIFFERENT = 100
+_TRACEBACKS = 10
 _KINDS = 1000
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
 
@@ -48,7 +49,7 @@ class Repeats(logging.Filter):
                 if len(self._kinds) >= _KINDS:
                     self._kinds.pop(next(iter(self._kinds)))
                 kind = self._kinds[key] = _Kind(now, kind)
-            if line in kind.lines or len(kind.lines) >= _DIFFERENT:
+            if line in kind.lines or len(kind.lines) >= (_TRACEBACKS if record.exc_info else _DIFFERENT):
                 kind.more += 1
                 kind.last = line
                 return False

@@ -211,6 +211,18 @@ def test_a_disk_that_hangs_holds_up_no_scrape_and_what_came_meanwhile_is_written
     assert content(tmp_path / "r/w.push") == b"".join(lines)
 
 
+def test_a_piece_that_is_under_way_when_the_exporter_stops_is_503(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        piece = chunked(server, "/ingest/r/w?stream=out&offset=0", b"x", headers="Expect: 100-continue\r\n")
+        assert piece.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        server.call(server.pushes.stop)
+        piece.sendall(b"0\r\n\r\n")
+        answer = piece.recv(65536)
+        piece.close()
+    assert answer.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert answer.endswith(b"this exporter is being stopped\n")
+
+
 @pytest.mark.parametrize(
     "record",
     [

@@ -226,15 +226,19 @@ class Pushes:
         self._codes[code] += 1
         self._changes += 1
 
+    def _check_running(self) -> None:
+        if self._stopped:
+            raise Refused(503, "this exporter is being stopped")
+
     async def _write(self, call: Callable[..., None], *arguments: Any, **options: Any) -> None:
         """Have the disk do something, after all that it was asked for before."""
+        self._check_running()
         await asyncio.get_running_loop().run_in_executor(self._writer, partial(call, *arguments, **options))
 
     async def _take(self, request: web.Request, folder: Path | None) -> str:
         if folder is None:
             raise Refused(403, "this exporter takes no pushes")
-        if self._stopped:
-            raise Refused(503, "this exporter is being stopped")
+        self._check_running()
         if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:  # every browser sends one of them
             raise Refused(403, "pushes from web pages are not taken")
         _check_coding(request)

@@ -191,6 +191,8 @@ class Connection(web.RequestHandler):
         else:
             _log.error("a request of %s failed: %s: %s", self.address, type(exc).__name__, reason)
             sentence = "benchwatch failed here; its log says how."
+        if request.writer.output_size > 0:
+            raise ConnectionError("a part of another answer is sent already")
         headers = {"Server": "benchwatch", "X-Content-Type-Options": "nosniff"}
         answer = web.Response(status=status, text=sentence + "\n", headers=headers)
         answer.force_close()
@@ -256,11 +258,13 @@ class Listener:
     async def _connect(self, connection: socket.socket, protocol: Connection) -> None:
         try:
             await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=self._context)
-        except (OSError, asyncio.CancelledError) as error:  # OSError: among them those of TLS, and of time
+        except BaseException as error:
             connection.close()
             self._doors.remove(protocol)
             if isinstance(error, ssl.SSLError):
                 self._doors.refused("malformed")
+            if not isinstance(error, OSError):
+                raise
             _log.debug("a connection of %s was not opened: %s", protocol.address, error)
 
 
