@@ -41,6 +41,24 @@ class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     enabled: bool = True
     path: str | None = None
     """Folder it is written to, watched like the folder of runs; by default that folder."""
+    max_push_bytes: int = 64 * 1024**3
+    """Bytes of one push, or of one file that is sent in pieces."""
+    max_run_bytes: int = 1024**4
+    """Bytes that the files of a run may have, for more to be pushed to it."""
+    max_run_files: int = 10_000
+    max_folder_bytes: int = 4 * 1024**4
+    """Bytes that all runs of the folder may have, for more to be pushed."""
+    max_runs: int = 50_000
+    """How many runs the folder may have, for a further one to be pushed."""
+    keep_free_bytes: int = 1024**3
+    """Bytes of the folder's file system that pushes leave free."""
+
+
+class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How pages are served."""
+
+    hosts: list[str] = []
+    """Names under which it is asked for, besides localhost and addresses; by default any, but none on loopback."""
 
 
 class HistogramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,6 +73,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     runs: RunsSettings = RunsSettings()
     push: PushSettings = PushSettings()
+    web: WebSettings = WebSettings()
     histogram: HistogramSettings = HistogramSettings()
     disks: dict[str, str] = {}
     """Role of a disk of this machine by device name, for example `sdb: log`."""

@@ -7,10 +7,21 @@ from .exposition import Family
 from .nutanix import metrics as nutanix
 from .streams import push
 from .tools.table import TOOLS
-from .web import app
+from .web import app, connections
 
 SECTIONS: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
-    ("The exporter", "", (*process.FAMILIES, *app.FAMILIES, *push.FAMILIES, *runs.FAMILIES, *exporter.FAMILIES)),
+    (
+        "The exporter",
+        "",
+        (
+            *process.FAMILIES,
+            *app.FAMILIES,
+            *connections.FAMILIES,
+            *push.FAMILIES,
+            *runs.FAMILIES,
+            *exporter.FAMILIES,
+        ),
+    ),
     ("Runs", "run, worker", worker_metrics.FAMILIES),
     *((tool.name, "run, worker", tuple(tool.families)) for tool in TOOLS),
     ("Nutanix", "cvm", tuple(nutanix.FAMILIES)),

@@ -11,12 +11,14 @@ from pathlib import Path
 
 from .config import Settings
 from .exporter import Disks, Exporter
+from .exposition import Source
 from .histogram import Buckets
 from .nutanix.poller import Poller, start_pollers, stop_pollers
 from .process import Process
+from .repeats import Repeats
 from .runs import Runs
 from .streams.push import Pushes
-from .web import Scrapes, WebConfig, load_web_config, make_app
+from .web import Doors, Scrapes, WebConfig, listen_address, load_web_config, make_app
 from .web import serve as serve_web
 
 REVISION = "BENCHWATCH_REVISION"
@@ -34,11 +36,16 @@ def serve(
     """
     config = load_web_config(web_config) if web_config else WebConfig()
     roots = [runs] if push in (None, runs) else [runs, push]
+    repeats, handlers = Repeats(), list(logging.getLogger().handlers)
+    for handler in handlers:
+        handler.addFilter(repeats)
     pollers = start_pollers(settings.nutanix, base)
     try:
-        asyncio.run(_serve(settings, roots, push, pollers, addresses, config))
+        asyncio.run(_serve(settings, roots, push, pollers, addresses, config, repeats))
     finally:
         stop_pollers(pollers)
+        for handler in handlers:
+            handler.removeFilter(repeats)
     return 0
 
 
@@ -49,23 +56,32 @@ async def _serve(
     pollers: Sequence[Poller],
     addresses: Sequence[str],
     config: WebConfig,
+    repeats: Repeats,
 ) -> None:
     runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave))
-    pushes, scrapes = Pushes(), Scrapes()
-    exporter = Exporter(
-        runs, pollers, [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes], push, time.time
-    )
+    scrapes, doors = Scrapes(), Doors()
+    pushes = Pushes(limit=doors.limit // 2, settings=settings.push)
+    others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes, doors]
+    exporter = Exporter(runs, pollers, others, push, time.time)
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    app = make_app(exporter, pushes, scrapes, clock=time.time, config=config)
+    hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}
+    app = make_app(
+        *(exporter, pushes, scrapes),
+        clock=time.time,
+        config=config,
+        doors=doors,
+        hosts=hosts,
+        only_hosts=bool(settings.web.hosts),
+    )
     runner = await serve_web(app, addresses, config)
     scheme = "https" if config.tls else "http"
     for host, port, *_ in runner.addresses:
         _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
     relax_collector()
     try:
-        await _watch(runs, settings.runs.poll_interval, stopping)
+        await _watch(runs, settings.runs.poll_interval, stopping, repeats)
     finally:
         await runner.cleanup()
 
@@ -76,10 +92,11 @@ def relax_collector() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
-async def _watch(runs: Runs, interval: float, stopping: asyncio.Event) -> None:
+async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats) -> None:
     """Look at the runs now and again until told to stop; without a pause while there is more to read."""
     while not stopping.is_set():
         more = runs.poll(time.time())
+        repeats.sum_up()
         if more:
             await asyncio.sleep(0)
             continue

@@ -108,6 +108,40 @@ def test_a_record_whose_answer_was_lost_is_sent_again_though_it_has_grown(
     assert content(there / "db1.yaml") == content(record.path)
 
 
+@pytest.mark.parametrize("code", [408, 429, 507])
+def test_an_exporter_without_a_place_or_room_for_now_is_tried_again(
+    record: Record, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    monkeypatch.setattr("benchwatch.launch.delivery._RETRY", 0.05)
+    codes = [code, 200, code, code]
+    taken: list[bytes] = []
+
+    class Busy(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            answer = codes.pop(0) if codes else 200
+            if answer == 200:
+                taken.append(body)
+            self.send_response(answer)
+            self.end_headers()
+            self.wfile.write(b"no place\n")
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Busy) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        delivery = Delivery(f"http://127.0.0.1:{server.server_port}", record)
+        assert delivery.start() == f"127.0.0.1:{server.server_port} cannot be reached now (no place): it is tried again"
+        record.file("out").write_bytes(b"one\n")
+        eventually(lambda: len(taken) == 2, "record and output are taken")
+        assert delivery.finish() == ""
+        server.shutdown()
+        thread.join()
+    assert taken == [record.path.read_bytes(), b"one\n"]
+
+
 def test_files_of_another_worker_whose_name_begins_alike_are_left_alone(
     record: Record, server: Served, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from benchwatch.exposition import PARTS, Exposition, Part, Source
 from benchwatch.streams.push import Pushes
-from benchwatch.web import CvmView, Scrapes, WebConfig, WorkerView, make_app, serve
+from benchwatch.web import CvmView, Doors, Scrapes, WebConfig, WorkerView, make_app, serve
 from benchwatch.web.webconfig import OPEN
 
 NOW = 1_790_000_000.0
@@ -52,20 +52,26 @@ class Served:
     board: FakeBoard
     pushes: Pushes
     scrapes: Scrapes
+    doors: Doors
     port: int
     call: Callable[[Callable[[], object]], object]
     """Calls something on the event loop."""
+    address: str = "127.0.0.1"
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.address}:{self.port}"
 
     def metric(self, sample: str) -> float | None:
         """The value of one sample, by its text before the number; None if there is no such sample."""
-        text = str(self.call(lambda: Exposition().render([self.pushes, self.scrapes])))
+        text = str(self.call(lambda: Exposition().render([self.pushes, self.scrapes, self.doors])))
         found = [line.rpartition(" ")[2] for line in text.splitlines() if line.rpartition(" ")[0] == sample]
         assert len(found) <= 1, text
         return float(found[0]) if found else None
+
+
+NETWORK = "127.0.0.2"
+"""Where a server listens that others are to reach (see the fixture `network`)."""
 
 
 @contextmanager
@@ -76,17 +82,24 @@ def served(
     pushes: Pushes | None = None,
     clock: Callable[[], float] = lambda: NOW,
     port: int = 0,
+    doors: Doors | None = None,
+    hosts: Sequence[str] = (),
+    only_hosts: bool = False,
+    address: str = "127.0.0.1",
 ) -> Iterator[Served]:
     board = board or FakeBoard()
     pushes = pushes or Pushes()
     scrapes = Scrapes()
+    doors = doors or Doors()
     started: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def run() -> None:
         stop = asyncio.Event()
         try:
-            app = make_app(board, pushes, scrapes, clock=clock, config=config)
-            runner = await serve(app, [f"127.0.0.1:{port}"], config)
+            app = make_app(
+                board, pushes, scrapes, clock=clock, config=config, doors=doors, hosts=hosts, only_hosts=only_hosts
+            )
+            runner = await serve(app, [f"{address}:{port}"], config)
         except Exception as error:
             started.set_exception(error)
             return
@@ -105,7 +118,7 @@ def served(
         return asyncio.run_coroutine_threadsafe(call(function), loop).result(10)
 
     try:
-        yield Served(board, pushes, scrapes, bound, on_loop)
+        yield Served(board, pushes, scrapes, doors, bound, on_loop, address)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(10)

@@ -59,7 +59,7 @@ def test_an_unknown_part_is_refused_with_the_ones_there_are(value: str) -> None:
 def test_gzip_is_used_when_it_is_accepted(size: int) -> None:
     text = "é" * (size // 2)
     with served(FakeBoard(rendered=lambda _: text)) as server:
-        request = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n"
+        request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n"
         head, _, body = raw(server.port, request).partition(b"\r\n\r\n")
         plain = requests.get(f"{server.url}/metrics", headers={"Accept-Encoding": "identity"})
     assert b"Content-Encoding: gzip" in head

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from benchwatch.config import PushSettings
 from benchwatch.streams.push import Pushes
 
 from .serving import FakeBoard, Served, eventually, served
@@ -46,7 +47,9 @@ def arrives(file: Path, data: bytes) -> None:
 def chunked(server: Served, path: str, *chunks: bytes, headers: str = "") -> socket.socket:
     """A connection on which a push has begun with these chunks."""
     connection = socket.create_connection(("127.0.0.1", server.port), 10)
-    connection.sendall(f"PUT {path} HTTP/1.1\r\nHost: x\r\n{headers}Transfer-Encoding: chunked\r\n\r\n".encode())
+    connection.sendall(
+        f"PUT {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Transfer-Encoding: chunked\r\n\r\n".encode()
+    )
     for chunk in chunks:
         connection.sendall(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
     return connection
@@ -180,14 +183,15 @@ def test_no_more_pushes_than_the_limit_are_taken_at_a_time(tmp_path: Path) -> No
         for connection in connections:
             connection.close()
         eventually(lambda: server.metric("benchwatch_push_active") == 0, "no push is left")
-    assert refused.status_code == 503
-    assert refused.text == "2 pushes are going on, and no more are taken at a time\n"
+    assert refused.status_code == 429
+    assert refused.headers["Retry-After"] == "10"
+    assert refused.text == "2 pushes are going on, and no more are taken at a time: try again later\n"
     assert taken.status_code == 200
 
 
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_push_longer_than_allowed_is_cut_there(tmp_path: Path, declared: bool) -> None:
-    with served(FakeBoard(push_folder=tmp_path), pushes=Pushes(largest=10)) as server:
+    with served(FakeBoard(push_folder=tmp_path), pushes=Pushes(settings=PushSettings(max_push_bytes=10))) as server:
         data = b"0123456789abc"
         answer = requests.put(f"{server.url}/ingest/r/w", data=data if declared else iter([data]))
         exact = requests.put(f"{server.url}/ingest/r/w2", data=iter([b"01234", b"56789"]))

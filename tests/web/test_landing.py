@@ -13,7 +13,7 @@ from benchwatch.tools import Report
 from benchwatch.web import CvmView, WorkerView
 from benchwatch.web.landing import ACTIVE_SHOWN, ENDED_SHOWN, landing_page
 
-from .serving import NOW, FakeBoard, served
+from .serving import NETWORK, NOW, FakeBoard, served
 
 VOID = {"meta", "link"}
 HOSTILE = """<script>alert(1)</script>"'&amp;<img src=x onerror=alert(2)>"""
@@ -303,8 +303,9 @@ def test_the_page_loads_nothing_and_its_policy_allows_just_its_own_script_and_st
     assert all(target and target.startswith("data:") for target in loaded)
 
 
+@pytest.mark.usefixtures("network")
 def test_the_push_command_names_the_host_the_page_was_asked_for(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeBoard(push_folder=tmp_path), address=NETWORK) as server:
         named = requests.get(server.url, headers={"Host": "bench.lan:8080"}).text
         hostile = requests.get(server.url, headers={"Host": 'x"; rm -rf ~ #'}).text
     assert "-T - http://bench.lan:8080/ingest/my-run/db1" in named

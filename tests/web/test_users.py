@@ -2,6 +2,7 @@ import asyncio
 import base64
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bcrypt
@@ -9,7 +10,7 @@ import pytest
 import requests
 
 from benchwatch.web import WebConfig
-from benchwatch.web.users import Users
+from benchwatch.web.users import TooManyChecks, Users
 
 from .serving import FakeBoard, served
 
@@ -116,6 +117,65 @@ def test_a_user_in_use_is_remembered_however_many_wrong_passwords_are_tried(coun
     for number in range(250):
         admitted(users, basic("anna", PASSWORD), basic("anna", f"guess {number}"))
     assert len(counting.asked) == 251
+
+
+def test_wrong_passwords_do_not_make_it_forget_a_right_one(counting: CountingBcrypt) -> None:
+    users = Users(HASHES)
+    good = basic("anna", PASSWORD)
+    admitted(users, good)
+    for number in range(1500):
+        admitted(users, basic("anna", f"guess {number}"))
+    assert admitted(users, good) == ["anna"]
+    assert len(counting.asked) == 1501
+
+
+def test_few_wrong_passwords_are_checked_at_a_time_and_other_addresses_get_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered = threading.Event()
+    monkeypatch.setattr(bcrypt, "checkpw", lambda password, _: answered.wait(10) and password == PASSWORD.encode())
+    users = Users(HASHES)
+
+    async def ask() -> tuple[list[object], list[str]]:
+        guesses = [asyncio.create_task(users.admitted(basic("anna", f"{n}"), "192.0.2.1")) for n in range(60)]
+        await asyncio.sleep(0)
+        others = [asyncio.create_task(users.admitted(basic("anna", PASSWORD), f"192.0.2.{n}")) for n in (2, 3)]
+        await asyncio.sleep(0)
+        answered.set()
+        return list(await asyncio.gather(*guesses, return_exceptions=True)), await asyncio.gather(*others)
+
+    guessed, correct = asyncio.run(ask())
+    assert correct == ["anna", "anna"]
+    assert guessed[:4] == [""] * 4
+    assert [type(answer) for answer in guessed[4:]] == [TooManyChecks] * 56
+
+
+def test_one_password_too_many_at_a_time_is_429_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = threading.Event()
+    monkeypatch.setattr(bcrypt, "checkpw", lambda password, _: answered.wait(30) and password == PASSWORD.encode())
+    with served(FakeBoard(), config=WebConfig(users=HASHES)) as server, ThreadPoolExecutor(9) as pool:
+        refusals = threading.Semaphore(0)
+
+        def ask(number: int) -> requests.Response:
+            answer = requests.get(f"{server.url}/-/healthy", auth=("anna", f"guess {number}"), timeout=60)
+            if answer.status_code == 429:
+                refusals.release()
+            return answer
+
+        def let_them_be_checked() -> None:
+            for _ in range(4):
+                refusals.acquire(timeout=30)
+            answered.set()
+
+        pool.submit(let_them_be_checked)
+
+        answers = list(pool.map(ask, range(8)))
+        assert server.metric('benchwatch_requests_refused_total{reason="too_many_passwords"}') == 4
+        assert server.metric('benchwatch_requests_refused_total{reason="password"}') == 4
+    assert sorted(answer.status_code for answer in answers) == [401] * 4 + [429] * 4
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert refused.text == "too many passwords are being checked: try again in a second\n"
+    assert refused.headers["Retry-After"] == "1"
 
 
 @pytest.mark.parametrize("path", ["/", "/metrics", "/-/healthy", "/nowhere", "/ingest/r/w"])

@@ -23,6 +23,8 @@ _PATIENCE = (3.05, 30.0)
 """Seconds that a connection and an answer may take."""
 _LAST_PATIENCE = 10.0
 _OK = 200
+_AGAIN = (408, 429)
+"""What an exporter answers that has too many pushes at the moment."""
 
 
 class _Refused(Exception):
@@ -138,7 +140,7 @@ class Delivery:
         answer = self._session.put(
             url, data=data, params=params, headers=headers, timeout=_PATIENCE, allow_redirects=False
         )
-        if answer.status_code >= 500:
+        if answer.status_code >= 500 or answer.status_code in _AGAIN:
             raise requests.HTTPError(answer.text.strip()[:300] or answer.reason)
         if answer.status_code != _OK:
             raise _Refused(answer.text.strip()[:300] or f"{answer.status_code} {answer.reason}")

@@ -9,7 +9,8 @@ import gzip
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from ipaddress import ip_address
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -17,10 +18,11 @@ from aiohttp.typedefs import Middleware
 from ..exposition import CONTENT_TYPE, PARTS, Family, Sample, SummaryValue
 from ..streams.push import Pushes
 from .assets import CONTENT_SECURITY_POLICY
+from .connections import Connection, Doors
 from .landing import landing_page
 from .model import Board
 from .tls import may_pass
-from .users import Users
+from .users import TooManyChecks, Users
 from .webconfig import OPEN, WebConfig
 
 _log = logging.getLogger("benchwatch.web")
@@ -29,7 +31,10 @@ _COMPRESS_APART = 1_000_000
 """Bytes from which a page is compressed in a thread, so that nothing else has to wait."""
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}")
 _CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
+_PORT = re.compile(r":[0-9]*\Z")
 _USER = web.RequestKey("user", str)
+DOORS = web.AppKey("doors", Doors)
+"""The connections that the server is to keep to."""
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -63,15 +68,28 @@ class Scrapes:
 
 
 def make_app(
-    board: Board, pushes: Pushes, scrapes: Scrapes, *, clock: Callable[[], float], config: WebConfig = OPEN
+    board: Board,
+    pushes: Pushes,
+    scrapes: Scrapes,
+    *,
+    clock: Callable[[], float],
+    config: WebConfig = OPEN,
+    doors: Doors | None = None,
+    hosts: Collection[str] = (),
+    only_hosts: bool = False,
 ) -> web.Application:
     """All pages of an exporter.
 
-    `pushes` and `scrapes` are also sources of samples, which the board renders with its own. `clock` gives Unix
-    seconds.
+    `pushes`, `scrapes` and `doors` are also sources of samples, which the board renders with its own. `clock` gives
+    Unix seconds. `hosts` are names that are served on loopback too, and with `only_hosts` the only ones anywhere (see
+    _check_host).
     """
     pages = _Pages(board, pushes, scrapes, clock)
-    app = web.Application(middlewares=[_answer_failures, *_guards(config)])
+    doors = doors or Doors()
+    app = web.Application(
+        middlewares=[_answer_failures, _check_host(doors, hosts, everywhere=only_hosts), *_guards(config, doors)]
+    )
+    app[DOORS] = doors
     app.add_routes(
         [
             web.get("/", pages.landing),
@@ -182,6 +200,9 @@ def _refusal(kind: type[web.HTTPException], sentence: str, **more: str) -> web.H
 @web.middleware
 async def _answer_failures(request: web.Request, handler: _Handler) -> web.StreamResponse:
     """Give every failure a plain sentence, and what should not happen one line in the log."""
+    connection = request.protocol
+    if isinstance(connection, Connection):
+        connection.answering(patiently=request.path.startswith("/ingest/"))
     try:
         return await handler(request)
     except web.HTTPNotFound:
@@ -203,7 +224,37 @@ async def _answer_failures(request: web.Request, handler: _Handler) -> web.Strea
         return web.Response(status=500, text="benchwatch failed here; its log says how.\n")
 
 
-def _guards(config: WebConfig) -> list[Middleware]:
+def _check_host(doors: Doors, hosts: Collection[str], *, everywhere: bool) -> Middleware:
+    """A check against DNS rebinding, by which a web page anywhere reads what is on loopback here.
+
+    What listens on loopback is asked for by address (which no web page can claim for its own name), as localhost, or
+    by a name that the configuration gives; what listens on a network by any name, unless the configuration gives some.
+    """
+    known = {"localhost", *(host.lower().rstrip(".") for host in hosts)}
+
+    @web.middleware
+    async def check_host(request: web.Request, handler: _Handler) -> web.StreamResponse:
+        connection, given = request.protocol, request.headers.get("Host", "")
+        if given and (everywhere or (isinstance(connection, Connection) and connection.loopback)):
+            name = _PORT.sub("", given).lower().rstrip(".")
+            if name not in known and not _is_address(name):
+                doors.refused("host")
+                sentence = f"this exporter is not known as {given[:100]!r}: use localhost or its address"
+                raise _refusal(web.HTTPMisdirectedRequest, f"{sentence}, or add the name to web.hosts")
+        return await handler(request)
+
+    return check_host
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _guards(config: WebConfig, doors: Doors) -> list[Middleware]:
     """The checks a request has to pass, by the web configuration."""
     guards: list[Middleware] = []
     tls = config.tls
@@ -222,8 +273,14 @@ def _guards(config: WebConfig) -> list[Middleware]:
 
         @web.middleware
         async def check_user(request: web.Request, handler: _Handler) -> web.StreamResponse:
-            user = await users.admitted(request.headers.get("Authorization"))
+            try:
+                user = await users.admitted(request.headers.get("Authorization"), request.remote or "")
+            except TooManyChecks:
+                doors.refused("too_many_passwords")
+                sentence = "too many passwords are being checked: try again in a second"
+                raise _refusal(web.HTTPTooManyRequests, sentence, **{"Retry-After": "1"}) from None
             if not user:
+                doors.refused("password")
                 more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
                 raise _refusal(web.HTTPUnauthorized, "expected a user and password that are allowed here", **more)
             request[_USER] = user

@@ -1,8 +1,9 @@
 """Users by HTTP basic authentication (RFC 7617) against bcrypt hashes.
 
-bcrypt is slow on purpose: it runs in a thread, one password at a time however many are tried, and what it said of
-a user and password is remembered (as a keyed digest), so that a scrape does not pay for it each time. An unknown user
-takes as long as a known one.
+bcrypt is slow on purpose: it runs in a thread, one password at a time however many are tried. The right passwords are
+remembered (as a keyed digest) for good, so that a scrape pays for it once; the wrong ones apart from them, the most
+recent only. Few may wait for their check, and few of those from one address. An unknown user takes as long as a known
+one.
 """
 
 import asyncio
@@ -10,12 +11,19 @@ import base64
 import binascii
 import hashlib
 import os
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 
-_REMEMBERED = 100
+_WRONG_REMEMBERED = 1000
 _LONGEST = 72
 """bcrypt looks at no more bytes of a password."""
+_CHECKS = 16
+"""Passwords that may wait for their check, or be in it, at a time."""
+_CHECKS_OF_ONE_ADDRESS = 4
+
+
+class TooManyChecks(Exception):
+    """The password was not checked, as too many are waiting for it."""
 
 
 class Users:
@@ -28,30 +36,54 @@ class Users:
         self._hashes = {user.encode(): digest.encode() for user, digest in hashes.items()}
         self._stand_in = max(self._hashes.values(), key=_cost)
         self._key = os.urandom(32)
-        self._remembered: OrderedDict[bytes, bool] = OrderedDict()
+        self._right: set[bytes] = set()
+        self._wrong: OrderedDict[bytes, None] = OrderedDict()
+        self._checks: dict[bytes, asyncio.Task[bool]] = {}
+        self._addresses: Counter[str] = Counter()
         self._one_at_a_time = asyncio.Lock()
 
-    async def admitted(self, authorization: str | None) -> str:
-        """The user whose name and password an Authorization header gives; empty if they are not right."""
+    async def admitted(self, authorization: str | None, address: str = "") -> str:
+        """The user whose name and password an Authorization header gives; empty if they are not right.
+
+        `address` is the client's. Raises TooManyChecks.
+        """
         user, password = _credentials(authorization)
+        password = password[:_LONGEST]
         if not user:
             return ""
         seal = hashlib.blake2b(user + b":" + password, key=self._key).digest()
-        known = self._remembered.get(seal)
-        if known is None:
+        if seal in self._wrong:
+            self._wrong.move_to_end(seal)
+            return ""
+        if seal not in self._right:
+            if seal not in self._checks:
+                if len(self._checks) >= _CHECKS or self._addresses[address] >= _CHECKS_OF_ONE_ADDRESS:
+                    raise TooManyChecks
+                self._addresses[address] += 1
+                self._checks[seal] = asyncio.create_task(self._remember(seal, user, password, address))
+            if not await asyncio.shield(self._checks[seal]):
+                return ""
+        return user.decode("utf-8", "replace")
+
+    async def _remember(self, seal: bytes, user: bytes, password: bytes, address: str) -> bool:
+        try:
             async with self._one_at_a_time:
-                known = self._remembered.get(seal)  # others may have waited with the same
-                if known is None:
-                    known = await asyncio.to_thread(self._verify, user, password)
-        self._remembered[seal] = known
-        self._remembered.move_to_end(seal)
-        if len(self._remembered) > _REMEMBERED:
-            self._remembered.popitem(last=False)
-        return user.decode("utf-8", "replace") if known else ""
+                right = await asyncio.to_thread(self._verify, user, password)
+        finally:
+            del self._checks[seal]
+            self._addresses[address] -= 1
+            self._addresses += Counter()  # without those at zero
+        if right:
+            self._right.add(seal)
+        else:
+            self._wrong[seal] = None
+            if len(self._wrong) > _WRONG_REMEMBERED:
+                self._wrong.popitem(last=False)
+        return right
 
     def _verify(self, user: bytes, password: bytes) -> bool:
         try:
-            matches = self._check(password[:_LONGEST], self._hashes.get(user, self._stand_in))
+            matches = self._check(password, self._hashes.get(user, self._stand_in))
         except ValueError:
             return False
         return matches and user in self._hashes

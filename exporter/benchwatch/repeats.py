@@ -1,0 +1,69 @@
+"""A log that says the same thing at most once a minute, whoever says it and however often.
+
+Lines are of one kind when their logger, level and template are the same, numbers in it apart. Of one kind the same line
+passes once a minute and a hundred different ones do (ten with a traceback); how many did not is said after the minute.
+What is logged is a function of what goes wrong, not of how many clients have it go wrong.
+"""
+
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable
+
+MINUTE = 60.0
+_DIFFERENT = 100
+_TRACEBACKS = 10
+_KINDS = 1000
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
+
+
+class _Kind:
+    def __init__(self, began: float, before: "_Kind | None") -> None:
+        self.began = began
+        self.lines: set[str] = set()
+        self.more: int = before.more if before else 0
+        self.last: str = before.last if before else ""
+
+
+class Repeats(logging.Filter):
+    """A filter for handlers. `clock` gives seconds from some moment on."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._kinds: dict[tuple[str, int, str], _Kind] = {}
+        self._lock = threading.Lock()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the line is to be logged."""
+        if getattr(record, "sums_up", False):
+            return True
+        line = record.getMessage()
+        template = _NUMBER.sub("#", str(record.msg).partition("\n")[0][:200])
+        key = (record.name, record.levelno, template)
+        now = self._clock()
+        with self._lock:
+            kind = self._kinds.get(key)
+            if kind is None or now - kind.began >= MINUTE:
+                if len(self._kinds) >= _KINDS:
+                    self._kinds.pop(next(iter(self._kinds)))
+                kind = self._kinds[key] = _Kind(now, kind)
+            if line in kind.lines or len(kind.lines) >= (_TRACEBACKS if record.exc_info else _DIFFERENT):
+                kind.more += 1
+                kind.last = line
+                return False
+            kind.lines.add(line)
+        return True
+
+    def sum_up(self) -> None:
+        """Log how many lines were left out of each minute that is over. To be called now and again."""
+        now = self._clock()
+        with self._lock:
+            over = [(key, kind) for key, kind in self._kinds.items() if now - kind.began >= MINUTE]
+            for key, _ in over:
+                del self._kinds[key]
+        for (name, level, _), kind in over:
+            if kind.more:
+                text = f"{kind.last.partition(chr(10))[0]} ({kind.more} more like it)"
+                logging.getLogger(name).log(level, "%s", text, extra={"sums_up": True})
