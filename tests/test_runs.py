@@ -330,3 +330,28 @@ def test_a_fault_of_ours_in_one_run_does_not_take_the_others_down(
     assert state_of(runs, "b", "db1") == "running"
     assert page(runs)['benchwatch_watch_errors_total{reason="internal"}'] >= 1
     assert len([record for record in caplog.records if "please report this" in record.message]) == 1
+
+
+def test_names_that_are_not_utf_8_stay_distinct_everywhere(tmp_path: Path, place: Place) -> None:
+    odd = [b"a\xff", b"a\xfe", rb"a\xff", b"a\nb", "ä".encode()]
+    shown = [r"a\xff", r"a\xfe", r"a\\xff", r"a\u000ab", "ä"]
+    for number, name in enumerate(map(os.fsdecode, odd)):
+        line = b"progress: 1.0 s, %d.0 tps, lat 1.000 ms stddev 0.100\n" % number
+        place(f"{name}/worker.err", line)
+        place(f"workers/{name}.err", line)
+        place(f"workers/{name}.yaml", b"labels: {number: '%d'}" % number)
+        place(f"beside-{name}.err", line)
+    runs = settle(watch(tmp_path))
+    text = Exposition().render([runs, *runs.workers])
+    assert text.encode().decode() == text
+    series = [line.rsplit(" ", 1)[0] for line in text.splitlines()]
+    assert len(series) == len(set(series))
+    tps = {(worker.run, worker.name): worker.state.figures().throughput for worker in runs.workers}
+    assert tps == {
+        pair: number
+        for number, name in enumerate(shown)
+        for pair in ((name, "worker"), ("workers", name), (f"beside-{name}",) * 2)
+    }
+    assert {worker.name: worker.runfile.labels for worker in runs.workers if worker.run == "workers"} == {
+        name: {"number": str(number)} for number, name in enumerate(shown)
+    }

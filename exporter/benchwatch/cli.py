@@ -20,9 +20,18 @@ from .histogram import Buckets
 from .launch.command import add_parser as add_run
 from .nutanix.commands import add_parser
 from .report.command import add_parser as add_report
+from .streams.names import printable
 from .watch.command import add_parser as add_watch
 
 DEFAULT_ADDRESS = "127.0.0.1:19777"
+
+
+class _Line(logging.Formatter):
+    """A message is one line that can be printed, whatever names are in it."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        record.message = printable(record.message)
+        return super().formatMessage(record)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,18 +39,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _open_what_is_closed()
     parser = _parser()
     options = parser.parse_args(arguments)
-    logging.basicConfig(
-        level=getattr(logging, options.log_level.upper()),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Line("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=getattr(logging, options.log_level.upper()), handlers=[handler])
     try:
         code = options.func(options)
         if sys.stdout:
             sys.stdout.flush()
         return int(code)
     except ConfigError as error:
-        print(f"benchwatch: {error}", file=sys.stderr)
+        print("\n".join(map(printable, f"benchwatch: {error}".split("\n"))), file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,6 +16,7 @@ from .histogram import Buckets
 from .runfile import NAME, SUFFIX, RunFile, default_runfile, load_runfile
 from .streams.files import HEAD, FileStatus, Rewritten, read_head
 from .streams.layout import StreamPlan, WatchedFile, plan
+from .streams.names import label
 from .streams.stream import Stream
 from .tools import Tool
 from .tools.table import TOOLS
@@ -155,7 +156,7 @@ class Run:
         for name, status in records.items():
             if name == NAME:
                 continue
-            owner = name.removesuffix(SUFFIX)
+            owner = label(name.removesuffix(SUFFIX))
             if known.get(name) == status and owner in before:
                 self._runfiles[owner] = before[owner]
             else:

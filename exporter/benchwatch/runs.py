@@ -18,6 +18,7 @@ from .histogram import Buckets
 from .run import Run
 from .streams.files import FileStatus, Listing, listing
 from .streams.layout import group_name
+from .streams.names import label
 from .worker import Worker
 
 _log = logging.getLogger(__name__)
@@ -161,7 +162,7 @@ class Runs:
 
     def _take_up(self, key: _Key, files: _Files, now: float) -> None:
         folder, name = key
-        run = Run(name, folder, self._settings, self._buckets, self._errors)
+        run = Run(label(name), folder, self._settings, self._buckets, self._errors)
         self._safely(run, partial(run.look, files, now))
         self._runs[key] = run
 

@@ -16,6 +16,7 @@ from .histogram import Buckets
 from .runfile import RunFile
 from .streams.files import FileStatus, Rewritten
 from .streams.layout import StreamPlan
+from .streams.names import printable
 from .streams.stream import Stream
 from .tools import Begin, Misread, State
 from .worker_metrics import (
@@ -204,7 +205,7 @@ class Worker:
     def _misread(self, stream: Stream, reason: str, text: str) -> None:
         stream.errors[reason] += 1
         if reason not in self.faults:
-            self.faults[reason] = Fault(reason, "".join(char if char.isprintable() else "\ufffd" for char in text))
+            self.faults[reason] = Fault(reason, printable(text))
         self._changes += 1
 
     def tick(self, now: float) -> None:

@@ -62,6 +62,7 @@ def _write(options: argparse.Namespace) -> int:
     from ..histogram import Buckets
     from ..offline import find_runs
     from ..runfile import SUFFIX
+    from ..streams.names import printable
     from ..timeline import timelines
     from . import style
     from .contents import document
@@ -96,5 +97,6 @@ def _write(options: argparse.Namespace) -> int:
         raise ConfigError(f"--output: {options.output} cannot be written: {error.strerror}") from error
     for sentence in missing:
         print(f"benchwatch: {sentence}", file=sys.stderr)
-    print(f"{options.output}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB")
+    output = printable(str(options.output))
+    print(f"{output}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB")
     return int(bool(missing or any(path.is_dir() for path in empty)))
