@@ -9,6 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from zlib import crc32
 
 from .config import RunsSettings
 from .errors import ConfigError
@@ -45,7 +46,8 @@ class Run:
         self._runfile: RunFile = default_runfile(settings)
         self._runfiles: dict[str, RunFile] = {}
         self._watched: dict[str, WatchedFile] = {}
-        self._sizes: dict[str, int] = {}
+        self._tried: dict[str, FileStatus] = {}
+        self._heads: dict[str, int] = {}  # checksums of those that are no tool's output
         self.broken = False
         """Whether it cannot be read on for a fault of ours."""
         self._quiet = False
@@ -106,16 +108,13 @@ class Run:
             self._follow(plan(watched, self.name))
 
     def _watch(self, name: str, status: FileStatus) -> WatchedFile:
-        known = self._watched.get(name)
+        known, tried = self._watched.get(name), self._tried.get(name)
         tool: Tool | None = None
         kind = ""
-        if known and known.identity == status.identity and status.size >= self._sizes[name]:
+        if known and tried and known.identity == status.identity and status.size >= tried.size:
             tool, kind = known.tool, known.kind
-            tried = min(self._sizes[name], HEAD)
-        else:
-            tried = 0
-        self._sizes[name] = status.size
-        if tool is None and status.size > tried:
+        if tool is None and status.size and not (status == tried and status.settled):
+            self._tried[name] = status
             tool, kind = self._recognise(name)
         return WatchedFile(status.identity, status.modified, tool, kind)
 
@@ -125,28 +124,32 @@ class Run:
         except OSError as error:
             if self._say_once(("unreadable", name), "%s cannot be read: %s", self.folder / name, error.strerror):
                 self.errors["unreadable"] += 1
-            self._sizes[name] = 0  # so that it is tried again
+            del self._tried[name]  # so that it is tried again
+            return None, ""
+        checksum = crc32(head)
+        if self._heads.get(name) == checksum:
             return None, ""
         for tool in TOOLS:
             kind = tool.recognise(head)
             if kind:
                 return tool, kind
+        self._heads[name] = checksum
         return None, ""
 
     def _name_unrecognised(self, name: str, status: FileStatus, now: float) -> None:
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
         part_of_another = name.rpartition(".")[0] in self.files
-        unread = self._sizes[name] == 0
-        if status.size and quiet and not part_of_another and not unread:
+        if status.size and quiet and not part_of_another and name in self._tried:
             tools = " or ".join(tool.name for tool in TOOLS)
             text = "%s is left alone: expected the output of %s"
             if self._say_once(("unrecognised", name), text, self.folder / name, tools):
                 self.errors["unrecognised"] += 1
 
     def _read_records(self, records: dict[str, FileStatus]) -> None:
-        if records == self._records:
+        # A record that was written again in the same moment may look the same.
+        known = {name: status for name, status in self._records.items() if status.settled}
+        if records == known:
             return
-        known = self._records
         self._records = records
         base = default_runfile(self._settings)
         if records.get(NAME) != known.get(NAME):
@@ -194,6 +197,11 @@ class Run:
         """A worker that has not read anything yet."""
         return Worker(self.name, name, streams, self.folder, self._buckets, self._runfile_of(name), open_stream)
 
+    def clock_was_set(self, by: float) -> None:
+        """See Worker."""
+        for worker in {*self._workers.values(), *self._shown.values()}:
+            worker.clock_was_set(by)
+
     def read(self, limit: int, now: float) -> int:
         """Read up to `limit` new bytes of each file, and let time pass; how many bytes there were."""
         taken = 0
@@ -202,6 +210,9 @@ class Run:
                 taken += worker.read(limit, self.files, now)
             except Rewritten:
                 self._workers[name] = self.new_worker(name, tuple(worker.plans))
+                for stream in worker.plans:
+                    for part, _ in stream.parts:  # what it is may have changed too
+                        self._watched.pop(part, None)
                 taken += 1
                 continue
             worker.tick(now)
