@@ -255,3 +255,39 @@ def test_a_new_run_is_seen_at_once_however_many_there_are(tmp_path: Path, place:
     place("beside.err", lines(1, 1), NOW + LOOK)
     settle(runs, NOW + 2 * LOOK)
     assert {"new", "beside"} <= {worker.run for worker in runs.workers}
+
+
+def test_runs_that_are_removed_before_all_have_been_looked_at_are_gone(tmp_path: Path, place: Place) -> None:
+    for number in range(600):
+        place(f"r{number}/w.out", report(number))
+    runs = watch(tmp_path)
+    assert runs.poll(NOW)
+    for number in range(590):
+        shutil.rmtree(tmp_path / f"runs/r{number}")
+    settle(runs, NOW + LOOK)
+    assert {worker.run for worker in runs.workers} == {f"r{number}" for number in range(590, 600)}
+    found = page(runs)
+    assert found['benchwatch_runs{phase="on"}'] + found['benchwatch_runs{phase="ended"}'] == 10
+    assert not any("watch_errors" in series for series in found)
+
+
+def test_a_link_that_leads_to_itself_is_no_run(tmp_path: Path, place: Place) -> None:
+    for folder in (tmp_path / "runs", tmp_path / "runs/r"):
+        folder.mkdir()
+        (folder / "loop").symlink_to("loop")
+    place("r/w.out", report(1))
+    place("beside.out", report(1))
+    runs = settle(watch(tmp_path))
+    assert {worker.run for worker in runs.workers} == {"r", "beside"}
+
+
+def test_a_run_whose_files_come_back_is_seen_at_once_though_it_was_not_remembered(tmp_path: Path, place: Place) -> None:
+    for number in range(450):
+        place(f"r{number}/w.out", report(number), NOW - 10_000 - number)
+    runs = settle(watch(tmp_path, keep=3))
+    (tmp_path / "runs/r400/w.out").unlink()
+    for look in range(20):
+        settle(runs, NOW + 1 + look / 4)
+    place("r400/w.out", report(1), NOW)
+    settle(runs, NOW + 10)
+    assert "r400" in {worker.run for worker in runs.workers}

@@ -37,7 +37,7 @@ _NEW_AT_ONCE = 250
 _EMPTY_WATCHED = 20
 """How many folders without files, those found last, are looked at each time."""
 _CLOCK_SET = 0.1
-"""Seconds by which the time of day may drift from elapsed time until it counts as set."""
+"""Seconds by which the time of day must leave elapsed time from one look to the next to count as set."""
 CHUNK = 256 * 1024
 """How much of a file is read at a time, bytes."""
 BUDGET = 4 * 1024 * 1024
@@ -139,8 +139,7 @@ class Runs:
                 _log.warning("the clock was set %s by %.1f s", "forward" if by > 0 else "back", abs(by))
             for run in self._runs.values():
                 run.clock_was_set(by)
-        if self._ahead is None or by:
-            self._ahead = ahead
+        self._ahead = ahead
         return passed
 
     def _is_due(self, key: _Key) -> bool:
@@ -197,6 +196,7 @@ class Runs:
         for known in (self._runs, self._let_go, self._empty, self._unseen, self._due, self._beside):
             for key in gone:
                 known.pop(key, None)
+        self._fresh = [found for found in self._fresh if found[1] not in gone]
         new = [(root.path / name, name) for name in root.folders - before]
         self._unseen.update(dict.fromkeys([*new, *(key for key in beside if key not in self._beside)]))
         self._beside.update(beside)
@@ -213,8 +213,8 @@ class Runs:
                 self._fresh.append((max(status.modified for status in files.values()), key, files))
             return
         self._let_go[key] = files
-        if not files and before is None:
-            self._empty[key] = None
+        if not files:
+            self._empty.setdefault(key)
 
     def _rank(self, now: float) -> None:
         """Take up the newest of the runs that were found."""

@@ -22,7 +22,7 @@ import os
 import stat
 import time
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -76,7 +76,7 @@ def listing(folder: Path) -> Listing:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
-            if entry.is_dir():
+            if _is(entry.is_dir):
                 found.folders.append(entry.name)
             elif status := _file_status(entry):
                 found.files[entry.name] = status
@@ -87,6 +87,13 @@ def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
     """The status of each of these files in a folder that is there."""
     found = ((name, _file_status(folder / name)) for name in names)
     return {name: status for name, status in found if status}
+
+
+def _is(kind: Callable[[], bool]) -> bool:
+    try:
+        return kind()
+    except OSError:  # a link that leads to itself, or to where nobody may look
+        return False
 
 
 def _file_status(file: os.DirEntry[str] | Path) -> FileStatus | None:
@@ -120,9 +127,9 @@ class Folder:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
-                if entry.is_dir():
+                if _is(entry.is_dir):
                     folders.append(entry.name)
-                elif entry.is_file():
+                elif _is(entry.is_file):
                     files.append(entry.name)
         self._seen = (found, elapsed) if found.settled else None
         before = self.folders, self.files
