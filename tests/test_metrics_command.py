@@ -1,3 +1,4 @@
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -60,3 +61,13 @@ def test_promtool_accepts_what_all_recordings_give(capsys: pytest.CaptureFixture
     assert page.count("# TYPE fio_") > 15
     checked = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, text=True)
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+
+
+def test_names_that_are_not_utf_8_are_printed(capsys: pytest.CaptureFixture[str], place: Place) -> None:
+    recording = RECORDINGS / "pgbench" / "tpcb-15.18.out"
+    folders = [place(f"{os.fsdecode(name)}/x.out", recording).parent for name in (b"a\xff", b"a\xfe")]
+    assert main(["metrics", *map(str, folders), str(folders[0] / "x.out")]) == 0
+    out = capsys.readouterr().out
+    assert [f'pgbench_clients{{run="{run}",worker="x"}} 4' in out for run in (r"a\\xff", r"a\\xfe")] == [True, True]
+    assert main(["metrics", str(folders[0] / "\x1b[31m")]) == 2
+    assert r"/a\xff/\x1b[31m: cannot be read" in capsys.readouterr().err

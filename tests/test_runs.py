@@ -330,3 +330,113 @@ def test_a_fault_of_ours_in_one_run_does_not_take_the_others_down(
     assert state_of(runs, "b", "db1") == "running"
     assert page(runs)['benchwatch_watch_errors_total{reason="internal"}'] >= 1
     assert len([record for record in caplog.records if "please report this" in record.message]) == 1
+
+
+def test_names_that_are_not_utf_8_stay_distinct_everywhere(tmp_path: Path, place: Place) -> None:
+    odd = [b"a\xff", b"a\xfe", rb"a\xff", b"a\nb", "ä".encode()]
+    shown = [r"a\xff", r"a\xfe", r"a\\xff", r"a\nb", "ä"]
+    for number, name in enumerate(map(os.fsdecode, odd)):
+        line = b"progress: 1.0 s, %d.0 tps, lat 1.000 ms stddev 0.100\n" % number
+        place(f"{name}/worker.err", line)
+        place(f"workers/{name}.err", line)
+        place(f"workers/{name}.yaml", b"labels: {number: '%d'}" % number)
+        place(f"beside-{name}.err", line)
+    runs = settle(watch(tmp_path))
+    text = Exposition().render([runs, *runs.workers])
+    assert text.encode().decode() == text
+    series = [line.rsplit(" ", 1)[0] for line in text.splitlines()]
+    assert len(series) == len(set(series))
+    tps = {(worker.run, worker.name): worker.state.figures().throughput for worker in runs.workers}
+    assert tps == {
+        pair: number
+        for number, name in enumerate(shown)
+        for pair in ((name, "worker"), ("workers", name), (f"beside-{name}",) * 2)
+    }
+    assert {worker.name: worker.runfile.labels for worker in runs.workers if worker.run == "workers"} == {
+        name: {"number": str(number)} for number, name in enumerate(shown)
+    }
+
+
+class Stepped:
+    """A run that writes a line a second, seen by an exporter whose clock is set now and then.
+
+    `files` is by how much the clock is ahead that dates the files, `clock` the exporter's, in seconds.
+    """
+
+    def __init__(self, root: Path, place: Place, **settings: object) -> None:
+        self._place = place
+        self._data = b""
+        self.runs = watch(root, **settings)
+        self.second = 0
+        self.clock = self.files = 0.0
+
+    def pass_time(self, seconds: int, *, writing: bool = True) -> set[str]:
+        """The states that are seen in the meantime."""
+        seen = set()
+        for _ in range(seconds):
+            self.second += 1
+            if writing:
+                self._data += b"progress: %d.0 s, %d.0 tps, lat 1.000 ms stddev 0.100\n" % (self.second, self.second)
+                self._place("a/db1.err", self._data, NOW + self.second + self.files)
+            for part in range(4):
+                elapsed = self.second + part / 4
+                while self.runs.poll(NOW + elapsed + self.clock, elapsed):
+                    pass
+                seen.add(state_of(self.runs, "a", "db1"))
+                assert not writing or page(self.runs)['pgbench_tps{run="a",worker="db1"}'] == self.second
+        return seen
+
+
+@pytest.mark.parametrize("by", [3600.0, -3600.0, 30.0, -30.0, 86400.0 * 365, -86400.0 * 365])
+@pytest.mark.parametrize("of_the_machine", [False, True])
+def test_a_clock_that_is_set_changes_no_state(tmp_path: Path, place: Place, by: float, of_the_machine: bool) -> None:
+    run = Stepped(tmp_path, place)
+    assert run.pass_time(5) == {"running"}
+    run.clock, run.files = by, by * of_the_machine
+    assert run.pass_time(10) == {"running"}
+    run.clock = run.files = 0.0
+    assert run.pass_time(10) == {"running"}
+    assert run.pass_time(1, writing=False) == {"running"}
+    run.clock, run.files = by, by * of_the_machine
+    assert run.pass_time(10, writing=False) == {"running", "stalled"}
+    assert run.pass_time(280, writing=False) == {"stalled"}
+    run.clock = run.files = 0.0
+    assert run.pass_time(20, writing=False) == {"stalled", "abandoned"}
+    assert run.pass_time(5) == {"running"}
+
+
+@pytest.mark.parametrize("by", [3600.0, -3600.0])
+def test_what_ended_before_the_clock_was_set_is_looked_at_as_ever(tmp_path: Path, place: Place, by: float) -> None:
+    runs = watch(tmp_path, keep=1)
+    for number in range(3):
+        place(f"r{number}/w.out", PGBENCH / "tpcb-15.18.out", NOW - 1000 * number)
+    for second in range(10):
+        settle_at(runs, second, 0.0)
+    counters = 'pgbench_transactions_total{run="r0",worker="w"}'
+    assert counters in page(runs)
+    settle_at(runs, 11, by)
+    assert counters in page(runs)
+    for second in range(12, 80):
+        settle_at(runs, second, by)
+    assert counters not in page(runs)
+    place("r0/w.out", PGBENCH / "tpcb-18.6.out", NOW)
+    place("r2/w.out", PGBENCH / "tpcb-18.6.out", NOW + 1)
+    for second in range(80, 90):
+        settle_at(runs, second, 0.0)
+    assert {worker.state.tool_version for worker in runs.workers if worker.run == "r2"} == {"18.6"}
+
+
+def settle_at(runs: Runs, elapsed: float, ahead: float) -> None:
+    while runs.poll(NOW + elapsed + ahead, elapsed):
+        pass
+
+
+def test_a_clock_that_is_set_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "runs").mkdir()
+    runs = watch(tmp_path)
+    for second, ahead in enumerate((0.0, 0.0001, 0.0002, 3600.0, 3600.0, -1.5)):
+        settle_at(runs, second, ahead)
+    assert [record.message for record in caplog.records] == [
+        "the clock was set forward by 3600.0 s",
+        "the clock was set back by 3601.5 s",
+    ]

@@ -11,6 +11,7 @@ from .histogram import Buckets
 from .run import Run
 from .streams.files import listing
 from .streams.layout import STANDARD_STREAMS, group_name
+from .streams.names import label
 
 _CHUNK = 1024 * 1024
 _NUMBER = re.compile(r"[1-9]\d{0,8}")
@@ -48,7 +49,7 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
             if path.is_dir():
                 found = listing(path)
                 inner = [path / name for name in sorted(found.folders)] or [path]
-                runs += [_run(folder.resolve().name, folder, settings, buckets) for folder in inner]
+                runs += [_run(label(folder.resolve().name), folder, settings, buckets) for folder in inner]
                 if found.folders and found.files:
                     files.setdefault(path, []).extend(found.files)
             else:
@@ -61,7 +62,7 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
         for name in sorted(names):
             group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, names)
             groups.setdefault(group, []).append(name)
-        runs += [_run(group, folder, settings, buckets, members) for group, members in groups.items()]
+        runs += [_run(label(group), folder, settings, buckets, members) for group, members in groups.items()]
     return _with_names_of_their_own(runs, settings, buckets)
 
 
@@ -91,7 +92,8 @@ def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: B
     """Runs of the same name in several folders are told apart by the folder."""
     taken = Counter(run.name for run in runs)
     return [
-        run if taken[run.name] == 1 else _renamed(run, f"{run.folder}/{run.name}", settings, buckets) for run in runs
+        run if taken[run.name] == 1 else _renamed(run, f"{label(run.folder)}/{run.name}", settings, buckets)
+        for run in runs
     ]
 
 

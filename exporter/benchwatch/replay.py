@@ -64,11 +64,6 @@ class Recording(Stream):
         """How much was read of it."""
         return self._position
 
-    @property
-    def in_older_part(self) -> bool:
-        """Older parts come with the others."""
-        return False
-
     def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
         """What has been written since the last call; it is not older than that."""
         data = self.data[self._position : self.until]

@@ -9,6 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from zlib import crc32
 
 from .config import RunsSettings
 from .errors import ConfigError
@@ -16,6 +17,7 @@ from .histogram import Buckets
 from .runfile import NAME, SUFFIX, RunFile, default_runfile, load_runfile
 from .streams.files import HEAD, FileStatus, Rewritten, read_head
 from .streams.layout import StreamPlan, WatchedFile, plan
+from .streams.names import label
 from .streams.prefix import Prefix, find_prefix
 from .streams.stream import Stream, cut_into_runs
 from .tools import Tool
@@ -45,7 +47,8 @@ class Run:
         self._runfile: RunFile = default_runfile(settings)
         self._runfiles: dict[str, RunFile] = {}
         self._watched: dict[str, WatchedFile] = {}
-        self._sizes: dict[str, int] = {}
+        self._tried: dict[str, FileStatus] = {}
+        self._heads: dict[str, int] = {}  # checksums of those that are no tool's output
         self.chosen: int | None = None
         """Which of several runs in one file is shown, from 1; None: the last."""
         self.broken = False
@@ -108,16 +111,13 @@ class Run:
             self._follow(plan(watched, self.name))
 
     def _watch(self, name: str, status: FileStatus) -> WatchedFile:
-        known = self._watched.get(name)
+        known, tried = self._watched.get(name), self._tried.get(name)
         tool: Tool | None = None
         kind, prefix = "", None
-        if known and known.identity == status.identity and status.size >= self._sizes[name]:
+        if known and tried and known.identity == status.identity and status.size >= tried.size:
             tool, kind, prefix = known.tool, known.kind, known.prefix
-            tried = min(self._sizes[name], HEAD)
-        else:
-            tried = 0
-        self._sizes[name] = status.size
-        if tool is None and status.size > tried:
+        if tool is None and status.size and not (status == tried and status.settled):
+            self._tried[name] = status
             tool, kind, prefix = self._recognise(name)
         return WatchedFile(status.identity, status.modified, tool, kind, prefix)
 
@@ -127,28 +127,34 @@ class Run:
         except OSError as error:
             if self._say_once(("unreadable", name), "%s cannot be read: %s", self.folder / name, error.strerror):
                 self.errors["unreadable"] += 1
-            self._sizes[name] = 0  # so that it is tried again
+            del self._tried[name]  # so that it is tried again
+            return None, "", None
+        checksum = crc32(head)
+        if self._heads.get(name) == checksum:
             return None, "", None
         for tool in TOOLS:
             kind = tool.recognise(head)
             if kind:
                 return tool, kind, None
-        return find_prefix(head, TOOLS) or (None, "", None)
+        if found := find_prefix(head, TOOLS):
+            return found
+        self._heads[name] = checksum
+        return None, "", None
 
     def _name_unrecognised(self, name: str, status: FileStatus, now: float) -> None:
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
         part_of_another = name.rpartition(".")[0] in self.files
-        unread = self._sizes[name] == 0
-        if status.size and quiet and not part_of_another and not unread:
+        if status.size and quiet and not part_of_another and name in self._tried:
             tools = " or ".join(tool.name for tool in TOOLS)
             text = "%s is left alone: expected the output of %s"
             if self._say_once(("unrecognised", name), text, self.folder / name, tools):
                 self.errors["unrecognised"] += 1
 
     def _read_records(self, records: dict[str, FileStatus]) -> None:
-        if records == self._records:
+        # A record that was written again in the same moment may look the same.
+        known = {name: status for name, status in self._records.items() if status.settled}
+        if records == known:
             return
-        known = self._records
         self._records = records
         base = default_runfile(self._settings)
         if records.get(NAME) != known.get(NAME):
@@ -158,7 +164,7 @@ class Run:
         for name, status in records.items():
             if name == NAME:
                 continue
-            owner = name.removesuffix(SUFFIX)
+            owner = label(name.removesuffix(SUFFIX))
             if known.get(name) == status and owner in before:
                 self._runfiles[owner] = before[owner]
             else:
@@ -215,6 +221,11 @@ class Run:
         """A worker that has not read anything yet."""
         return Worker(self.name, name, streams, self.folder, self._buckets, self._runfile_of(name), open_stream)
 
+    def clock_was_set(self, by: float) -> None:
+        """See Worker."""
+        for worker in {*self._workers.values(), *self._shown.values()}:
+            worker.clock_was_set(by)
+
     def read(self, limit: int, now: float) -> int:
         """Read up to `limit` new bytes of each file, and let time pass; how many bytes there were."""
         taken = 0
@@ -223,6 +234,9 @@ class Run:
                 taken += worker.read(limit, self.files, now)
             except Rewritten:
                 self._workers[name] = self.new_worker(name, tuple(worker.plans))
+                for stream in worker.plans:
+                    for part, _ in stream.parts:  # what it is may have changed too
+                        self._watched.pop(part, None)
                 taken += 1
                 continue
             worker.tick(now)

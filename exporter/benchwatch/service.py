@@ -95,7 +95,7 @@ def relax_collector() -> None:
 async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats) -> None:
     """Look at the runs now and again until told to stop; without a pause while there is more to read."""
     while not stopping.is_set():
-        more = runs.poll(time.time())
+        more = runs.poll(time.time(), time.monotonic())
         repeats.sum_up()
         if more:
             await asyncio.sleep(0)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .exposition import Sample
 from .histogram import Buckets
+from .printable import printable
 from .runfile import RunFile
 from .streams.files import FileStatus, Rewritten
 from .streams.layout import StreamPlan
@@ -87,6 +88,10 @@ class Worker:
         self._runfile = runfile
         self._buckets = buckets
         self._states: dict[int, State] = {0: self.tool.state(buckets)}
+        # Since when nothing was heard and nothing came, on the clock as it is set now; not for show.
+        self._silent: float | None = None
+        self._idle = 0.0
+        self._ticked: float | None = None
         self._written = 0.0
         self._closed = False
         self._cut_off = False
@@ -177,19 +182,26 @@ class Worker:
                 stream.unreadable = str(error.strerror)
                 continue
             stream.unreadable = ""
+            taken += stream.compared
             if data and (self._closed or (stream.settled and data[:1] not in b"\r\n")):
                 raise Rewritten  # its parsers have been told of the end, or of the end of a line that goes on
             if data:
-                self._take(stream, data, min(modified, now))
+                self._take(stream, data, min(modified, now), now)
                 taken += len(data)
                 more |= len(data) == limit or stream.in_older_part
         self.caught_up |= not more
         return taken
 
-    def _take(self, stream: Stream, data: bytes, arrived: float) -> None:
+    def _take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
         stream.settled = False
         stream.written = arrived
+        before = stream.parser.records
         self._apply(stream, stream.parser.feed(data), arrived)
+        # What is new since the last look is not older than that, whatever the file's time says.
+        came = arrived if self._ticked is None else max(arrived, min(self._ticked, now))
+        if stream.parser.records != before:
+            self._silent = max(came, self._silent or 0.0)
+        self._idle = max(came, self._idle)
         self._written = max(arrived, self._written)
         self._date(stream)
         self._changes += 1
@@ -243,24 +255,33 @@ class Worker:
     def _misread(self, stream: Stream, reason: str, text: str) -> None:
         stream.errors[reason] += 1
         if reason not in self.faults:
-            self.faults[reason] = Fault(reason, "".join(char if char.isprintable() else "\ufffd" for char in text))
+            self.faults[reason] = Fault(reason, printable(text))
         self._changes += 1
 
     def tick(self, now: float) -> None:
         """Let time pass: windows close, a silent run stalls and is given up at last."""
         if not self.caught_up:
             return
-        if now - self._written >= _SETTLED_AFTER:
+        if self._ticked is not None and now < self._ticked:
+            self.clock_was_set(now - self._ticked)
+        self._ticked = now
+        if now - self._idle >= _SETTLED_AFTER:
             self.settle()
         self.state.tick(now)
         phase, reason = self._judge(now)
         if phase == "abandoned" and not self._closed:
             self._close()
             phase, reason = self._judge(now)
-        kept = phase not in ENDED or now - self._written < KEPT_LIVE
+        kept = phase not in ENDED or now - self._idle < KEPT_LIVE
         if (phase, reason, kept) != (self.phase, self.reason, self._kept_live):
             self.phase, self.reason, self._kept_live = phase, reason, kept
             self._changes += 1
+
+    def clock_was_set(self, by: float) -> None:
+        """The clock was set forward by so many seconds (back, if negative): a silence does not get longer by that."""
+        self._silent = None if self._silent is None else self._silent + by
+        self._idle += by
+        self._ticked = None if self._ticked is None else self._ticked + by
 
     @property
     def start(self) -> float | None:
@@ -286,7 +307,7 @@ class Worker:
             return "failed", f"ended by {self._runfile.signal}" if self._runfile.signal else f"exit code {code}"
         if state.outcome or code == 0:
             return "finished", state.reason
-        silent = now - self._written
+        silent = now - (self._idle if self._silent is None else self._silent)
         if silent >= self._runfile.abandoned_after:
             if self._cut_off:
                 return "failed", "its output ends in the middle"

@@ -188,6 +188,17 @@ def test_a_benchmark_that_prints_nothing_is_recorded_and_nothing_is_made_up(plac
     assert b"nothing recognised in" in seen.stderr
 
 
+def test_whether_fios_output_file_is_new_does_not_depend_on_the_clock(place: Place) -> None:
+    (place.folder / "out.json").write_text("of an earlier run")
+    os.utime(place.folder / "out.json", (4e9, 4e9))
+    place.tool("fio", "sleep 1; exit 1", "fio-3.33")
+    assert place.run("--name", "a", "--", "fio", "--name=j", "--output=out.json").returncode == 1
+    assert not (place.runs / "a/fio.json").exists()
+    place.tool("fio", "echo new >out.json; touch -d @5 out.json; sleep 1", "fio-3.33")
+    assert place.run("--name", "b", "--", "fio", "--name=j", "--output=out.json").returncode == 0
+    assert (place.runs / "b/fio.json").read_text() == "new\n"
+
+
 def test_fios_output_file_becomes_the_workers(place: Place) -> None:
     (place.folder / "out.json").write_text("of an earlier run")
     os.utime(place.folder / "out.json", (1, 1))

@@ -1,9 +1,11 @@
 import os
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from benchwatch.streams.files import HEAD, GrowingFile, Rewritten, listing, read_head
+from benchwatch.streams.files import HEAD, Folder, GrowingFile, Rewritten, listing, read_head
 
 
 def growing(path: Path) -> GrowingFile:
@@ -22,7 +24,7 @@ def test_a_folder_lists_its_folders_and_regular_files_only(tmp_path: Path) -> No
     found = listing(tmp_path)
     assert found.folders == ["run"]
     assert sorted(found.files) == ["db1.err", "link"]
-    assert found.files["db1.err"][1:] == (5, 1000.5)
+    assert found.files["db1.err"][1:3] == (5, 1000.5)
 
 
 def test_bytes_are_read_once_as_the_file_grows(tmp_path: Path) -> None:
@@ -81,6 +83,71 @@ def test_a_hole_punched_into_what_was_read_is_not_a_new_file(tmp_path: Path) -> 
         log.seek(0, os.SEEK_END)
         log.write(b"more")
     assert file.read(99)[0] == b"more"
+
+
+@pytest.mark.parametrize(("start", "length"), [(0, 65536), (0, 70_000), (5000, 90_001), (0, 100_000), (99_000, 900)])
+def test_what_was_read_may_be_given_back_to_the_file_system(tmp_path: Path, start: int, length: int) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"1" * 100_000)
+    file = growing(path)
+    file.read(100_000)
+    command = ["fallocate", "--punch-hole", "--offset", str(start), "--length", str(length), str(path)]
+    if subprocess.run(command, check=False).returncode:
+        pytest.skip("this file system cannot punch holes")
+    for _ in range(100):
+        assert file.read(99)[0] == b""
+    with path.open("ab") as log:
+        log.write(b"more")
+    assert file.read(99)[0] == b"more"
+    with path.open("r+b") as log:
+        log.write(b"anew" * 25_000)
+    with pytest.raises(Rewritten):
+        for _ in range(100):
+            file.read(99)
+
+
+def test_a_file_that_did_not_change_is_not_looked_into_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"1" * 10_000_000)
+    file = growing(path)
+    compared = 0
+    while file.read(1_000_000)[0]:
+        assert file.compared == 0
+    assert file.seen is None
+    monkeypatch.setattr("benchwatch.streams.files.SETTLED", 0.0)
+    while file.seen is None:
+        file.read(99)
+        compared += file.compared
+    assert file.seen == listing(tmp_path).files["log"]
+    assert compared == 10_000_000 // 16384 * 16384
+
+
+def test_a_large_folder_is_listed_when_something_came_or_went(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchwatch.streams.files.SETTLED", 0.0)
+    folder = Folder(tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("later")
+    assert folder.look(0.0)
+    assert (folder.folders, folder.files) == ({"run"}, {"file"})
+    (tmp_path / "run" / "inner").touch()
+    assert not folder.look(1.0)
+    time.sleep(0.05)
+    (tmp_path / "file").rename(tmp_path / "other")
+    assert folder.look(2.0)
+    assert folder.files == {"other"}
+    (tmp_path / ".hidden").touch()
+    assert not folder.look(3.0)
+
+
+def test_a_link_whose_target_comes_later_is_found(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "target")
+    folder = Folder(tmp_path / "runs")
+    folder.look(0.0)
+    (tmp_path / "target").mkdir()
+    folder.look(60.0)
+    assert folder.folders == {"link"}
 
 
 def test_a_head_is_the_first_bytes(tmp_path: Path) -> None:

@@ -100,3 +100,7 @@ def test_of_a_process_started_again_the_youngest_logs_count() -> None:
 def test_files_beside_the_folders_make_runs_by_name() -> None:
     names = ["a.err", "a.out", "a.out.1", "pgbench_log.7", "pgbench_log.7.1", "plain"]
     assert [group_name(name, names) for name in names] == ["a", "a", "a", "pgbench_log", "pgbench_log", "plain"]
+
+
+def test_a_digit_that_is_no_number_is_part_of_a_name() -> None:
+    assert workers("db1.err", "db1.err.\u00b2") == {"db1": [["db1.err"]], "db1.err": [["db1.err.\u00b2"]]}

@@ -30,6 +30,13 @@ def test_columns_do_not_change_while_they_wander() -> None:
     assert trend.values(1026.9, 4) == [14, 19, None, None]
 
 
+def test_a_clock_that_was_set_back_does_not_stop_the_chart() -> None:
+    trend = Trend(max)
+    for time in (1000, 1005, 4600, 4605, 1010, 1015, 1014):
+        trend.add(time, time)
+    assert trend.values(1015, 4) == [1000, 1005, 1010, 1015]
+
+
 def test_a_time_without_values_is_a_gap() -> None:
     trend = Trend(max)
     trend.add(1000, 5)

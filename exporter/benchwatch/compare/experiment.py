@@ -13,6 +13,7 @@ from ..errors import ConfigError
 from ..histogram import Buckets
 from ..offline import chosen, find_runs
 from ..runfile import NAME, SUFFIX, load_runfile
+from ..streams.names import label
 from ..timeline import Timeline, read_timelines
 from .latencies import Group, Latencies, read_latencies
 from .measured import Run, measure
@@ -48,7 +49,7 @@ def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) 
     tools = sorted({run.tool for run in runs})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")
-    return Experiment(path.name if len(runs) > 1 else runs[0].name, runs, forced)
+    return Experiment(label(path.name) if len(runs) > 1 else runs[0].name, runs, forced)
 
 
 def _paths(path: Path, settings: RunsSettings) -> list[Path]:
@@ -148,8 +149,8 @@ def told_apart(experiments: Sequence[Experiment], paths: Sequence[Path]) -> list
         return list(experiments)
     found = []
     for each, path in zip(experiments, paths, strict=True):
-        runs = [run._replace(name=str(path.parent / run.name)) for run in each.runs]
-        found.append(each._replace(name=str(path), runs=runs))
+        runs = [run._replace(name=str(Path(label(path.parent)) / run.name)) for run in each.runs]
+        found.append(each._replace(name=label(path), runs=runs))
     return found
 
 

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -57,10 +56,10 @@ class OwnFiles:
     def __init__(self, record: Record, host: Host) -> None:
         self._record = record
         self._host = host
-        self._made = time.time()
         self._log: Path | None = None
         self._memory: Path | None = None
         self._output: Path | None = None
+        self._output_before: tuple[int, ...] = ()
         self._found: dict[Path, Path] = {}
 
     def expect_log(self, prefix: Path, memory: Path | None = None) -> None:
@@ -70,6 +69,7 @@ class OwnFiles:
     def expect_output(self, path: Path) -> None:
         """The file of fio's --output."""
         self._output = path.absolute()
+        self._output_before = _written(self._output)
 
     def link(self, process: int) -> None:
         """Link what has come into being, written by a process or one that it started. Raises OSError."""
@@ -78,7 +78,7 @@ class OwnFiles:
                 number = _NUMBER.fullmatch(file.name, len(self._log.name))
                 if number and (self._memory or self._host.descends(int(number[1]), process)):
                     self._link(file, number[0][1:])
-        if self._output and self._output.is_file() and self._output.stat().st_mtime >= self._made:
+        if self._output and self._output.is_file() and _written(self._output) != self._output_before:
             self._link(self._output, "json")
 
     def _link(self, file: Path, suffix: str) -> None:
@@ -116,3 +116,12 @@ class OwnFiles:
             with suppress(OSError):  # not empty
                 self._memory.rmdir()
         return wrong
+
+
+def _written(path: Path) -> tuple[int, ...]:
+    """Differs from what it was once the file has been written; empty if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

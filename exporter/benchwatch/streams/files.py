@@ -1,34 +1,65 @@
 """Files that grow while they are read: what is in a folder, and what is new in a file.
 
 A watched file may be appended to, rotated (renamed `x` -> `x.1`, or copied and truncated), truncated and written
-anew in place (fio's `--output`), replaced, or removed. What can be told apart by looking is:
+anew in place (fio's `--output`), replaced, or removed. The file system says that a file has changed by its identity
+(device, inode), its size and its times; a file whose status is the same was not touched, once its times are so old that
+another change would have shown (SETTLED).
 
-- identity (device, inode): another one is another file;
-- a size below what was read, or other first bytes: the file was written anew.
+Whether what was read is still there is a matter of content. A checksum of each block that was read is kept. When the
+status has changed,
+
+- another identity, or a size below what was read, is another file;
+- the first block and the last two are compared before anything more is read;
+- the other blocks are compared one after the other: some with each read while the file grows, and all of them once it
+  has stopped.
+
+Zeros match anything: a consumed log may be given back to the file system by punching a hole in it.
 
 Only regular files count: nothing here can block on a pipe or a socket.
 """
 
 import os
 import stat
+import time
+from array import array
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 HEAD = 64 * 1024
 """How much of a file's beginning is looked at to tell what it is, bytes."""
-_FINGERPRINT = 256
+SETTLED = 2.0
+"""After how many seconds another change shows in a file's times: those of some file systems are as coarse as that."""
+_LISTED_AFRESH = 30.0
+"""After how many seconds a folder is listed again even so: for what its times do not tell, as the target of a link."""
+_BLOCK = 16 * 1024
+"""Bytes that have one checksum."""
+_COMPARED_GROWING = 4
+_COMPARED_QUIET = 256
+"""Blocks compared with one read, besides the first and the last ones."""
+_SPARSE = bytes(512)
 
 
 class FileStatus(NamedTuple):
-    """What the file system says of a file: identity, size in bytes, last modification in Unix seconds."""
+    """What the file system says of a file: identity, size in bytes, last modification in Unix seconds.
+
+    `changed` is when content or attributes last changed, in nanoseconds of the file system's clock; nothing can set it.
+    """
 
     identity: tuple[int, int]
     size: int
     modified: float
+    changed: int
+
+    @property
+    def settled(self) -> bool:
+        """Whether another change would show in this status."""
+        return abs(time.time_ns() - self.changed) > SETTLED * 1e9
 
 
 class Rewritten(Exception):
-    """The file no longer begins with what was read from it."""
+    """The file no longer holds what was read from it."""
 
 
 class Listing(NamedTuple):
@@ -45,21 +76,65 @@ def listing(folder: Path) -> Listing:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
-            if entry.is_dir():
+            if _is(entry.is_dir):
                 found.folders.append(entry.name)
-            elif status := _status(entry):
+            elif status := _file_status(entry):
                 found.files[entry.name] = status
     return found
 
 
-def _status(entry: os.DirEntry[str]) -> FileStatus | None:
+def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
+    """The status of each of these files in a folder that is there."""
+    found = ((name, _file_status(folder / name)) for name in names)
+    return {name: status for name, status in found if status}
+
+
+def _is(kind: Callable[[], bool]) -> bool:
     try:
-        found = entry.stat()
+        return kind()
+    except OSError:  # a link that leads to itself, or to where nobody may look
+        return False
+
+
+def _file_status(file: os.DirEntry[str] | Path) -> FileStatus | None:
+    try:
+        found = file.stat()
     except OSError:  # gone since it was listed, or a link to nothing
         return None
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return FileStatus((found.st_dev, found.st_ino), found.st_size, found.st_mtime)
+    return _status(found) if stat.S_ISREG(found.st_mode) else None
+
+
+def _status(found: os.stat_result) -> FileStatus:
+    return FileStatus((found.st_dev, found.st_ino), found.st_size, found.st_mtime, found.st_ctime_ns)
+
+
+class Folder:
+    """A folder of many things, listed again only when its own times say that something came or went."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.folders: frozenset[str] = frozenset()
+        self.files: frozenset[str] = frozenset()
+        self._seen: tuple[FileStatus, float] | None = None
+
+    def look(self, elapsed: float) -> bool:
+        """List it if need be, `elapsed` being seconds that only grow; whether anything came or went. Raises OSError."""
+        found = _status(self.path.stat())
+        if self._seen is not None and self._seen[0] == found and elapsed - self._seen[1] < _LISTED_AFRESH:
+            return False
+        folders, files = [], []
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if _is(entry.is_dir):
+                    folders.append(entry.name)
+                elif _is(entry.is_file):
+                    files.append(entry.name)
+        self._seen = (found, elapsed) if found.settled else None
+        before = self.folders, self.files
+        self.folders, self.files = frozenset(folders), frozenset(files)
+        return before != (self.folders, self.files)
 
 
 def read_head(path: Path) -> bytes:
@@ -71,14 +146,39 @@ def read_head(path: Path) -> bytes:
 class GrowingFile:
     """One file, read from its start as far as it goes, as often as it grows."""
 
-    __slots__ = ("_fingerprint", "identity", "offset", "path")
+    __slots__ = (
+        "_blocks",
+        "_compared",
+        "_last",
+        "_next",
+        "_owed",
+        "_settled",
+        "compared",
+        "identity",
+        "offset",
+        "path",
+        "seen",
+    )
 
     def __init__(self, path: Path, identity: tuple[int, int]) -> None:
         self.path = path
         self.identity = identity
+        self.restart()
+
+    def restart(self) -> None:
+        """Read from the start again."""
         self.offset = 0
         """How much was read, bytes."""
-        self._fingerprint = b""
+        self.seen: FileStatus | None = None
+        """The status with which everything was read and is still there; None while that is not sure."""
+        self.compared = 0
+        """How much was compared with the last read, bytes, besides the ends."""
+        self._blocks = array("I")  # checksums of whole blocks
+        self._last = 0  # checksum of what was read of the block in which the offset lies
+        self._compared: FileStatus | None = None  # the status at the last read
+        self._settled = False  # whether it was old enough when comparing began
+        self._owed = 0  # blocks yet to be compared,
+        self._next = 0  # from this one on
 
     def read(self, limit: int) -> tuple[bytes, float]:
         """Up to `limit` new bytes, and when the file was last written to (Unix seconds).
@@ -86,19 +186,64 @@ class GrowingFile:
         Raises Rewritten when what was read before is no longer there, OSError when the file cannot be read.
         """
         with self.path.open("rb", buffering=0) as file:
-            found = os.fstat(file.fileno())
-            if (found.st_dev, found.st_ino) != self.identity or found.st_size < self.offset:
+            descriptor = file.fileno()
+            found = _status(os.fstat(descriptor))
+            if found.identity != self.identity or found.size < self.offset:
                 raise Rewritten
-            self._check(file.fileno())
-            data = os.pread(file.fileno(), limit, self.offset)
-        self.offset += len(data)
-        return data, found.st_mtime
+            if found != self._compared:
+                self._compare_ends(descriptor)
+                self._begin(found)
+            data = os.pread(descriptor, limit, self.offset)
+            number = _COMPARED_QUIET if self._settled and not data else _COMPARED_GROWING
+            self.compared = self._compare_some(descriptor, min(number, self._owed))
+        if data:
+            self._add(data)
+        elif not self._owed:
+            if self._settled:
+                self.seen = found
+            elif found.settled:
+                self._begin(found)
+        return data, found.modified
 
-    def _check(self, descriptor: int) -> None:
-        head = os.pread(descriptor, _FINGERPRINT, 0)
-        known = self._fingerprint
-        # Zeros: a consumed log may be given back to the file system by punching a hole in it.
-        if not head.startswith(known) and any(head[: len(known)]):
+    def _begin(self, status: FileStatus) -> None:
+        """Everything is to be compared, from where the last comparison came to."""
+        self.seen = None
+        self._compared, self._settled = status, status.settled
+        self._owed = len(self._blocks)
+
+    def _compare_ends(self, descriptor: int) -> None:
+        whole = len(self._blocks)
+        for block in {0, whole - 1} if whole else ():
+            self._compare(descriptor, block)
+        rest = self.offset - whole * _BLOCK
+        self._check(os.pread(descriptor, rest, whole * _BLOCK), self._last)
+
+    def _compare_some(self, descriptor: int, number: int) -> int:
+        for _ in range(number):
+            self._next = self._next + 1 if self._next + 1 < len(self._blocks) else 0
+            self._owed -= 1
+            self._compare(descriptor, self._next)
+        return number * _BLOCK
+
+    def _compare(self, descriptor: int, block: int) -> None:
+        self._check(os.pread(descriptor, _BLOCK, block * _BLOCK), self._blocks[block])
+
+    def _check(self, data: bytes, known: int) -> None:
+        if crc32(data) != known and not _has_hole(data):
             raise Rewritten
-        if len(head) > len(known):
-            self._fingerprint = head
+
+    def _add(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            room = _BLOCK - self.offset % _BLOCK
+            self._last = crc32(rest[:room], self._last)
+            self.offset += len(rest[:room])
+            rest = rest[room:]
+            if self.offset % _BLOCK == 0:
+                self._blocks.append(self._last)
+                self._last = 0
+
+
+def _has_hole(data: bytes) -> bool:
+    """Whether a hole was punched here, or reaches here: no benchmark prints zeros."""
+    return data.startswith(b"\0") or data.endswith(b"\0") or _SPARSE in data

@@ -8,6 +8,8 @@
   `<prefix>`; under the tool's default prefix, to the run's only worker. A process that was started again under the
   same name has another number: the youngest counts (the last one written to; of those written to within a minute, the
   highest number). Where no worker can be told, each process is one: `<prefix>.<process>`.
+
+Names of files become names of workers by `names.label`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,6 +17,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from ..tools import Parser, Tool
+from .names import label
 from .prefix import Prefix, Unprefixed
 
 STANDARD_STREAMS = frozenset({"stdout", "stderr"})
@@ -75,7 +78,7 @@ class _Log(NamedTuple):
 
 def worker_name(file: str, run: str) -> str:
     """The worker that printed a file of that name in that run."""
-    return run if file in STANDARD_STREAMS else PurePath(file).stem
+    return run if file in STANDARD_STREAMS else label(PurePath(file).stem)
 
 
 def group_name(file: str, files: Iterable[str]) -> str:
@@ -83,11 +86,15 @@ def group_name(file: str, files: Iterable[str]) -> str:
     names = frozenset(files)
     while True:
         left, _, number = file.rpartition(".")
-        if not (left and number.isdigit()):
+        if not (left and _is_number(number)):
             return PurePath(file).stem
         if left not in names:
             return left
         file = left
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def plan(files: Mapping[str, WatchedFile], run: str) -> dict[str, tuple[StreamPlan, ...]]:
@@ -97,7 +104,7 @@ def plan(files: Mapping[str, WatchedFile], run: str) -> dict[str, tuple[StreamPl
     for stream in texts:
         name = worker_name(stream.name, run)
         if name in workers and workers[name][0].tool is not stream.tool:
-            name = stream.name
+            name = label(stream.name)
         workers.setdefault(name, []).append(stream)
     for name, streams in _owners(logs, workers).items():
         workers.setdefault(name, []).extend(streams)
@@ -110,7 +117,7 @@ def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_
     for name, file in files.items():
         left, _, number = name.rpartition(".")
         base = files.get(left)
-        if not number.isdigit():
+        if not _is_number(number):
             continue
         if file.kind.startswith("log") and file.tool:
             thread = base is not None and base.kind.startswith("log")
@@ -138,19 +145,20 @@ def _owners(logs: list[_Log], workers: Mapping[str, list[StreamPlan]]) -> dict[s
         mine = [log for log in logs if log.prefix == prefix]
         tool = mine[0].stream.tool
         candidates = [name for name, streams in workers.items() if streams[0].tool is tool]
-        owner = prefix if prefix in candidates else ""
+        own = label(prefix)
+        owner = own if own in candidates else ""
         if prefix == tool.log_prefix and len(candidates) == 1:
             owner = candidates[0]
         started: dict[str, float] = {}
         for log in mine:
             started[log.process] = max(log.modified, started.get(log.process, 0.0))
         if not owner and len(started) == 1:
-            owner = prefix
+            owner = own
         newest = max(started.values())
         youngest = max((process for process in started if started[process] > newest - _SAME_TIME), key=int)
         for log in mine:
             if not owner:
-                owners.setdefault(f"{prefix}.{log.process}", []).append(log.stream)
+                owners.setdefault(f"{own}.{log.process}", []).append(log.stream)
             elif log.process == youngest:
                 owners.setdefault(owner, []).append(log.stream)
     return owners

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..tools import Begin
 from .birth import birth
-from .files import FileStatus, GrowingFile
+from .files import FileStatus, GrowingFile, Rewritten
 from .layout import Cut, StreamPlan
 
 
@@ -25,6 +25,10 @@ class Stream:
         """Why the file could not be read at the last try; else empty."""
         self._files = [GrowingFile(folder / name, identity) for name, identity in plan.parts]
         self._cut: bytes | None = None
+        self.in_older_part = False
+        """Whether there is something in younger files than the one being read."""
+        self.compared = 0
+        """How much was compared with what is known in the last read, bytes, as `GrowingFile` does."""
         self.restart()
 
     def restart(self) -> None:
@@ -39,7 +43,7 @@ class Stream:
         self.errors.clear()
         self._reading = 0
         for file in self._files:
-            file.offset = 0
+            file.restart()
 
     def begun(self, recorded: float | None) -> tuple[float | None, bool]:
         """When the present run began to write, Unix seconds, if that is known, and whether by the run's record."""
@@ -58,11 +62,6 @@ class Stream:
             return len(self._cut)
         return sum(file.offset for file in self._files)
 
-    @property
-    def in_older_part(self) -> bool:
-        """Whether there are younger files than the one being read."""
-        return self._reading + 1 < len(self._files)
-
     def follow(self, plan: StreamPlan, folder: Path) -> bool:
         """Go on with the files of a new plan, where they are the ones read so far (renamed, perhaps) and newer ones."""
         known = [file.identity for file in self._files]
@@ -78,18 +77,28 @@ class Stream:
 
     def read(self, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
         """New bytes and when they were written, empty at the end. Raises Rewritten or OSError."""
+        self.compared = 0
         if self.plan.cut is not None:
             return self._read_cut(files)
+        for file in self._files[: self._reading]:
+            self._read_file(file, 0, files)
+            if (status := files.get(file.path.name)) and status.size > file.offset:
+                raise Rewritten  # it went on after it had been put away, and what it says comes before the rest
         while True:
-            file = self._files[self._reading]
-            status = files.get(file.path.name)
-            if status is not None and status.size != file.offset:
-                data, modified = file.read(limit)
-                if data:
-                    return data, modified
-            if not self.in_older_part:
-                return b"", 0.0
+            data, modified = self._read_file(self._files[self._reading], limit, files)
+            younger = (files.get(file.path.name) for file in self._files[self._reading + 1 :])
+            self.in_older_part = any(status.size for status in younger if status)
+            if data or not self.in_older_part:
+                return data, modified
             self._reading += 1
+
+    def _read_file(self, file: GrowingFile, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
+        status = files.get(file.path.name)
+        if status is None or status == file.seen:
+            return b"", 0.0
+        data, modified = file.read(limit)
+        self.compared += file.compared
+        return data, modified
 
     def _read_cut(self, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
         """All of the part that one of several runs is, at once."""

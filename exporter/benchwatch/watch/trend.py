@@ -13,6 +13,8 @@ SECONDS = 5
 COLUMNS = 60
 """How many columns are remembered."""
 ZERO = "_"
+_AHEAD = 12
+"""Columns that what is measured may lie before what was measured earlier."""
 _LEVELS = "▁▂▃▄▅▆▇█"
 
 
@@ -28,6 +30,8 @@ class Trend:
         if value is None:
             return
         column = int(time // SECONDS)
+        while self._columns and self._columns[-1][0] > column + _AHEAD:  # the clock was set back by a lot
+            self._columns.pop()
         if self._columns and self._columns[-1][0] >= column:
             column, other = self._columns.pop()
             value = self._worst(value, other)

@@ -104,6 +104,15 @@ def test_a_document_that_may_be_the_last_is_taken_for_it_after_a_silence() -> No
     assert values(state)["fio_result_iops", "lo", "read"] == pytest.approx(69416 / 3.881)
 
 
+def test_a_silence_is_over_though_the_clock_was_set_back_in_it() -> None:
+    state = state_of(b"".join(LOOPS[:-1]), arrived=4000.0)
+    state.tick(400.0)
+    state.tick(404.9)
+    assert state.outcome == ""
+    state.tick(405.0)
+    assert state.outcome == "finished"
+
+
 def test_a_single_document_that_may_be_the_last_is_waited_for_longer() -> None:
     (text,) = texts_of(data_of("err-verify-3.33.out"))
     text = text.replace(b'"error" : 84', b'"error" : 0')

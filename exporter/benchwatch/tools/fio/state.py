@@ -83,6 +83,7 @@ class FioState:
             return
         interval = self.report_interval
         silence = _SILENCE_ALONE if interval is None else max(_SILENCE, _SILENCE_INTERVALS * interval)
+        self._silent_after = min(self._silent_after, now)  # the clock may have been set back
         if now - self._silent_after >= silence:
             self._silent_after = None
             self._over(self._snapshot)
