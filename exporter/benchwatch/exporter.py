@@ -1,6 +1,7 @@
 """The exporter as a whole: runs, CVMs, pushes and itself, rendered as one page (see web.model.Board)."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from .exposition import Exposition, Family, Part, Sample, Source
@@ -54,7 +55,8 @@ class Exporter:
 
     def render(self, parts: frozenset[Part]) -> str:
         """The exposition of these parts."""
-        return self._exposition.render([*self._others, self._runs, *self._runs.workers, *self._cvms], parts)
+        sources = [*self._others, self._runs, *self._runs.workers, *self._cvms, self._exposition]
+        return self._exposition.render(sources, parts)
 
     @property
     def ready(self) -> bool:
@@ -80,12 +82,35 @@ class Exporter:
 
     def runs(self) -> Sequence[WorkerView]:
         """All known workers."""
-        return [_view(worker) for worker in self._runs.workers]
+        return [self._worker_view(worker) for worker in self._runs.workers]
 
     def cvms(self) -> Sequence[CvmView]:
         """The configured CVMs."""
         now = self._clock()
-        return [_cvm_view(poller, now) for poller in self._cvms]
+        return [self._cvm_view(poller, now) for poller in self._cvms]
+
+    def _worker_view(self, worker: Worker) -> WorkerView:
+        try:
+            view = _view(worker)
+        except Exception as error:  # a fault of ours in one worker must not take the others down
+            self._exposition.failed(worker, "view", error)
+            reason = f"its figures cannot be shown: {type(error).__name__}; the log says more"
+            return WorkerView(worker.run, worker.name, worker.tool.name, worker.phase, reason)
+        fault = self._exposition.fault(worker)
+        remark = f"its samples are left out of /metrics: {fault}; the log says more" if fault else ""
+        return replace(view, reason="; ".join(filter(None, (view.reason, remark))))
+
+    def _cvm_view(self, poller: Poller, now: float) -> CvmView:
+        try:
+            view = _cvm_view(poller, now)
+        except Exception as error:
+            self._exposition.failed(poller, "view", error)
+            return CvmView(
+                poller.name, poller.url, error=f"it cannot be shown: {type(error).__name__}; the log says more"
+            )
+        fault = self._exposition.fault(poller)
+        remark = f"its samples are left out of /metrics: {fault}; the log says more" if fault else ""
+        return replace(view, error="; ".join(filter(None, (view.error, remark))))
 
 
 def _cvm_view(poller: Poller, now: float) -> CvmView:

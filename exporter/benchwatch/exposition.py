@@ -7,14 +7,20 @@ https://prometheus.io/docs/instrumenting/exposition_formats/: per family `# HELP
 A scrape is short because what has not changed is not rendered again: every source (one worker of a run, one CVM)
 carries a version, and its text is kept until the version moves; within a source the text before a sample's number is
 kept for good.
+
+A source that cannot be rendered loses its own samples, is counted and named in the log; the others are served.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+import logging
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
+
+_log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -25,6 +31,8 @@ PARTS: tuple[Part, ...] = ("live", "runs", "nutanix")
 _RESERVED = frozenset({"le", "quantile"})
 _PLAIN = frozenset({"gauge", "counter"})
 _ENCODER = msgspec.json.Encoder(enc_hook=float)
+
+_NEVER = object()
 
 Kind = Literal["gauge", "counter", "histogram", "summary"]
 
@@ -43,6 +51,16 @@ class Family:
     labels: tuple[str, ...] = ()
     part: Part = "live"
     more_labels: bool = False
+
+
+RENDER_ERRORS = Family(
+    "benchwatch_render_errors_total",
+    "counter",
+    "Times that a worker, a CVM or a part of the exporter could not be shown, by what of it was left out: its samples "
+    "on this page, or its view on the landing page. The log names it.",
+    ("of",),
+)
+FAMILIES = (RENDER_ERRORS,)
 
 
 class HistogramValue(NamedTuple):
@@ -133,16 +151,29 @@ class _Block:
 class _Page:
     """The rendered text of one source, by family."""
 
-    __slots__ = ("_version", "blocks")
+    __slots__ = ("_version", "blocks", "fault")
 
     def __init__(self) -> None:
-        self._version: Hashable = None
+        self._version: Hashable = _NEVER
         self.blocks: dict[Family, _Block] = {}
+        self.fault = ""
+        """What went wrong at the last attempt: the name of the error."""
 
     def refresh(self, source: Source) -> None:
-        version = source.version
-        if self.blocks and version == self._version:
-            return
+        """Render what changed. Raises whatever the source or its numbers do; then it has no text."""
+        try:
+            version = source.version
+            if version == self._version:
+                return
+            self._version = version
+            self._render(source)
+        except Exception as error:
+            self.fault = type(error).__name__
+            self.blocks.clear()
+            raise
+        self.fault = ""
+
+    def _render(self, source: Source) -> None:
         blocks = self.blocks
         for sample in source.samples():
             family, labels, value, more = sample
@@ -160,7 +191,6 @@ class _Page:
                 block.numbers += value.sum, value.counts[-1]
             elif isinstance(value, SummaryValue):
                 block.numbers += value.sum, value.count
-        self._version = version
         texts = iter(number_texts([number for block in blocks.values() for number in block.numbers]))
         for family, block in list(blocks.items()):
             starts = block.starts
@@ -191,10 +221,27 @@ def _prefixes(common: tuple[tuple[str, str], ...], sample: Sample) -> tuple[str,
 
 
 class Exposition:
-    """Renders sources, and keeps the text of those that have not changed since the last call."""
+    """Renders sources, and keeps the text of those that have not changed since the last call.
+
+    It is itself the source of its counters, up to the sources that precede it.
+    """
+
+    labels: tuple[tuple[str, str], ...] = ()
 
     def __init__(self) -> None:
         self._pages: dict[Source, _Page] = {}
+        self._errors: Counter[str] = Counter(samples=0, view=0)
+        self._named: set[tuple[str, str]] = set()
+
+    @property
+    def version(self) -> Hashable:
+        """See Source."""
+        return tuple(self._errors.values())
+
+    def samples(self) -> Iterator[Sample]:
+        """See Source."""
+        for of, count in self._errors.items():
+            yield Sample(RENDER_ERRORS, (of,), count)
 
     def render(self, sources: Iterable[Source], parts: Iterable[Part] = PARTS) -> str:
         """The families of `parts`, each with its HELP and TYPE once, in order of first appearance."""
@@ -202,9 +249,25 @@ class Exposition:
         wanted = frozenset(parts)
         texts: dict[Family, list[str]] = {}
         for source, page in pages.items():
-            page.refresh(source)
+            try:
+                page.refresh(source)
+            except Exception as error:
+                self.failed(source, "samples", error)
             for family, block in page.blocks.items():
                 if family.part in wanted:
                     texts.setdefault(family, []).append(block.text)
         self._pages = pages
         return "".join(f"{header(family)}{''.join(bodies)}\n" for family, bodies in texts.items())
+
+    def failed(self, source: Source, of: str, error: Exception) -> None:
+        """Count that the samples or the view of a source are left out, and name it in the log, once."""
+        self._errors[of] += 1
+        name = ", ".join(f'{label}="{value}"' for label, value in source.labels) or type(source).__name__
+        if (name, of) not in self._named:
+            self._named.add((name, of))
+            _log.error("the %s of %s cannot be shown: left out; please report this", of, name, exc_info=error)
+
+    def fault(self, source: Source) -> str:
+        """The name of the error for which the last page lacks the samples of a source; empty if it has them."""
+        page = self._pages.get(source)
+        return page.fault if page else ""

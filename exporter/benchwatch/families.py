@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from . import exporter, process, runs, worker_metrics
+from . import exporter, exposition, process, runs, worker_metrics
 from .exposition import Family
 from .nutanix import metrics as nutanix
 from .streams import push
@@ -10,7 +10,18 @@ from .tools.table import TOOLS
 from .web import app
 
 SECTIONS: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
-    ("The exporter", "", (*process.FAMILIES, *app.FAMILIES, *push.FAMILIES, *runs.FAMILIES, *exporter.FAMILIES)),
+    (
+        "The exporter",
+        "",
+        (
+            *process.FAMILIES,
+            *app.FAMILIES,
+            *push.FAMILIES,
+            *runs.FAMILIES,
+            *exporter.FAMILIES,
+            *exposition.FAMILIES,
+        ),
+    ),
     ("Runs", "run, worker", worker_metrics.FAMILIES),
     *((tool.name, "run, worker", tuple(tool.families)) for tool in TOOLS),
     ("Nutanix", "cvm", tuple(nutanix.FAMILIES)),
