@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from benchwatch.config import RunsSettings
+from benchwatch.errors import ConfigError
 from benchwatch.histogram import Buckets
 from benchwatch.run import Run
+from benchwatch.runfile import load_runfile
 from benchwatch.streams.files import listing
+from benchwatch.streams.push import Refused, put_record
 from benchwatch.worker import Worker
 
 from .conftest import NOW, RECORDINGS
@@ -101,3 +104,48 @@ def test_a_changed_run_yaml_reaches_workers_with_records_of_their_own(watched: W
     watched.look()
     (watched.folder / "run.yaml").write_text("labels: {cluster: b}\n")
     assert watched.look()["db1"].runfile.labels == {"cluster": "b", "vm": "pg1"}
+
+
+@pytest.mark.parametrize(
+    "text", ["labels: {day: !!timestamp x}\n", "start: .nan\n", "a: ]\n", "parameters: {x: !!int ''}\n"]
+)
+def test_a_pushed_record_that_cannot_be_used_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Refused) as caught:
+        put_record(tmp_path / "a/db1.yaml", text.encode())
+    assert caught.value.status == 400
+    assert str(caught.value).startswith("a/db1.yaml:1: ")
+    assert list((tmp_path / "a").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("start: .nan", "start: expected Unix seconds such as 1790000000.5, got nan"),
+        ("end: .inf", "end: expected Unix seconds such as 1790000000.5, got inf"),
+        ("end: -.inf", "end: expected Unix seconds such as 1790000000.5, got -inf"),
+        ("start: 1790000000000", "start: expected Unix seconds such as 1790000000.5, got 1790000000000"),
+        ("start: 0", "start: expected Unix seconds such as 1790000000.5, got 0"),
+        ("start: true", "start: expected Unix seconds such as 1790000000.5, got True"),
+        ("warmup: .inf", "warmup: expected a duration such as 500ms, 10s or 5m, got inf"),
+        ("warmup: 99999999999s", "warmup: expected a duration such as 500ms, 10s or 5m, got '99999999999s'"),
+        ("latency_objective: .nan", "latency_objective: expected a duration such as 500ms, 10s or 5m, got nan"),
+        ("cpu_seconds: .nan", "cpu_seconds: expected a duration such as 500ms, 10s or 5m, got nan"),
+        ("cpu_seconds: -1", "cpu_seconds: expected a duration such as 500ms, 10s or 5m, got -1"),
+        ("exit_code: 4294967296", "exit_code: expected `int` <= 4294967295 (4294967296)"),
+    ],
+)
+def test_a_number_that_no_benchmark_can_have_is_refused_in_one_sentence(
+    tmp_path: Path, line: str, expected: str
+) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(line + "\n")
+    with pytest.raises(ConfigError) as caught:
+        load_runfile(path, RunsSettings())
+    assert str(caught.value) == f"{path}:1: {expected}"
+
+
+def test_a_record_with_such_a_number_leaves_what_was_known(watched: Watched) -> None:
+    (watched.folder / "run.yaml").write_text("labels: {vm: pg1}\nstart: .nan\n")
+    worker = watched.look()["db1"]
+    assert watched.errors == {"run_yaml": 1}
+    assert all(value == value for _, _, value in samples(worker))

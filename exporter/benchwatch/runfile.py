@@ -20,12 +20,14 @@ cpu_seconds: 31.4                   CPU time that it took
 import re
 import shlex
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
+from .bounded_yaml import RECORD
 from .config import RunsSettings, read_yaml
-from .durations import Duration
-from .errors import ConfigError
+from .durations import Duration, Moment
+from .errors import ConfigError, excerpt
 
 NAME = "run.yaml"
 SUFFIX = ".yaml"
@@ -42,13 +44,13 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     latency_objective: Duration | None = None
     disks: dict[str, str] = {}
     command: str | list[str] = ""
-    start: float | None = None
+    start: Moment | None = None
     warmup: Duration | None = None
     repeat_of: str | None = None
-    end: float | None = None
-    exit_code: int | None = None
+    end: Moment | None = None
+    exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**32)] | None = None
     signal: str | None = None
-    cpu_seconds: float | None = None
+    cpu_seconds: Duration | None = None
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +92,7 @@ def default_runfile(settings: RunsSettings) -> RunFile:
 
 def load_runfile(path: Path, settings: RunsSettings, beneath: RunFile | None = None) -> RunFile:
     """The content of a record over what holds without it (by default, the configuration). Raises ConfigError."""
-    content = read_yaml(path, _Content)
+    content = read_yaml(path, _Content, RECORD)
     base = beneath or default_runfile(settings)
     for name in content.labels:
         check_label(name, f"{path}: labels")
@@ -109,7 +111,7 @@ def check_label(name: str, where: str) -> str:
     """The name, if it can be that of a label of a run. Raises ConfigError."""
     if not _LABEL.fullmatch(name) or name.startswith("__") or name in _RESERVED:
         taken = f"other than {', '.join(sorted(_RESERVED))}"
-        raise ConfigError(f"{where}: expected a name of letters, digits and _ {taken}, got {name!r}")
+        raise ConfigError(f"{where}: expected a name of letters, digits and _ {taken}, got {excerpt(name)}")
     return name
 
 

@@ -154,13 +154,15 @@ def put_record(path: Path, data: bytes, *, only_new: bool = False) -> None:
         if only_new and there and not (path.exists() and path.read_bytes() == data):
             run, worker = path.parent.name, path.stem
             raise Refused(412, f"worker {worker} of run {run} is there already: push under another name")
-        beside.write_bytes(data)
-        load_runfile(beside, RunsSettings())
-        beside.replace(path)
+        try:
+            beside.write_bytes(data)
+            load_runfile(beside, RunsSettings())
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
         raise cannot_write(path, error) from error
     except ConfigError as error:
-        beside.unlink(missing_ok=True)
         raise Refused(400, str(error).replace(str(beside), f"{path.parent.name}/{path.name}")[:500]) from error
 
 
