@@ -107,7 +107,7 @@ def test_a_changed_run_yaml_reaches_workers_with_records_of_their_own(watched: W
 
 
 @pytest.mark.parametrize(
-    "text", ["labels: {day: !!timestamp x}\n", "start: .nan\n", "a: ]\n", "parameters: {x: !!int ''}\n"]
+    "text", ["labels: {day: !!timestamp x}\n", "start: .nan\n", "a: [\n", "parameters: {x: !!int ''}\n"]
 )
 def test_a_pushed_record_that_cannot_be_used_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
     with pytest.raises(Refused) as caught:
@@ -149,3 +149,12 @@ def test_a_record_with_such_a_number_leaves_what_was_known(watched: Watched) -> 
     worker = watched.look()["db1"]
     assert watched.errors == {"run_yaml": 1}
     assert all(value == value for _, _, value in samples(worker))
+
+
+def test_the_name_of_a_label_is_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(f"labels: {{{'x' * 128}: 1}}\n")
+    assert load_runfile(path, RunsSettings()).labels == {"x" * 128: "1"}
+    path.write_text(f"labels: {{{'x' * 129}: 1}}\n")
+    with pytest.raises(ConfigError, match=r"expected a name of at most 128 letters, digits and _ .*, got 'xxx"):
+        load_runfile(path, RunsSettings())

@@ -105,7 +105,8 @@ def load(text: str, bounds: Bounds) -> Document:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or " ".join(str(error).split())
-        raise Unreadable(f"expected YAML: {problem}", mark.line + 1 if mark else None) from error
+        last = text.rstrip("\n").count("\n") + 1  # libyaml places what is missing at the end on a line of its own
+        raise Unreadable(f"expected YAML: {problem}", min(mark.line + 1, last) if mark else None) from error
 
 
 def _count(text: str, bounds: Bounds) -> None:

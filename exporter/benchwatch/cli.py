@@ -131,7 +131,7 @@ def _metrics(options: argparse.Namespace) -> int:
     settings: Settings = load_settings(options.config_file)
     runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))
     workers = [worker for run in runs for worker in run.workers]
-    sys.stdout.write(Exposition().render(workers, options.collect or PARTS))
+    sys.stdout.write(Exposition(settings.runs.limits).render(workers, options.collect or PARTS))
     if not workers:
         paths = ", ".join(map(str, options.paths))
         print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)

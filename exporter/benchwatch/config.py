@@ -15,6 +15,7 @@ from . import bounded_yaml
 from .bounded_yaml import CONFIGURATION, Bounds
 from .durations import Duration, Moment
 from .errors import ConfigError, excerpt
+from .limits import DEFAULT, Limits
 from .nutanix.settings import NutanixSettings
 
 _T = TypeVar("_T")
@@ -34,6 +35,7 @@ class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Seconds of silence after which a run without an end counts as abandoned."""
     latency_objective: Duration | None = None
     """Latency that a run should stay below, seconds, where its run.yaml names none."""
+    limits: Limits = DEFAULT
 
     def __post_init__(self) -> None:
         if not 0.01 <= self.poll_interval <= 3600:

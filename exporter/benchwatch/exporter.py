@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 from .exposition import Exposition, Family, Part, Sample, Source
+from .limits import DEFAULT, Limits
 from .nutanix.poller import Poller
 from .runs import Runs
 from .web.model import CvmView, WorkerView
@@ -44,19 +46,20 @@ class Exporter:
         others: Sequence[Source],
         push_folder: Path | None,
         clock: Callable[[], float],
+        limits: Limits = DEFAULT,
     ) -> None:
         self._runs = runs
         self._cvms = cvms
         self._others = others
         self._clock = clock
         self.push_folder = push_folder
-        self._exposition = Exposition()
+        self._exposition = Exposition(limits)
         self._ready = False
 
     def render(self, parts: frozenset[Part]) -> str:
         """The exposition of these parts."""
         sources = [*self._others, self._runs, *self._runs.workers, *self._cvms, self._exposition]
-        return self._exposition.render(sources, parts)
+        return self._exposition.render(sources, parts, _rank)
 
     @property
     def ready(self) -> bool:
@@ -96,9 +99,7 @@ class Exporter:
             self._exposition.failed(worker, "view", error)
             reason = f"its figures cannot be shown: {type(error).__name__}; the log says more"
             return WorkerView(worker.run, worker.name, worker.tool.name, worker.phase, reason)
-        fault = self._exposition.fault(worker)
-        remark = f"its samples are left out of /metrics: {fault}; the log says more" if fault else ""
-        return replace(view, reason="; ".join(filter(None, (view.reason, remark))))
+        return replace(view, reason="; ".join(filter(None, (view.reason, self._exposition.remark(worker)))))
 
     def _cvm_view(self, poller: Poller, now: float) -> CvmView:
         try:
@@ -108,9 +109,14 @@ class Exporter:
             return CvmView(
                 poller.name, poller.url, error=f"it cannot be shown: {type(error).__name__}; the log says more"
             )
-        fault = self._exposition.fault(poller)
-        remark = f"its samples are left out of /metrics: {fault}; the log says more" if fault else ""
-        return replace(view, error="; ".join(filter(None, (view.error, remark))))
+        return replace(view, error="; ".join(filter(None, (view.error, self._exposition.remark(poller)))))
+
+
+def _rank(source: Source) -> tuple[int, float]:
+    """What stays longest on a full page: the exporter's own, then active workers, CVMs, ended workers; newest first."""
+    if isinstance(source, Worker):
+        return (3, -source.end) if source.ended else (1, -(source.start or inf))
+    return (2 if isinstance(source, Poller) else 0, 0.0)
 
 
 def _cvm_view(poller: Poller, now: float) -> CvmView:

@@ -28,10 +28,11 @@ from .bounded_yaml import RECORD
 from .config import RunsSettings, read_yaml
 from .durations import Duration, Moment
 from .errors import ConfigError, excerpt
+from .limits import DEFAULT, Limits
 
 NAME = "run.yaml"
 SUFFIX = ".yaml"
-_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,127}")
 _PLAIN = ("latency_objective", "start", "warmup", "repeat_of", "end", "exit_code", "signal", "cpu_seconds")
 _RESERVED = frozenset({"run", "worker", "tool", "tool_version", "job", "instance", "le", "quantile"})
 
@@ -76,6 +77,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """CPU time that the benchmark's processes took on this machine."""
     abandoned_after: float = 300.0
     """Seconds of silence."""
+    limits: Limits = DEFAULT
 
     @property
     def cpus_used(self) -> float | None:
@@ -87,7 +89,11 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
 
 def default_runfile(settings: RunsSettings) -> RunFile:
     """What holds for a run without a run.yaml."""
-    return RunFile(latency_objective=settings.latency_objective, abandoned_after=settings.abandoned_after)
+    return RunFile(
+        latency_objective=settings.latency_objective,
+        abandoned_after=settings.abandoned_after,
+        limits=settings.limits,
+    )
 
 
 def load_runfile(path: Path, settings: RunsSettings, beneath: RunFile | None = None) -> RunFile:
@@ -111,7 +117,7 @@ def check_label(name: str, where: str) -> str:
     """The name, if it can be that of a label of a run. Raises ConfigError."""
     if not _LABEL.fullmatch(name) or name.startswith("__") or name in _RESERVED:
         taken = f"other than {', '.join(sorted(_RESERVED))}"
-        raise ConfigError(f"{where}: expected a name of letters, digits and _ {taken}, got {excerpt(name)}")
+        raise ConfigError(f"{where}: expected a name of at most 128 letters, digits and _ {taken}, got {excerpt(name)}")
     return name
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .config import Settings
 from .exporter import Disks, Exporter
+from .exposition import Source
 from .histogram import Buckets
 from .nutanix.poller import Poller, start_pollers, stop_pollers
 from .process import Process
@@ -52,9 +53,8 @@ async def _serve(
 ) -> None:
     runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave))
     pushes, scrapes = Pushes(), Scrapes()
-    exporter = Exporter(
-        runs, pollers, [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes], push, time.time
-    )
+    others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes]
+    exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits)
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
