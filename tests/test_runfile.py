@@ -9,8 +9,9 @@ import pytest
 from benchwatch.config import RunsSettings
 from benchwatch.errors import ConfigError
 from benchwatch.histogram import Buckets
+from benchwatch.offline import find_runs
 from benchwatch.run import Run
-from benchwatch.runfile import load_runfile
+from benchwatch.runfile import Record, load_runfile, read_record
 from benchwatch.streams.files import listing
 from benchwatch.streams.push import Refused, put_record
 from benchwatch.worker import Worker
@@ -156,5 +157,61 @@ def test_the_name_of_a_label_is_bounded(tmp_path: Path) -> None:
     path.write_text(f"labels: {{{'x' * 128}: 1}}\n")
     assert load_runfile(path, RunsSettings()).labels == {"x" * 128: "1"}
     path.write_text(f"labels: {{{'x' * 129}: 1}}\n")
-    with pytest.raises(ConfigError, match=r"expected a name of at most 128 letters, digits and _ .*, got 'xxx"):
+    with pytest.raises(
+        ConfigError, match=r"expected a name of letters, digits and _ .*, of at most 128 characters, got 'xxx"
+    ):
         load_runfile(path, RunsSettings())
+
+
+def many_records(folder: Path, count: int) -> Watched:
+    for number in range(count):
+        (folder / f"w{number}.err").write_bytes((PGBENCH / "tpcb-15.18.err").read_bytes())
+        (folder / f"w{number}.yaml").write_text(f"labels: {{vm: v{number}}}\n")
+    return Watched(folder)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    names: list[str] = []
+
+    def read(path: Path) -> Record:
+        names.append(path.name)
+        return read_record(path)
+
+    monkeypatch.setattr("benchwatch.run.read_record", read)
+    return names
+
+
+def test_many_records_are_read_a_few_at_a_time_and_no_worker_is_shown_without_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = counted(monkeypatch)
+    watched = many_records(tmp_path, 40)
+    watched.run.look(listing(tmp_path).files, NOW)
+    before = 0
+    while True:
+        assert len(read) - before <= 8
+        before = len(read)
+        if not watched.run.read(1_000_000, NOW):
+            break
+        assert watched.run.caught_up == bool(watched.run.workers)
+    assert {worker.name: worker.runfile.labels["vm"] for worker in watched.run.workers} == {
+        f"w{number}": f"v{number}" for number in range(40)
+    }
+    assert len(read) == 40
+
+
+def test_a_changed_run_yaml_has_no_other_record_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = many_records(tmp_path, 20)
+    watched.look()
+    read = counted(monkeypatch)
+    (tmp_path / "run.yaml").write_text("labels: {cluster: b}\n")
+    assert watched.look()["w7"].runfile.labels == {"cluster": "b", "vm": "v7"}
+    assert read == ["run.yaml"]
+
+
+def test_commands_that_read_files_once_have_every_record(tmp_path: Path) -> None:
+    many_records(tmp_path, 20)
+    (run,) = find_runs([tmp_path], RunsSettings(), Buckets())
+    assert {run.new_worker(name, plans).runfile.labels["vm"] for name, plans in run.plans.items()} == {
+        f"v{number}" for number in range(20)
+    }

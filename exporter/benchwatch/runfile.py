@@ -39,7 +39,9 @@ _RESERVED = frozenset({"run", "worker", "tool", "tool_version", "job", "instance
 _Text = str | int | float | bool
 
 
-class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The content of one record."""
+
     labels: dict[str, _Text] = {}
     parameters: dict[str, _Text] = {}
     latency_objective: Duration | None = None
@@ -96,19 +98,28 @@ def default_runfile(settings: RunsSettings) -> RunFile:
     )
 
 
-def load_runfile(path: Path, settings: RunsSettings, beneath: RunFile | None = None) -> RunFile:
-    """The content of a record over what holds without it (by default, the configuration). Raises ConfigError."""
-    content = read_yaml(path, _Content, RECORD)
-    base = beneath or default_runfile(settings)
+def load_runfile(path: Path, settings: RunsSettings) -> RunFile:
+    """The content of a record over the configuration. Raises ConfigError."""
+    return merge(read_record(path), default_runfile(settings))
+
+
+def read_record(path: Path) -> Record:
+    """The content of a record. Raises ConfigError."""
+    content = read_yaml(path, Record, RECORD)
     for name in content.labels:
         check_label(name, f"{path}: labels")
+    return content
+
+
+def merge(content: Record, beneath: RunFile) -> RunFile:
+    """The content of a record over what holds without it."""
     command = content.command if isinstance(content.command, str) else shlex.join(content.command)
     given = {name: _text(value) for name, value in content.parameters.items()}
     return msgspec.structs.replace(
-        base,
-        labels=base.labels | {name: _text(value) for name, value in content.labels.items()},
-        parameters=base.parameters | ({"command": command} if command else {}) | given,
-        disks=base.disks | content.disks,
+        beneath,
+        labels=beneath.labels | {name: _text(value) for name, value in content.labels.items()},
+        parameters=beneath.parameters | ({"command": command} if command else {}) | given,
+        disks=beneath.disks | content.disks,
         **{name: value for name in _PLAIN if (value := getattr(content, name)) is not None},
     )
 
@@ -117,7 +128,9 @@ def check_label(name: str, where: str) -> str:
     """The name, if it can be that of a label of a run. Raises ConfigError."""
     if not _LABEL.fullmatch(name) or name.startswith("__") or name in _RESERVED:
         taken = f"other than {', '.join(sorted(_RESERVED))}"
-        raise ConfigError(f"{where}: expected a name of at most 128 letters, digits and _ {taken}, got {excerpt(name)}")
+        raise ConfigError(
+            f"{where}: expected a name of letters, digits and _ {taken}, of at most 128 characters, got {excerpt(name)}"
+        )
     return name
 
 
