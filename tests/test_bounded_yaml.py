@@ -159,7 +159,7 @@ CHANGES = st.lists(
 
 
 @settings(
-    derandomize=True, max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    derandomize=True, max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(CHANGES, st.sampled_from(CONTENT.split("\n")), st.booleans())
 def test_nothing_but_a_config_error_comes_of_any_document(

@@ -11,6 +11,7 @@ from benchwatch.config import RunsSettings
 from benchwatch.exporter import Exporter
 from benchwatch.exposition import PARTS, Family, Sample
 from benchwatch.histogram import Buckets
+from benchwatch.nutanix.snapshot import Status
 from benchwatch.runs import Runs
 
 from .conftest import NOW, RECORDINGS
@@ -93,3 +94,36 @@ def test_a_worker_whose_samples_alone_fail_is_named_on_the_landing_page(
     (view,) = shown.runs()
     assert view.reason == "its samples are left out of /metrics: OverflowError; the log says more"
     assert view.operations
+
+
+def test_a_cvm_that_cannot_be_shown_is_named_in_its_row_and_the_others_are_shown(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Cvm:
+        version = 0
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+            self.url = f"http://{name}:2009"
+            self.labels = (("cvm", name),)
+
+        def samples(self) -> Iterator[Sample]:
+            if self.name == "bad":
+                raise ZeroDivisionError
+            yield Sample(Family("nutanix_x", "gauge", "X.", part="nutanix"), (), 1)
+
+        @property
+        def status(self) -> Status:
+            if self.name == "bad":
+                raise ZeroDivisionError
+            return Status(polls=1, up=True)
+
+    runs = Runs([], RunsSettings(), Buckets())
+    shown = Exporter(runs, [Cvm("bad"), Cvm("good")], [], None, lambda: NOW)  # type: ignore[list-item]
+    found = numbers(shown.render(EVERYTHING))
+    assert found['nutanix_x{cvm="good"}'] == 1
+    bad, good = shown.cvms()
+    assert (bad.name, bad.up, bad.error) == ("bad", None, "it cannot be shown: ZeroDivisionError; the log says more")
+    assert (good.name, good.up, good.error) == ("good", True, "")
+    assert numbers(shown.render(EVERYTHING))['benchwatch_render_errors_total{of="view"}'] == 1
+    assert [record.message.count('cvm="bad"') for record in caplog.records] == [1, 1]

@@ -13,6 +13,7 @@ from benchwatch.exporter import Exporter
 from benchwatch.exposition import PARTS, Exposition, Family, Sample
 from benchwatch.histogram import Buckets
 from benchwatch.limits import Limits
+from benchwatch.nutanix import families as nutanix_families
 from benchwatch.runs import Runs
 
 from .conftest import NOW, RECORDINGS
@@ -56,8 +57,8 @@ def of(family: str, found: dict[str, float]) -> dict[str, float]:
     return {series: value for series, value in found.items() if re.split(r"[{ ]", series)[0] == family}
 
 
-def log_of(scripts: int, each: int = 1) -> bytes:
-    second = int(NOW) - 60
+def log_of(scripts: int, each: int = 1, ago: int = 60) -> bytes:
+    second = int(NOW) - ago
     lines = [f"0 {n} {1000 + n} {n % scripts} {second} {n:06d}\n" for n in range(scripts * each)]
     return "".join(lines).encode()
 
@@ -198,6 +199,24 @@ def test_beyond_the_bound_of_all_series_ended_runs_go_first_the_oldest_of_them_f
     ]
 
 
+def test_active_runs_stay_before_ended_ones_and_of_those_the_newest(tmp_path: Path, place: Place) -> None:
+    for name, ago in (("a-long", 900), ("b-short", 60), ("c-middle", 300)):
+        place(f"{name}/pgbench_log.77", log_of(5, ago=ago))
+    for suffix in ("err", "out"):
+        place(f"ended/db1.{suffix}", PGBENCH / f"tpcb-15.18.{suffix}")
+    whole = numbers(exporter(tmp_path).render(ALL))
+    fixed = sum("run=" not in series for series in whole) - 6
+    each = sum('run="b-short"' in series for series in whole)
+
+    def shown(series: int) -> set[str]:
+        page = exporter(tmp_path, series=series).render(ALL)
+        return set(re.findall(r'run="([^"]*)"', page))
+
+    assert shown(fixed + 3 * each + 1) == {"a-long", "b-short", "c-middle"}
+    assert shown(fixed + 2 * each) == {"b-short", "c-middle"}
+    assert shown(fixed + each) == {"b-short"}
+
+
 def test_a_source_that_was_left_out_is_not_rendered_again_until_there_is_room() -> None:
     first = Fixed("a", [Sample(PARAMETER, (f"p{n}", "x"), 1) for n in range(6)])
     second = Fixed("b", [Sample(PARAMETER, (f"p{n}", "x"), 1) for n in range(6)])
@@ -231,3 +250,14 @@ def test_limits_are_read_from_the_configuration(tmp_path: Path) -> None:
     path = tmp_path / "benchwatch.yaml"
     path.write_text("runs: {limits: {scripts: 7, series: 1000}}\n")
     assert load_settings(path).runs.limits == Limits(scripts=7, series=1000)
+
+
+def test_the_limits_of_a_worker_are_none_of_a_cvm() -> None:
+    (info,) = [family for family in nutanix_families.FAMILIES if family.name == "nutanix_vdisk_info"]
+    place = info.labels.index("disk")
+    samples = [
+        Sample(info, tuple(f"scsi.{n}" if index == place else str(n) for index in range(len(info.labels))), 1)
+        for n in range(400)
+    ]
+    found = numbers(Exposition().render([Fixed("a", samples)]))
+    assert len(found) == 400
