@@ -91,3 +91,12 @@ def test_the_examples_of_the_documentation_are_accepted(tmp_path: Path) -> None:
     assert load_settings(path).nutanix.cvms[0].name == "cvm-a"
     path.write_text(run)
     assert load_runfile(path, RunsSettings()).latency_objective == 0.002
+
+
+def test_a_message_is_short_however_long_the_value_is(tmp_path: Path) -> None:
+    path = tmp_path / "benchwatch.yaml"
+    path.write_text(f"nutanix:\n  cvms: [{{name: a, url: {'x' * 100_000}}}]\n")
+    with pytest.raises(ConfigError) as caught:
+        load_settings(path)
+    assert len(str(caught.value)) < len(str(path)) + 500
+    assert ":2: nutanix.cvms.0: " in str(caught.value)

@@ -19,6 +19,8 @@ from .limits import DEFAULT, Limits
 from .nutanix.settings import NutanixSettings
 
 _T = TypeVar("_T")
+_LONGEST = 300
+"""Characters of what a message says of a value."""
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 
 
@@ -131,4 +133,4 @@ def _sentence(path: Path, node: yaml.Node | None, value: Any, fault: str) -> str
     got = "" if unknown or ("got " in what and "`" not in what) else f" ({excerpt(value)})"
     where = ".".join(step if step.isprintable() and len(step) <= 60 else excerpt(step) for step in steps)
     where = where.replace("....", ", one of its values") or "the whole file"
-    return f"{path}:{line}: {where}: {what[:1].lower()}{what[1:]}{got}"
+    return f"{path}:{line}: {where}: {what[:1].lower()}{what[1:_LONGEST]}{'...' * (len(what) > _LONGEST)}{got}"
