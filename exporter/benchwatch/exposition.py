@@ -238,8 +238,14 @@ class _Page:
             self._fill(source)
 
     def _fill(self, source: Source) -> None:
+        self._take(source, source.samples())
+        if self.beyond:
+            self._take(source, [Sample(BEYOND_LIMIT, (limit,), count) for limit, count in self.beyond.items()])
+        self._write()
+
+    def _take(self, source: Source, samples: Iterable[Sample]) -> None:
         blocks = self.blocks
-        for sample in chain(source.samples(), self._counts()):
+        for sample in samples:
             family, labels, value, more = sample
             block = blocks.get(family)
             if block is None:
@@ -257,6 +263,10 @@ class _Page:
                 block.numbers += value.sum, value.counts[-1]
             elif isinstance(value, SummaryValue):
                 block.numbers += value.sum, value.count
+
+    def _write(self) -> None:
+        """Make the text of each family from what was taken."""
+        blocks = self.blocks
         numbers = [number for block in blocks.values() for number in block.numbers]
         self.series = len(numbers)
         texts = iter(number_texts(numbers))
@@ -270,11 +280,6 @@ class _Page:
                 block.prefixes.clear()
             starts.clear()
             block.numbers.clear()
-
-    def _counts(self) -> Iterator[Sample]:
-        """What is left out, once all other samples are known."""
-        for limit, count in self.beyond.items():
-            yield Sample(BEYOND_LIMIT, (limit,), count)
 
     def _admits(self, sample: Sample) -> bool:
         """Whether a sample with new labels is within the limits of a worker."""
