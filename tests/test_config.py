@@ -49,6 +49,15 @@ def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
         ("- a\n", ":1: the whole file: expected `object`, got `array` (['a'])"),
         ("runs: [\n", "expected YAML"),
         ("histogram: {buckets_per_octave: 3}\n", "histogram.buckets_per_octave: expected 1, 2 or 4, got 3"),
+        ("runs: {keep: -1}\n", ":1: runs.keep: expected `int` >= 0 (-1)"),
+        ("runs: {poll_interval: 0}\n", ":1: runs: poll_interval: expected 10ms to 1h, got 0s"),
+        ("runs: {poll_interval: 1d}\n", ":1: runs: poll_interval: expected 10ms to 1h, got 86400s"),
+        ("runs: {abandoned_after: .inf}\n", ":1: runs.abandoned_after: expected a duration such as 500ms, 10s or 5m"),
+        (
+            'nutanix:\n  cvms: [{name: a, url: "http://10.0.0.1", prot: x}]\n',
+            ":2: nutanix.cvms.0.prot: no such key",
+        ),
+        ("nutanix:\n  cvms: [{name: a, url: 3}]\n", ":2: nutanix.cvms.0.url: expected `str`, got `int` (3)"),
         ("disks:\n  sdb: 7\n", ":2: disks, one of its values: expected `str`, got `int` ({'sdb': 7})"),
     ],
 )
@@ -82,3 +91,12 @@ def test_the_examples_of_the_documentation_are_accepted(tmp_path: Path) -> None:
     assert load_settings(path).nutanix.cvms[0].name == "cvm-a"
     path.write_text(run)
     assert load_runfile(path, RunsSettings()).latency_objective == 0.002
+
+
+def test_a_message_is_short_however_long_the_value_is(tmp_path: Path) -> None:
+    path = tmp_path / "benchwatch.yaml"
+    path.write_text(f"nutanix:\n  cvms: [{{name: a, url: {'x' * 100_000}}}]\n")
+    with pytest.raises(ConfigError) as caught:
+        load_settings(path)
+    assert len(str(caught.value)) < len(str(path)) + 500
+    assert ":2: nutanix.cvms.0: " in str(caught.value)

@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,3 +96,35 @@ def test_any_label_and_number_come_back_from_a_parser_of_the_format(label: str, 
     (family,) = text_string_to_metric_families(text)
     expected = label.encode("utf-8", "replace").decode()
     assert [(sample.labels["op"], sample.value) for sample in family.samples] == [(expected, value)]
+
+
+class Broken(Fixed):
+    broken = True
+
+    def samples(self) -> Iterator[Sample]:  # type: ignore[override]
+        self.asked += 1
+        yield from self.given
+        if self.broken:
+            raise OverflowError("Python int too large to convert to C long")
+
+
+def test_a_source_that_cannot_be_rendered_loses_only_its_own_samples() -> None:
+    good, bad = Fixed([Sample(DONE, (), 1)]), Broken([Sample(TPS, ("read",), 7)], (("run", "b"),))
+    page = Exposition()
+    text = page.render([bad, good, page])
+    assert 'run="b"' not in text
+    assert 'x_done_total{run="a"} 1\n' in text
+    assert 'benchwatch_render_errors_total{of="samples"} 1\n' in text
+
+
+def test_a_source_that_could_not_be_rendered_is_tried_again_when_it_changes_and_recovers() -> None:
+    bad = Broken([Sample(TPS, ("read",), 7)])
+    page = Exposition()
+    for _ in range(3):
+        page.render([bad])
+    assert bad.asked == 1
+    assert page.remark(bad) == "its samples are left out of /metrics: OverflowError; the log says more"
+    bad.version = 1
+    bad.broken = False
+    assert page.render([bad]).endswith('x_tps{run="a",op="read"} 7\n')
+    assert page.remark(bad) == ""

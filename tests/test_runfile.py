@@ -1,14 +1,19 @@
 """Records in a run's folder: run.yaml for all workers, <worker>.yaml for one."""
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from benchwatch.config import RunsSettings
+from benchwatch.config import PushSettings, RunsSettings
+from benchwatch.errors import ConfigError
 from benchwatch.histogram import Buckets
+from benchwatch.offline import find_runs
 from benchwatch.run import Run
+from benchwatch.runfile import Record, load_runfile, read_record
+from benchwatch.streams.append import Refused, Room, put_record
 from benchwatch.streams.files import listing
 from benchwatch.worker import Worker
 
@@ -101,3 +106,115 @@ def test_a_changed_run_yaml_reaches_workers_with_records_of_their_own(watched: W
     watched.look()
     (watched.folder / "run.yaml").write_text("labels: {cluster: b}\n")
     assert watched.look()["db1"].runfile.labels == {"cluster": "b", "vm": "pg1"}
+
+
+@pytest.mark.parametrize(
+    "text", ["labels: {day: !!timestamp x}\n", "start: .nan\n", "a: [\n", "parameters: {x: !!int ''}\n"]
+)
+def test_a_pushed_record_that_cannot_be_used_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Refused) as caught:
+        put_record(tmp_path / "a/db1.yaml", text.encode(), Room(PushSettings(keep_free_bytes=0)))
+    assert caught.value.status == 400
+    assert str(caught.value).startswith("a/db1.yaml:1: ")
+    assert list((tmp_path / "a").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("start: .nan", "start: expected Unix seconds such as 1790000000.5, got nan"),
+        ("end: .inf", "end: expected Unix seconds such as 1790000000.5, got inf"),
+        ("end: -.inf", "end: expected Unix seconds such as 1790000000.5, got -inf"),
+        ("start: 1790000000000", "start: expected Unix seconds such as 1790000000.5, got 1790000000000"),
+        ("start: 0", "start: expected Unix seconds such as 1790000000.5, got 0"),
+        ("start: true", "start: expected Unix seconds such as 1790000000.5, got True"),
+        ("warmup: .inf", "warmup: expected a duration such as 500ms, 10s or 5m, got inf"),
+        ("warmup: 99999999999s", "warmup: expected a duration such as 500ms, 10s or 5m, got '99999999999s'"),
+        ("latency_objective: .nan", "latency_objective: expected a duration such as 500ms, 10s or 5m, got nan"),
+        ("cpu_seconds: .nan", "cpu_seconds: expected a duration such as 500ms, 10s or 5m, got nan"),
+        ("cpu_seconds: -1", "cpu_seconds: expected a duration such as 500ms, 10s or 5m, got -1"),
+        ("exit_code: 4294967296", "exit_code: expected `int` <= 4294967295 (4294967296)"),
+    ],
+)
+def test_a_number_that_no_benchmark_can_have_is_refused_in_one_sentence(
+    tmp_path: Path, line: str, expected: str
+) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(line + "\n")
+    with pytest.raises(ConfigError) as caught:
+        load_runfile(path, RunsSettings())
+    assert str(caught.value) == f"{path}:1: {expected}"
+
+
+def test_a_record_with_such_a_number_leaves_what_was_known(watched: Watched) -> None:
+    (watched.folder / "run.yaml").write_text("labels: {vm: pg1}\nstart: .nan\n")
+    worker = watched.look()["db1"]
+    assert watched.errors == {"run_yaml": 1}
+    assert all(value == value for _, _, value in samples(worker))
+
+
+def test_the_name_of_a_label_is_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(f"labels: {{{'x' * 128}: 1}}\n")
+    assert load_runfile(path, RunsSettings()).labels == {"x" * 128: "1"}
+    path.write_text(f"labels: {{{'x' * 129}: 1}}\n")
+    with pytest.raises(
+        ConfigError, match=r"expected a name of letters, digits and _ .*, of at most 128 characters, got 'xxx"
+    ):
+        load_runfile(path, RunsSettings())
+
+
+def many_records(folder: Path, count: int) -> Watched:
+    for number in range(count):
+        (folder / f"w{number}.err").write_bytes((PGBENCH / "tpcb-15.18.err").read_bytes())
+        (folder / f"w{number}.yaml").write_text(f"labels: {{vm: v{number}}}\n")
+    return Watched(folder)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    names: list[str] = []
+
+    def read(path: Path) -> Record:
+        names.append(path.name)
+        return read_record(path)
+
+    monkeypatch.setattr("benchwatch.run.read_record", read)
+    return names
+
+
+def test_many_records_are_read_a_few_at_a_time_and_no_worker_is_shown_without_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = counted(monkeypatch)
+    watched = many_records(tmp_path, 40)
+    watched.run.look(listing(tmp_path).files, NOW)
+    before = 0
+    while True:
+        assert len(read) - before <= 8
+        before = len(read)
+        if not watched.run.read(1_000_000, NOW):
+            break
+        assert watched.run.caught_up == bool(watched.run.workers)
+    assert {worker.name: worker.runfile.labels["vm"] for worker in watched.run.workers} == {
+        f"w{number}": f"v{number}" for number in range(40)
+    }
+    assert len(read) == 40
+
+
+def test_a_changed_run_yaml_has_no_other_record_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = many_records(tmp_path, 20)
+    later = time.time_ns() + 60_000_000_000  # a record that was written a moment ago may be written again unseen
+    monkeypatch.setattr("benchwatch.streams.files.time.time_ns", lambda: later)
+    watched.look()
+    read = counted(monkeypatch)
+    (tmp_path / "run.yaml").write_text("labels: {cluster: b}\n")
+    assert watched.look()["w7"].runfile.labels == {"cluster": "b", "vm": "v7"}
+    assert read == ["run.yaml"]
+
+
+def test_commands_that_read_files_once_have_every_record(tmp_path: Path) -> None:
+    many_records(tmp_path, 20)
+    (run,) = find_runs([tmp_path], RunsSettings(), Buckets())
+    assert {run.new_worker(name, plans).runfile.labels["vm"] for name, plans in run.plans.items()} == {
+        f"v{number}" for number in range(20)
+    }

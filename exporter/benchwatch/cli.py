@@ -136,7 +136,7 @@ def _metrics(options: argparse.Namespace) -> int:
     settings: Settings = load_settings(options.config_file)
     runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))
     workers = [worker for run in runs for worker in run.workers]
-    text = Exposition().render(workers, options.collect or PARTS)
+    text = Exposition(settings.runs.limits).render(workers, options.collect or PARTS)
     sys.stdout.write(lines(text) if sys.stdout.isatty() else text)
     if not workers:
         paths = printable(", ".join(map(str, options.paths)))

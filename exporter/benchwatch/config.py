@@ -6,17 +6,21 @@ file, the line, the key and what was expected.
 
 import re
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import yaml
 
-from .durations import Duration
-from .errors import ConfigError
+from . import bounded_yaml
+from .bounded_yaml import CONFIGURATION, Bounds
+from .durations import Duration, Moment
+from .errors import ConfigError, excerpt
+from .limits import DEFAULT, Limits
 from .nutanix.settings import NutanixSettings
 
 _T = TypeVar("_T")
-_FAULT = re.compile(r"(?P<what>.*?)(?: - at `(?P<where>key in )?\$(?P<path>.*)`)?", re.DOTALL)
+_LONGEST = 300
+"""Characters of what a message says of a value."""
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 
 
@@ -27,12 +31,17 @@ class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Folder of runs; relative to the configuration file."""
     poll_interval: Duration = Duration(0.25)
     """Seconds between two looks at the files of runs that are on."""
-    keep: int = 100
+    keep: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 100
     """How many ended runs are remembered; older ones are let go, their files stay."""
     abandoned_after: Duration = Duration(300)
     """Seconds of silence after which a run without an end counts as abandoned."""
     latency_objective: Duration | None = None
     """Latency that a run should stay below, seconds, where its run.yaml names none."""
+    limits: Limits = DEFAULT
+
+    def __post_init__(self) -> None:
+        if not 0.01 <= self.poll_interval <= 3600:
+            raise ValueError(f"poll_interval: expected 10ms to 1h, got {self.poll_interval:g}s")
 
 
 class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -91,54 +100,56 @@ def load_settings(path: Path | None) -> Settings:
     return settings
 
 
-def read_yaml(path: Path, kind: type[_T]) -> _T:
-    """The content of a YAML file as a struct; an empty file is an empty mapping. Raises ConfigError."""
+def read_yaml(path: Path, kind: type[_T], bounds: Bounds = CONFIGURATION) -> _T:
+    """The content of a YAML file as a struct; an empty file is an empty mapping. Raises ConfigError only."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            data = file.read(bounds.size + 1)
+        text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "expected UTF-8 text"
         raise ConfigError(f"{path}: cannot be read: {reason}") from error
+    if len(data) > bounds.size:
+        raise ConfigError(f"{path}: expected at most {bounds.size} bytes")
     try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise ConfigError(f"{path}{line}: expected YAML: {getattr(error, 'problem', error)}") from error
+        document = bounded_yaml.load(text, bounds)
+    except bounded_yaml.Unreadable as error:
+        line = f":{error.line}" if error.line else ""
+        raise ConfigError(f"{path}{line}: {error}") from error
+    content = {} if document.content is None else document.content
     try:
-        return msgspec.convert({} if content is None else content, kind, dec_hook=_convert)
+        return msgspec.convert(content, kind, dec_hook=_convert)
     except msgspec.ValidationError as error:
-        raise ConfigError(_sentence(path, text, content, str(error))) from error
+        raise ConfigError(_sentence(path, document.node, content, str(error))) from error
 
 
 def _convert(kind: type, value: Any) -> Any:
-    if kind is Duration:
-        return Duration.read(value)
+    if kind is Duration or kind is Moment:
+        return kind.read(value)
     raise NotImplementedError(f"no conversion to {kind}")  # pragma: no cover
 
 
-def _sentence(path: Path, text: str, content: Any, fault: str) -> str:
+def _sentence(path: Path, node: yaml.Node | None, value: Any, fault: str) -> str:
     """msgspec's message (`Expected ... - at `$.runs.keep``) with the file, the line and the value."""
-    match = _FAULT.fullmatch(fault)
-    assert match
-    what = match["what"]
-    steps = [key or index for key, index in _STEP.findall(match["path"] or "")]
-    unknown = re.search(r"unknown field `(.*?)`", what)
+    what, _, at = fault.rpartition(" - at `")
+    what, at = (what, at.removesuffix("`")) if what else (fault, "")
+    steps = [key or index for key, index in _STEP.findall(at)]
+    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what, re.DOTALL)
     if unknown:
         steps.append(unknown[1])
         what = "no such key"
-    node, value = yaml.compose(text), content
     for step in steps:
+        found: list[yaml.Node] = []
         if isinstance(node, yaml.MappingNode):
             found = [entry for key, entry in node.value if key.value == step]
-            value = value[step] if found and not unknown else value
         elif isinstance(node, yaml.SequenceNode) and step.isdigit():
-            found, value = [node.value[int(step)]], value[int(step)]
-        else:
-            found = []
+            found = node.value[int(step) :][:1]
         if not found:  # the value of a mapping, whose key msgspec does not name
             break
-        node = found[0]
+        node = found[-1]
+        value = value.get(step) if isinstance(value, dict) else value[int(step)]
     line = node.start_mark.line + 1 if node else 1
-    got = "" if unknown or ("got " in what and "`" not in what) else f" ({value!r})"
-    where = ".".join(steps).replace("....", ", one of its values") or "the whole file"
-    return f"{path}:{line}: {where}: {what[:1].lower()}{what[1:]}{got}"
+    got = "" if unknown or ("got " in what and "`" not in what) else f" ({excerpt(value)})"
+    where = ".".join(step if step.isprintable() and len(step) <= 60 else excerpt(step) for step in steps)
+    where = where.replace("....", ", one of its values") or "the whole file"
+    return f"{path}:{line}: {where}: {what[:1].lower()}{what[1:_LONGEST]}{'...' * (len(what) > _LONGEST)}{got}"

@@ -1,9 +1,12 @@
 """The exporter as a whole: runs, CVMs, pushes and itself, rendered as one page (see web.model.Board)."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 from .exposition import Exposition, Family, Part, Sample, Source
+from .limits import DEFAULT, Limits
 from .nutanix.poller import Poller
 from .runs import Runs
 from .web.model import CvmView, WorkerView
@@ -43,18 +46,20 @@ class Exporter:
         others: Sequence[Source],
         push_folder: Path | None,
         clock: Callable[[], float],
+        limits: Limits = DEFAULT,
     ) -> None:
         self._runs = runs
         self._cvms = cvms
         self._others = others
         self._clock = clock
         self.push_folder = push_folder
-        self._exposition = Exposition()
+        self._exposition = Exposition(limits)
         self._ready = False
 
     def render(self, parts: frozenset[Part]) -> str:
         """The exposition of these parts."""
-        return self._exposition.render([*self._others, self._runs, *self._runs.workers, *self._cvms], parts)
+        sources = [*self._others, self._runs, *self._runs.workers, *self._cvms, self._exposition]
+        return self._exposition.render(sources, parts, _rank)
 
     @property
     def ready(self) -> bool:
@@ -80,12 +85,38 @@ class Exporter:
 
     def runs(self) -> Sequence[WorkerView]:
         """All known workers."""
-        return [_view(worker) for worker in self._runs.workers]
+        return [self._worker_view(worker) for worker in self._runs.workers]
 
     def cvms(self) -> Sequence[CvmView]:
         """The configured CVMs."""
         now = self._clock()
-        return [_cvm_view(poller, now) for poller in self._cvms]
+        return [self._cvm_view(poller, now) for poller in self._cvms]
+
+    def _worker_view(self, worker: Worker) -> WorkerView:
+        try:
+            view = _view(worker)
+        except Exception as error:  # a fault of ours in one worker must not take the others down
+            self._exposition.failed(worker, "view", error)
+            reason = f"its figures cannot be shown: {type(error).__name__}; the log says more"
+            return WorkerView(worker.run, worker.name, worker.tool.name, worker.phase, reason)
+        return replace(view, reason="; ".join(filter(None, (view.reason, self._exposition.remark(worker)))))
+
+    def _cvm_view(self, poller: Poller, now: float) -> CvmView:
+        try:
+            view = _cvm_view(poller, now)
+        except Exception as error:
+            self._exposition.failed(poller, "view", error)
+            return CvmView(
+                poller.name, poller.url, error=f"it cannot be shown: {type(error).__name__}; the log says more"
+            )
+        return replace(view, error="; ".join(filter(None, (view.error, self._exposition.remark(poller)))))
+
+
+def _rank(source: Source) -> tuple[int, float]:
+    """What stays longest on a full page: the exporter's own, then active workers, CVMs, ended workers; newest first."""
+    if isinstance(source, Worker):
+        return (3, -source.end) if source.ended else (1, -(source.start or inf))
+    return (2 if isinstance(source, Poller) else 0, 0.0)
 
 
 def _cvm_view(poller: Poller, now: float) -> CvmView:

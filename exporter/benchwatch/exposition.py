@@ -7,14 +7,25 @@ https://prometheus.io/docs/instrumenting/exposition_formats/: per family `# HELP
 A scrape is short because what has not changed is not rendered again: every source (one worker of a run, one CVM)
 carries a version, and its text is kept until the version moves; within a source the text before a sample's number is
 kept for good.
+
+A source that cannot be rendered loses its own samples, is counted and named in the log; the others are served. So it
+is with what a source has beyond its limits (see limits), and with the last of the sources once the page is full.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+import logging
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, NamedTuple, Protocol
+from math import inf
+from typing import Any, Literal, NamedTuple, Protocol
+from zlib import crc32
 
 import msgspec
+
+from .limits import DEFAULT, OF_LABEL, OTHER, Limits
+
+_log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -25,6 +36,8 @@ PARTS: tuple[Part, ...] = ("live", "runs", "nutanix")
 _RESERVED = frozenset({"le", "quantile"})
 _PLAIN = frozenset({"gauge", "counter"})
 _ENCODER = msgspec.json.Encoder(enc_hook=float)
+
+_NEVER = object()
 
 Kind = Literal["gauge", "counter", "histogram", "summary"]
 
@@ -43,6 +56,40 @@ class Family:
     labels: tuple[str, ...] = ()
     part: Part = "live"
     more_labels: bool = False
+
+
+RENDER_ERRORS = Family(
+    "benchwatch_render_errors_total",
+    "counter",
+    "Times that a worker, a CVM or a part of the exporter could not be shown, by what of it was left out: its samples "
+    "on this page, or its view on the landing page. The log names it.",
+    ("of",),
+)
+SERIES = Family("benchwatch_series", "gauge", "Series of this page in all parts, without these of the page itself.")
+SERIES_LEFT_OUT = Family(
+    "benchwatch_series_left_out",
+    "gauge",
+    "Series of the workers and CVMs that are not on this page because it has reached runs.limits.series.",
+)
+WORKERS_LEFT_OUT = Family(
+    "benchwatch_workers_left_out",
+    "gauge",
+    "Workers and CVMs that are not on this page because it has reached runs.limits.series; those that ended first go "
+    "first. The log names them.",
+)
+VALUES_CUT = Family(
+    "benchwatch_label_values_cut_total",
+    "counter",
+    "Times that a label value longer than runs.limits.value_length was cut; a checksum of the whole is at its end.",
+)
+BEYOND_LIMIT = Family(
+    "benchwatch_run_beyond_limit",
+    "gauge",
+    "Series of a worker (of labels: labels) that are not on this page, by the limit of runs.limits that they are "
+    "beyond; absent where there are none.",
+    ("limit",),
+)
+FAMILIES = (RENDER_ERRORS, SERIES, SERIES_LEFT_OUT, WORKERS_LEFT_OUT, VALUES_CUT)
 
 
 class HistogramValue(NamedTuple):
@@ -131,27 +178,83 @@ class _Block:
 
 
 class _Page:
-    """The rendered text of one source, by family."""
+    """The rendered text of one source, by family, within the limits."""
 
-    __slots__ = ("_version", "blocks")
+    __slots__ = ("_kept", "_limits", "_version", "beyond", "blocks", "cut", "fault", "left_out", "series", "together")
 
-    def __init__(self) -> None:
-        self._version: Hashable = None
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._version: Hashable = _NEVER
+        self._kept: dict[str, set[tuple[str, ...]]] = {}  # by bounded label: values that have series
         self.blocks: dict[Family, _Block] = {}
+        self.series = 0
+        """How many it has; where it is left out, how many it had when it was last rendered."""
+        self.left_out = False
+        """Whether there was no room for it."""
+        self.beyond: Counter[str] = Counter()
+        """How many series are left out, by limit."""
+        self.together = False
+        """Whether scripts beyond the limit are together in one."""
+        self.cut = 0
+        """Label values that were cut since it was made."""
+        self.fault = ""
+        """What went wrong at the last attempt: the name of the error."""
 
-    def refresh(self, source: Source) -> None:
-        version = source.version
-        if self.blocks and version == self._version:
+    def refresh(self, source: Source, room: float) -> None:
+        """Render what changed, if there is room for so many series.
+
+        Raises whatever the source or its numbers do; then it has no text.
+        """
+        if self.left_out and self.series > room:
             return
+        try:
+            before, self._version = self._version, _NEVER
+            self._version = source.version
+            if self._version != before or self.left_out:
+                self._render(source)
+                self.fault = ""
+        except Exception as error:
+            self.fault = type(error).__name__
+            self._clear()
+            self.left_out, self.series = False, 0
+            raise
+        self.left_out = self.series > room
+        if self.left_out:
+            self._clear()
+
+    def _clear(self) -> None:
+        self.blocks.clear()
+        self._kept.clear()
+        self.beyond.clear()
+        self.together = False
+
+    def _render(self, source: Source) -> None:
+        if self.beyond:
+            self._clear()
+        started_empty = not self.blocks
+        self._fill(source)
+        if self.beyond and not started_empty:  # what is kept depends on what there is now, not on what there was
+            self._clear()
+            self._fill(source)
+
+    def _fill(self, source: Source) -> None:
+        self._take(source, source.samples())
+        if self.beyond:
+            self._take(source, [Sample(BEYOND_LIMIT, (limit,), count) for limit, count in self.beyond.items()])
+        self._write()
+
+    def _take(self, source: Source, samples: Iterable[Sample]) -> None:
         blocks = self.blocks
-        for sample in source.samples():
+        for sample in samples:
             family, labels, value, more = sample
             block = blocks.get(family)
             if block is None:
                 block = blocks[family] = _Block()
             prefixes = block.prefixes.get(labels + more if more else labels)
             if prefixes is None:
-                prefixes = block.prefixes[labels + more] = _prefixes(source.labels, sample)
+                if not self._admits(sample):
+                    continue
+                prefixes = block.prefixes[labels + more] = self._prefixes(source, sample)
             block.starts += prefixes
             if family.kind in _PLAIN:
                 block.numbers.append(value)  # type: ignore[arg-type]
@@ -160,8 +263,13 @@ class _Page:
                 block.numbers += value.sum, value.counts[-1]
             elif isinstance(value, SummaryValue):
                 block.numbers += value.sum, value.count
-        self._version = version
-        texts = iter(number_texts([number for block in blocks.values() for number in block.numbers]))
+
+    def _write(self) -> None:
+        """Make the text of each family from what was taken."""
+        blocks = self.blocks
+        numbers = [number for block in blocks.values() for number in block.numbers]
+        self.series = len(numbers)
+        texts = iter(number_texts(numbers))
         for family, block in list(blocks.items()):
             starts = block.starts
             if not starts:
@@ -172,6 +280,65 @@ class _Page:
                 block.prefixes.clear()
             starts.clear()
             block.numbers.clear()
+
+    def _admits(self, sample: Sample) -> bool:
+        """Whether a sample with new labels is within the limits of a worker."""
+        family, labels, value, more = sample
+        if family.part == "nutanix":
+            return True
+        for place, label in enumerate(family.labels):
+            limit = OF_LABEL.get(label)
+            if limit is None:
+                continue
+            if label == "script" and labels[place] == OTHER:
+                self.together = True
+                continue
+            kept = self._kept.setdefault(label, set())
+            if labels[: place + 1] not in kept:
+                if len(kept) >= getattr(self._limits, limit):
+                    self.beyond[limit] += _size(value)
+                    return False
+                kept.add(labels[: place + 1])
+        if len(more) > self._limits.labels:
+            self.beyond["labels"] += len(more) - self._limits.labels
+        return True
+
+    def _prefixes(self, source: Source, sample: Sample) -> tuple[str, ...]:
+        family, labels, value, more = sample
+        more = more[: self._limits.labels]
+        length = self._limits.value_length
+        if any(len(text) > length for text in (*labels, *(text for _, text in more))):
+            labels = tuple(self._shortened(text) for text in labels)
+            more = tuple((name, self._shortened(text)) for name, text in more)
+        return _prefixes(source.labels, Sample(family, labels, value, more))
+
+    def _shortened(self, text: str) -> str:
+        if len(text) <= self._limits.value_length:
+            return text
+        self.cut += 1
+        return f"{text[: self._limits.value_length - 9]}…{crc32(text.encode('utf-8', 'replace')):08x}"
+
+    def remark(self) -> str:
+        """What of its source is not on the page and why, one clause; else empty."""
+        limits = self._limits
+        if self.fault:
+            return f"its samples are left out of /metrics: {self.fault}; the log says more"
+        if self.left_out:
+            return f"not on /metrics: the page has reached runs.limits.series ({limits.series})"
+        parts = []
+        if self.beyond:
+            counts = (f"{count} of {limit} ({getattr(limits, limit)})" for limit, count in self.beyond.items())
+            parts.append(f"not on /metrics, beyond runs.limits: {', '.join(counts)}")
+        if self.together:
+            parts.append(f'runs.limits.scripts ({limits.scripts}): the others are together in script="{OTHER}"')
+        return "; ".join(parts)
+
+
+def _size(value: float | HistogramValue | SummaryValue) -> int:
+    """How many series a sample stands for."""
+    if isinstance(value, HistogramValue):
+        return len(value.bounds) + 2
+    return 2 if isinstance(value, SummaryValue) else 1
 
 
 def _prefixes(common: tuple[tuple[str, str], ...], sample: Sample) -> tuple[str, ...]:
@@ -191,20 +358,90 @@ def _prefixes(common: tuple[tuple[str, str], ...], sample: Sample) -> tuple[str,
 
 
 class Exposition:
-    """Renders sources, and keeps the text of those that have not changed since the last call."""
+    """Renders sources, and keeps the text of those that have not changed since the last call.
 
-    def __init__(self) -> None:
+    It is itself a source, of what it counts of the other sources of the page.
+    """
+
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def __init__(self, limits: Limits = DEFAULT) -> None:
+        self._limits = limits
         self._pages: dict[Source, _Page] = {}
+        self._errors: Counter[str] = Counter(samples=0, view=0)
+        self._numbers = {SERIES: 0, SERIES_LEFT_OUT: 0, WORKERS_LEFT_OUT: 0, VALUES_CUT: 0}
+        self._named: set[tuple[str, str]] = set()
 
-    def render(self, sources: Iterable[Source], parts: Iterable[Part] = PARTS) -> str:
-        """The families of `parts`, each with its HELP and TYPE once, in order of first appearance."""
-        pages = {source: self._pages.get(source) or _Page() for source in sources}
+    @property
+    def version(self) -> Hashable:
+        """See Source."""
+        return *self._errors.values(), *self._numbers.values()
+
+    def samples(self) -> Iterator[Sample]:
+        """See Source."""
+        for of, count in self._errors.items():
+            yield Sample(RENDER_ERRORS, (of,), count)
+        for family, number in self._numbers.items():
+            yield Sample(family, (), number)
+
+    def render(
+        self,
+        sources: Iterable[Source],
+        parts: Iterable[Part] = PARTS,
+        rank: Callable[[Source], Any] | None = None,
+    ) -> str:
+        """The families of `parts`, each with its HELP and TYPE once, in order of first appearance.
+
+        Where there is not room for all sources, those with the highest `rank` are left out, else the last.
+        """
+        pages = {source: self._pages.get(source) or _Page(self._limits) for source in sources}
+        own = pages.pop(self, None)
+        room = self._limits.series
+        for source in sorted(pages, key=rank) if rank else pages:
+            page, cut = pages[source], pages[source].cut
+            try:
+                page.refresh(source, room)
+            except Exception as error:
+                self.failed(source, "samples", error)
+            if page.left_out or page.beyond or page.together:
+                self._say(source, page)
+            room -= 0 if page.left_out else page.series
+            self._numbers[VALUES_CUT] += page.cut - cut
+        left_out = [page.series for page in pages.values() if page.left_out]
+        self._numbers[SERIES] = self._limits.series - room
+        self._numbers[SERIES_LEFT_OUT], self._numbers[WORKERS_LEFT_OUT] = sum(left_out), len(left_out)
+        if own:
+            own.refresh(self, inf)
+            pages[self] = own
+        self._pages = pages
         wanted = frozenset(parts)
         texts: dict[Family, list[str]] = {}
-        for source, page in pages.items():
-            page.refresh(source)
+        for page in pages.values():
             for family, block in page.blocks.items():
                 if family.part in wanted:
                     texts.setdefault(family, []).append(block.text)
-        self._pages = pages
         return "".join(f"{header(family)}{''.join(bodies)}\n" for family, bodies in texts.items())
+
+    def failed(self, source: Source, of: str, error: Exception) -> None:
+        """Count that the samples or the view of a source are left out, and name it in the log, once."""
+        self._errors[of] += 1
+        name = _name(source)
+        if (name, of) not in self._named:
+            self._named.add((name, of))
+            _log.error("the %s of %s cannot be shown: left out; please report this", of, name, exc_info=error)
+
+    def remark(self, source: Source) -> str:
+        """What of a source the last page lacks and why, one clause; empty if it has it all."""
+        page = self._pages.get(source)
+        return page.remark() if page else ""
+
+    def _say(self, source: Source, page: _Page) -> None:
+        """Name in the log what is left out of a source, once for each limit."""
+        for limit in ("series",) if page.left_out else (*page.beyond, *(("together",) if page.together else ())):
+            if (_name(source), limit) not in self._named:
+                self._named |= {(_name(source), limit) for limit in ("series", *page.beyond, "together")}
+                _log.warning("%s: %s", _name(source), page.remark())
+
+
+def _name(source: Source) -> str:
+    return ", ".join(f'{label}="{value}"' for label, value in source.labels) or type(source).__name__

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from . import exporter, process, runs, worker_metrics
+from . import exporter, exposition, process, runs, worker_metrics
 from .exposition import Family
 from .nutanix import metrics as nutanix
 from .streams import push
@@ -20,6 +20,7 @@ SECTIONS: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
             *push.FAMILIES,
             *runs.FAMILIES,
             *exporter.FAMILIES,
+            *exposition.FAMILIES,
         ),
     ),
     ("Runs", "run, worker", worker_metrics.FAMILIES),

@@ -110,4 +110,5 @@ def _run(name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only
     if only is not None:
         found = {file: found[file] for file in only if file in found}
     run.look(found, max((status.modified for status in found.values()), default=0.0))
+    run.read_records(len(found))
     return run

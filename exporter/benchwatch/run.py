@@ -14,7 +14,7 @@ from zlib import crc32
 from .config import RunsSettings
 from .errors import ConfigError
 from .histogram import Buckets
-from .runfile import NAME, SUFFIX, RunFile, default_runfile, load_runfile
+from .runfile import NAME, SUFFIX, Record, RunFile, default_runfile, merge, read_record
 from .streams.files import HEAD, FileStatus, Rewritten, read_head
 from .streams.layout import StreamPlan, WatchedFile, plan
 from .streams.names import label
@@ -28,6 +28,9 @@ _log = logging.getLogger(__name__)
 
 _UNRECOGNISED_AFTER = 30.0
 """Seconds without growth after which a file that is no tool's output is named in the log."""
+
+_RECORDS_AT_ONCE = 8
+"""How many records are read before others have a turn; one takes some milliseconds at most."""
 
 
 class Run:
@@ -44,6 +47,8 @@ class Run:
         self._settings = settings
         self._buckets = buckets
         self._records: dict[str, FileStatus] = {}
+        self._unread: list[str] = []
+        self._contents: dict[str, Record] = {}  # by record: the last content that could be used
         self._runfile: RunFile = default_runfile(settings)
         self._runfiles: dict[str, RunFile] = {}
         self._watched: dict[str, WatchedFile] = {}
@@ -71,7 +76,7 @@ class Run:
     @property
     def caught_up(self) -> bool:
         """Whether all that there is has been read."""
-        return self.broken or all(worker.caught_up for worker in self._workers.values())
+        return self.broken or (not self._unread and all(worker.caught_up for worker in self._workers.values()))
 
     @property
     def ended(self) -> bool:
@@ -96,7 +101,7 @@ class Run:
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
         """Take note of the files that there are now."""
         self.listed = files
-        self._read_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
+        self._note_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
         self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
         watched = {name: self._watch(name, status) for name, status in self.files.items()}
         for name, status in self.files.items():
@@ -150,35 +155,34 @@ class Run:
             if self._say_once(("unrecognised", name), text, self.folder / name, tools):
                 self.errors["unrecognised"] += 1
 
-    def _read_records(self, records: dict[str, FileStatus]) -> None:
+    def _note_records(self, records: dict[str, FileStatus]) -> None:
         # A record that was written again in the same moment may look the same.
         known = {name: status for name, status in self._records.items() if status.settled}
         if records == known:
             return
         self._records = records
+        self._unread = [name for name in records if name in self._unread or records[name] != known.get(name)]
+        self._contents = {name: content for name, content in self._contents.items() if name in records}
+        self.read_records()
+
+    def read_records(self, limit: int = _RECORDS_AT_ONCE) -> None:
+        """Read up to `limit` of the records that are new or were changed."""
+        for name in self._unread[:limit]:
+            try:
+                self._contents[name] = read_record(self.folder / name)
+            except ConfigError as error:
+                if self._say_once(self._records[name], "%s", error):
+                    self.errors["run_yaml"] += 1
+        del self._unread[:limit]
         base = default_runfile(self._settings)
-        if records.get(NAME) != known.get(NAME):
-            self._runfile = self._load(NAME, base, self._runfile) if NAME in records else base
-            known = {}
-        before, self._runfiles = self._runfiles, {}
-        for name, status in records.items():
-            if name == NAME:
-                continue
-            owner = label(name.removesuffix(SUFFIX))
-            if known.get(name) == status and owner in before:
-                self._runfiles[owner] = before[owner]
-            else:
-                self._runfiles[owner] = self._load(name, self._runfile, before.get(owner, self._runfile))
+        self._runfile = merge(self._contents[NAME], base) if NAME in self._contents else base
+        self._runfiles = {
+            label(name.removesuffix(SUFFIX)): merge(content, self._runfile)
+            for name, content in self._contents.items()
+            if name != NAME
+        }
         for worker in {*self._workers.values(), *self._shown.values()}:
             worker.configure(self._runfile_of(worker.name))
-
-    def _load(self, name: str, beneath: RunFile, otherwise: RunFile) -> RunFile:
-        try:
-            return load_runfile(self.folder / name, self._settings, beneath)
-        except ConfigError as error:
-            if self._say_once(self._records[name], "%s", error):
-                self.errors["run_yaml"] += 1
-            return otherwise
 
     def _runfile_of(self, worker: str) -> RunFile:
         return self._runfiles.get(worker, self._runfile)
@@ -228,7 +232,9 @@ class Run:
 
     def read(self, limit: int, now: float) -> int:
         """Read up to `limit` new bytes of each file, and let time pass; how many bytes there were."""
-        taken = 0
+        taken = len(self._unread)
+        if self._unread:
+            self.read_records()
         for name, worker in self._workers.items():
             try:
                 taken += worker.read(limit, self.files, now)
@@ -241,7 +247,7 @@ class Run:
                 continue
             worker.tick(now)
             self._say_faults(worker)
-            if worker.caught_up:
+            if worker.caught_up and not self._unread:
                 self._shown[name] = worker
         return taken
 

@@ -20,35 +20,40 @@ cpu_seconds: 31.4                   CPU time that it took
 import re
 import shlex
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
+from .bounded_yaml import RECORD
 from .config import RunsSettings, read_yaml
-from .durations import Duration
-from .errors import ConfigError
+from .durations import Duration, Moment
+from .errors import ConfigError, excerpt
+from .limits import DEFAULT, Limits
 
 NAME = "run.yaml"
 SUFFIX = ".yaml"
-_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,127}")
 _PLAIN = ("latency_objective", "start", "warmup", "repeat_of", "end", "exit_code", "signal", "cpu_seconds")
 _RESERVED = frozenset({"run", "worker", "tool", "tool_version", "job", "instance", "le", "quantile"})
 
 _Text = str | int | float | bool
 
 
-class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The content of one record."""
+
     labels: dict[str, _Text] = {}
     parameters: dict[str, _Text] = {}
     latency_objective: Duration | None = None
     disks: dict[str, str] = {}
     command: str | list[str] = ""
-    start: float | None = None
+    start: Moment | None = None
     warmup: Duration | None = None
     repeat_of: str | None = None
-    end: float | None = None
-    exit_code: int | None = None
+    end: Moment | None = None
+    exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**32)] | None = None
     signal: str | None = None
-    cpu_seconds: float | None = None
+    cpu_seconds: Duration | None = None
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +79,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """CPU time that the benchmark's processes took on this machine."""
     abandoned_after: float = 300.0
     """Seconds of silence."""
+    limits: Limits = DEFAULT
 
     @property
     def cpus_used(self) -> float | None:
@@ -85,22 +91,35 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
 
 def default_runfile(settings: RunsSettings) -> RunFile:
     """What holds for a run without a run.yaml."""
-    return RunFile(latency_objective=settings.latency_objective, abandoned_after=settings.abandoned_after)
+    return RunFile(
+        latency_objective=settings.latency_objective,
+        abandoned_after=settings.abandoned_after,
+        limits=settings.limits,
+    )
 
 
-def load_runfile(path: Path, settings: RunsSettings, beneath: RunFile | None = None) -> RunFile:
-    """The content of a record over what holds without it (by default, the configuration). Raises ConfigError."""
-    content = read_yaml(path, _Content)
-    base = beneath or default_runfile(settings)
+def load_runfile(path: Path, settings: RunsSettings) -> RunFile:
+    """The content of a record over the configuration. Raises ConfigError."""
+    return merge(read_record(path), default_runfile(settings))
+
+
+def read_record(path: Path) -> Record:
+    """The content of a record. Raises ConfigError."""
+    content = read_yaml(path, Record, RECORD)
     for name in content.labels:
         check_label(name, f"{path}: labels")
+    return content
+
+
+def merge(content: Record, beneath: RunFile) -> RunFile:
+    """The content of a record over what holds without it."""
     command = content.command if isinstance(content.command, str) else shlex.join(content.command)
     given = {name: _text(value) for name, value in content.parameters.items()}
     return msgspec.structs.replace(
-        base,
-        labels=base.labels | {name: _text(value) for name, value in content.labels.items()},
-        parameters=base.parameters | ({"command": command} if command else {}) | given,
-        disks=base.disks | content.disks,
+        beneath,
+        labels=beneath.labels | {name: _text(value) for name, value in content.labels.items()},
+        parameters=beneath.parameters | ({"command": command} if command else {}) | given,
+        disks=beneath.disks | content.disks,
         **{name: value for name in _PLAIN if (value := getattr(content, name)) is not None},
     )
 
@@ -109,7 +128,9 @@ def check_label(name: str, where: str) -> str:
     """The name, if it can be that of a label of a run. Raises ConfigError."""
     if not _LABEL.fullmatch(name) or name.startswith("__") or name in _RESERVED:
         taken = f"other than {', '.join(sorted(_RESERVED))}"
-        raise ConfigError(f"{where}: expected a name of letters, digits and _ {taken}, got {name!r}")
+        raise ConfigError(
+            f"{where}: expected a name of letters, digits and _ {taken}, of at most 128 characters, got {excerpt(name)}"
+        )
     return name
 
 

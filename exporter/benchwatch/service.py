@@ -62,7 +62,7 @@ async def _serve(
     scrapes, doors = Scrapes(), Doors()
     pushes = Pushes(limit=doors.limit // 2, settings=settings.push)
     others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes, doors]
-    exporter = Exporter(runs, pollers, others, push, time.time)
+    exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits)
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)

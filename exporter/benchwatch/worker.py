@@ -87,7 +87,7 @@ class Worker:
         self._streams = [open_stream(plan, folder) for plan in plans]
         self._runfile = runfile
         self._buckets = buckets
-        self._states: dict[int, State] = {0: self.tool.state(buckets)}
+        self._states: dict[int, State] = {0: self.tool.state(buckets, runfile.limits)}
         # Since when nothing was heard and nothing came, on the clock as it is set now; not for show.
         self._silent: float | None = None
         self._idle = 0.0
@@ -245,7 +245,7 @@ class Worker:
         """Another run of the tool in the same output: logs belong to the last one, so they are read for it again."""
         if run <= max(self._states):
             return
-        self._states[run] = self.tool.state(self._buckets)
+        self._states[run] = self.tool.state(self._buckets, self._runfile.limits)
         for old in sorted(self._states)[:-2]:
             del self._states[old]
         for stream in self._streams:

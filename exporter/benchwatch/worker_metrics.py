@@ -1,6 +1,6 @@
 """Metrics of one worker of a run and of its streams, whatever its tool is."""
 
-from .exposition import Family
+from .exposition import BEYOND_LIMIT, Family
 
 RUN_INFO = Family(
     "benchwatch_run_info",
@@ -121,4 +121,5 @@ FAMILIES = (
     STREAM_BYTES,
     STREAM_RECORDS,
     STREAM_ERRORS,
+    BEYOND_LIMIT,
 )

@@ -226,7 +226,7 @@ def test_a_piece_that_is_under_way_when_the_exporter_stops_is_503(tmp_path: Path
 @pytest.mark.parametrize(
     "record",
     [
-        b"labels: {date: 2024-02-30}",
+        b"labels: {date: !!timestamp 2024-02-30}",
         b"start: " + b"1" * 5000,
         b"labels: {a: !!timestamp x}",
         b"[" * 3000,

@@ -190,8 +190,8 @@ def put_record(path: Path, data: bytes, room: Room, *, only_new: bool = False) -
         if only_new and there and not (path.exists() and path.read_bytes() == data):
             run, worker = path.parent.name, path.stem
             raise Refused(412, f"worker {worker} of run {run} is there already: push under another name")
-        beside.write_bytes(data)
         try:
+            beside.write_bytes(data)
             _check_record(beside, f"{path.parent.name}/{path.name}")
             beside.replace(path)
         finally:

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from ..exposition import Family, Sample
 from ..histogram import Buckets
+from ..limits import DEFAULT, Limits
 
 Outcome = Literal["", "finished", "failed"]
 
@@ -204,5 +205,5 @@ class Tool(Protocol):
         Offsets grow; what follows the last one has no time of its own.
         """
 
-    def state(self, buckets: Buckets) -> State:
-        """A new, empty state; `buckets` is the scheme for its histograms."""
+    def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> State:
+        """A new, empty state; `buckets` is the scheme for its histograms, `limits` what it keeps of each kind."""

@@ -6,6 +6,7 @@ from mmap import mmap
 
 from ...exposition import Family
 from ...histogram import Buckets
+from ...limits import DEFAULT, Limits
 from .. import Moment
 from .framing import START
 from .metrics import FAMILIES
@@ -38,7 +39,7 @@ class _Fio:
         """See tools.Tool."""
         return moments(data)
 
-    def state(self, buckets: Buckets) -> FioState:
+    def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> FioState:
         """See tools.Tool."""
         return FioState(buckets)
 

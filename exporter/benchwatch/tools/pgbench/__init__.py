@@ -6,6 +6,7 @@ from mmap import mmap
 
 from ...exposition import Family
 from ...histogram import Buckets
+from ...limits import DEFAULT, Limits
 from .. import Moment, Parser, State
 from .aggregate import AggregateParser, interval
 from .metrics import FAMILIES
@@ -53,9 +54,9 @@ class Pgbench:
         """See tools.Tool."""
         return {"text": of_text, "log": of_log, "log aggregate": of_aggregate}[kind](data)
 
-    def state(self, buckets: Buckets) -> State:
+    def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> State:
         """A new, empty state."""
-        return PgbenchState(buckets)
+        return PgbenchState(buckets, limits)
 
 
 PGBENCH = Pgbench()

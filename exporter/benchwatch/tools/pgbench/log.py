@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...exposition import Sample
 from ...histogram import BINS, Buckets, Counts, bins, quantiles
+from ...limits import OTHER
 from . import metrics
 from .decimals import Integers
 from .transactions import Transactions
@@ -18,9 +19,12 @@ _RETRIES_SMALL = 0.9
 
 
 class TransactionLog:
-    """All threads' files of one process. What it holds does not depend on the order in which they are read."""
+    """All threads' files of one process. What it holds does not depend on the order in which they are read.
 
-    def __init__(self, buckets: Buckets) -> None:
+    Scripts numbered from `scripts` on are counted as one.
+    """
+
+    def __init__(self, buckets: Buckets, scripts: int) -> None:
         self.windows = Windows()
         self.lines = 0
         self.transactions = 0
@@ -32,6 +36,7 @@ class TransactionLog:
         self.end: float | None = None
         """When the last transaction completed, Unix seconds."""
         self._buckets = buckets
+        self._scripts = scripts
         self._bins: dict[int, Counts] = {}
         self._sums: dict[int, int] = {}
         self._highest = 0
@@ -90,7 +95,7 @@ class TransactionLog:
         """pgbench_latency_seconds of each script."""
         for script, counts in sorted(self._bins.items()):
             value = self._buckets.value(counts, self._sums[script] / 1e6)
-            yield Sample(metrics.LATENCY, (str(script),), value)
+            yield Sample(metrics.LATENCY, (str(script) if script < self._scripts else OTHER,), value)
 
     def _extend(self, record: Transactions, stream: str) -> None:
         begin, end, size = self._spans.get(stream, (record.begin or record.end, record.end, 0))
@@ -103,7 +108,7 @@ class TransactionLog:
         latency = record.latency
         filled = bins(latency * 1000)
         self._highest = max(self._highest, int(latency.max()))
-        for script, chosen in _groups(record.script):
+        for script, chosen in _groups(np.minimum(record.script, self._scripts)):
             self._bins.setdefault(script, np.zeros(BINS, np.int64))
             self._bins[script] += np.bincount(filled[chosen], minlength=BINS)
             self._sums[script] = self._sums.get(script, 0) + int(latency[chosen].sum())

@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping
 
 from ...exposition import Family, Sample
 from ...histogram import Buckets
+from ...limits import DEFAULT, Limits
 from .. import HISTORY, Figures, Outcome, Report, Written
 from . import metrics
 from .aggregate import Interval
@@ -71,13 +72,13 @@ _QUANTILE_LABELS = (*(repr(quantile) for quantile in QUANTILES), "1")
 class PgbenchState:
     """One run of pgbench."""
 
-    def __init__(self, buckets: Buckets) -> None:
+    def __init__(self, buckets: Buckets, limits: Limits = DEFAULT) -> None:
         self.version = 0
         self.tool_version = ""
         self.idle_reports = 0
         self._course = Course()
         self._results = Results()
-        self._log = TransactionLog(buckets)
+        self._log = TransactionLog(buckets, limits.scripts)
         self._totals = Totals(self._log)
         self._progress: Progress | None = None
         self._lines: deque[Progress] = deque(maxlen=HISTORY)
