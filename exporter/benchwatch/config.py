@@ -18,6 +18,7 @@ from .errors import ConfigError, excerpt
 from .limits import DEFAULT, Limits
 from .nutanix.settings import NutanixSettings
 
+Count = Annotated[int, msgspec.Meta(ge=0)]
 _T = TypeVar("_T")
 _LONGEST = 300
 """Characters of what a message says of a value."""
@@ -50,16 +51,16 @@ class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     enabled: bool = True
     path: str | None = None
     """Folder it is written to, watched like the folder of runs; by default that folder."""
-    max_push_bytes: int = 64 * 1024**3
+    max_push_bytes: Count = 64 * 1024**3
     """Bytes of one push, or of one file that is sent in pieces."""
-    max_run_bytes: int = 1024**4
+    max_run_bytes: Count = 1024**4
     """Bytes that the files of a run may have, for more to be pushed to it."""
-    max_run_files: int = 10_000
-    max_folder_bytes: int = 4 * 1024**4
+    max_run_files: Count = 10_000
+    max_folder_bytes: Count = 4 * 1024**4
     """Bytes that all runs of the folder may have, for more to be pushed."""
-    max_runs: int = 50_000
+    max_runs: Count = 50_000
     """How many runs the folder may have, for a further one to be pushed."""
-    keep_free_bytes: int = 1024**3
+    keep_free_bytes: Count = 1024**3
     """Bytes of the folder's file system that pushes leave free."""
 
 

@@ -127,6 +127,17 @@ def test_waiting_connections_make_room_the_oldest_without_a_request_first() -> N
         assert held[8].recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
+def test_the_address_that_holds_most_connections_makes_room() -> None:
+    with served(doors=Doors(4)) as server, ExitStack() as stack:
+        other = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 30, ("127.0.0.9", 0)))
+        other.sendall(b"GET /-/healthy HTTP/1.1\r\n")
+        held = [stack.enter_context(connect(server, b"GET /")) for _ in range(9)]
+        eventually(lambda: closed(server, "room") == 6, "six made room")
+        assert all(map(is_closed, held[:6]))
+        other.sendall(b"Host: localhost\r\n\r\n")
+        assert other.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
 def test_when_all_are_busy_a_new_one_waits_until_one_has_ended(tmp_path: Path) -> None:
     head = "PUT /ingest/r/w{} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     with served(FakeBoard(push_folder=tmp_path), doors=Doors(2)) as server, ExitStack() as stack:

@@ -303,7 +303,7 @@ def test_what_fits_on_a_disk_that_fills_up_is_kept_and_counted(tmp_path: Path, m
 def in_the_way_of_the_folder(folder: Path) -> int:
     folder.mkdir()
     (folder / "r").write_bytes(b"")
-    return errno.EEXIST
+    return errno.ENOTDIR
 
 
 def in_the_way_of_the_file(folder: Path) -> int:

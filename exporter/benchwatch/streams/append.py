@@ -24,6 +24,8 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _REMEMBERED = 1000
 _TRUSTED = 60.0
 """Seconds after which what is in a run is measured again: others may have written or removed some of it."""
+_FREE_KNOWN = 1.0
+"""Seconds for which it is known how much of the file system is free, but for what is written meanwhile."""
 
 
 class Refused(Exception):
@@ -52,11 +54,14 @@ class Room:
         """Bytes that were written, in all."""
         self._runs: OrderedDict[Path, _Taken] = OrderedDict()
         self._folders: dict[Path, _Taken] = {}
+        self._free: int | None = None
+        self._free_known = float("-inf")
 
     def need(self, path: Path, size: int) -> None:
         """Have room for further bytes in that file of a run, which may be a new one. Raises Refused."""
         run, settings = path.parent, self.settings
-        new_run, new_file = not run.exists(), not path.exists()
+        new_file = not path.exists()
+        new_run = new_file and not run.exists()
         taken = self._run(run)
         if taken.bytes + size > settings.max_run_bytes or taken.entries + new_file > settings.max_run_files:
             taken = self._run(run, anew=True)
@@ -72,10 +77,14 @@ class Room:
             raise Refused(507, f"the folder of pushes has {whole.bytes} bytes, of {most} that it may have")
         if whole.entries + new_run > settings.max_runs:
             raise Refused(507, f"the folder of pushes has {whole.entries} runs, and may not have more")
-        free = _free(run)
+        now = time.monotonic()
+        if now - self._free_known > _FREE_KNOWN:
+            self._free, self._free_known = _free(run), now
+        free = self._free
         if free is not None and free - size < settings.keep_free_bytes:
             kept = settings.keep_free_bytes
             raise Refused(507, f"the file system of the pushes has {free} bytes free, of which {kept} are to stay free")
+        self._free = None if free is None else free - size
         self._runs[run] = taken._replace(entries=taken.entries + new_file)
         self._folders[run.parent] = whole._replace(entries=whole.entries + new_run)
 
@@ -138,15 +147,21 @@ class PushFile:
     def _put_now(self, data: bytes, offset: int | None) -> None:
         try:
             self._room.need(self._path, len(data))
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-            descriptor = os.open(self._path, flags, 0o666)
+            descriptor = self._open()
             try:
                 self._write(descriptor, self._new(descriptor, data, offset))
             finally:
                 os.close(descriptor)
         except OSError as error:
             raise cannot_write(self._path, error) from error
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+        try:
+            return os.open(self._path, flags, 0o666)
+        except FileNotFoundError:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return os.open(self._path, flags, 0o666)
 
     def _new(self, descriptor: int, data: bytes, offset: int | None) -> bytes:
         """What of it has to be appended."""
