@@ -9,6 +9,7 @@ from .exposition import Exposition, Family, Part, Sample, Source
 from .limits import DEFAULT, Limits
 from .nutanix.poller import Poller
 from .runs import Runs
+from .tools import Times
 from .web.model import CvmView, WorkerView
 from .worker import Worker
 
@@ -132,9 +133,9 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
 
 
 def _view(worker: Worker) -> WorkerView:
-    state, figures = worker.state, worker.state.figures()
+    state, figures, times = worker.state, worker.state.figures(), worker.state.times()
     if not (state.outcome if worker.ended else worker.current):  # the last report is no result, nor true any more
-        figures = figures._replace(throughput=None, latency=None, p99=None, p99_time=None)
+        figures, times = figures._replace(throughput=None, latency=None, p99=None), Times()
     return WorkerView(
         run=worker.run,
         worker=worker.name,
@@ -146,8 +147,8 @@ def _view(worker: Worker) -> WorkerView:
         throughput=figures.throughput,
         latency=figures.latency,
         p99=figures.p99,
-        time=figures.time,
-        p99_time=figures.p99_time,
+        time=times.report,
+        p99_time=times.p99,
         report_interval=state.report_interval,
         warmup=worker.runfile.warmup,
         operations=figures.operations,

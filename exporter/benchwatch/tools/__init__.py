@@ -81,10 +81,15 @@ class Figures(NamedTuple):
     """99th percentile of the latency, seconds."""
     operations: int | None
     """Operations completed since the start."""
-    time: float | None = None
-    """When the interval of throughput and latency ended, Unix seconds; None once the benchmark has ended."""
-    p99_time: float | None = None
-    """The same of p99, where that is of an interval of its own."""
+
+
+class Times(NamedTuple):
+    """When the intervals ended that Figures are of, Unix seconds. None: not known, or of the whole run."""
+
+    report: float | None = None
+    """That of throughput and mean latency."""
+    p99: float | None = None
+    """That of the percentile, where it is one of its own."""
 
 
 class Parser(Protocol):
@@ -174,6 +179,9 @@ class State(Protocol):
 
     def figures(self) -> Figures:
         """The few figures of the landing page."""
+
+    def times(self) -> Times:
+        """What time these figures are of."""
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """The tool's metrics; with `current` false (ended or stalled) without the gauges of the last interval."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...exposition import Sample
 from ...histogram import Buckets
-from .. import HISTORY, Figures, Outcome, Report, Written
+from .. import HISTORY, Figures, Outcome, Report, Times, Written
 from . import cpu, figures, metrics
 from .document import Document
 from .ending import Judgement, failure, judge, judge_jobs
@@ -108,6 +108,10 @@ class FioState:
         if self._snapshot is None:
             return Figures(None, None, None, None)
         return figures.of_run(self._snapshot) if self.outcome else figures.of_window(self._windows, self._snapshot)
+
+    def times(self) -> Times:
+        """See tools.State: all figures are of one window."""
+        return Times()
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """See tools.State."""

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 from ...exposition import Family, Sample
 from ...histogram import Buckets
 from ...limits import DEFAULT, Limits
-from .. import HISTORY, Figures, Outcome, Report, Written
+from .. import HISTORY, Figures, Outcome, Report, Times, Written
 from . import metrics
 from .aggregate import Interval
 from .beginning import PUNCTUAL, SLOW, beginning
@@ -252,14 +252,15 @@ class PgbenchState:
             p99 = self._results_latency().get("0.99")
             return Figures(results.get("tps"), results.get("latency_average"), p99, transactions)
         last, window = self._last_interval_gauges(), self._shown_window
-        return Figures(
-            last.get(metrics.TPS),
-            last.get(metrics.LATENCY_AVERAGE),
-            window.quantiles[QUANTILES.index(0.99)] if window else None,
-            transactions,
-            last.get(metrics.INTERVAL_TIME),
-            window.second + 1 if window else None,
-        )
+        p99 = window.quantiles[QUANTILES.index(0.99)] if window else None
+        return Figures(last.get(metrics.TPS), last.get(metrics.LATENCY_AVERAGE), p99, transactions)
+
+    def times(self) -> Times:
+        """See tools.State."""
+        if self.outcome:
+            return Times()
+        window = self._shown_window
+        return Times(self._last_interval_gauges().get(metrics.INTERVAL_TIME), window.second + 1 if window else None)
 
     def _results_latency(self) -> dict[str, float]:
         """Quantiles of all latencies by label; none without the final report, as there is no mean then either."""
