@@ -187,10 +187,12 @@ class FioState:
         windows = difference(base, snapshot)
         begun = {series for series, issued in zip(snapshot.series, snapshot.total(ISSUED), strict=True) if issued}
         going_on = {label for label, over in zip(snapshot.labels, verdicts, strict=True) if not over}
+        # Writes that are over are not writes that stall.
+        verifying = {series.job for series, window in windows.items() if series.operation == "verify" and window.iops}
         self._windows = {
             series: window
             for series, window in windows.items()
-            if window.iops or (series in begun and series.job in going_on)
+            if window.iops or (series in begun and series.job in going_on - verifying and series.operation != "verify")
         }
         active = {series.job for series in self._windows}
         used = cpu.difference(base, snapshot) if base is not None else {}
@@ -203,10 +205,9 @@ class FioState:
         if not begun <= windows.keys() or not windows:
             self.idle_reports = 0
             return
-        counted = [window for series, window in windows.items() if series.operation != "sync"]
-        timed = sum(window.timed for window in counted if window.latency is not None)
-        latency = sum((window.latency or 0.0) * window.timed for window in counted) / timed if timed else None
-        self.history.append(Report(time, sum(window.iops for window in counted), latency))
+        rate, latency = figures.of_windows(windows)
+        if rate is not None:
+            self.history.append(Report(time, rate, latency))
         idle = bool(self._windows) and not any(window.iops for window in self._windows.values())
         self.idle_reports = self.idle_reports + 1 if idle else 0
 
