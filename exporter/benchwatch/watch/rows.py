@@ -135,7 +135,7 @@ def _run(workers: list[Worker], now: float) -> RunRows:
 
 def _total(workers: Sequence[Worker], alone: bool) -> Row | None:
     """The total of the workers of one tool; None where there is nothing to add up."""
-    measured = [one for worker in workers for one in worker.now if one.op != "sync"]
+    measured = [one for worker in workers for one in worker.now if one.op not in ("sync", "verify")]
     if len(measured) < 2:
         return None
     tool = workers[0].tool
