@@ -5,11 +5,13 @@ reads again to verify) or, where unified_rw_reporting hides them, mixed.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import numpy as np
 
 from ...exposition import Family, Sample, SummaryValue
 from ...histogram import Buckets, quantiles
+from .bounds import MOST_DISKS, OTHER_JOBS
 from .cpu import CpuUse
 from .document import Document, Latency, loads
 from .options import number_of_clones, operations, target, warnings
@@ -187,6 +189,8 @@ FAMILIES = (
 )
 
 _QUANTILE_TEXTS = tuple(f"{quantile:g}" for quantile in QUANTILES)
+_MOST = 2**53
+"""Nanoseconds; no percentile of fio is above."""
 _INFO_OPTIONS = JOB_INFO.labels[2:]
 
 
@@ -211,7 +215,7 @@ def machine(document: Document, cpu: Mapping[str, CpuUse]) -> Iterator[Sample]:
     for label, use in cpu.items():
         yield Sample(JOB_CPU, (label, "usr"), use.user)
         yield Sample(JOB_CPU, (label, "sys"), use.system)
-    for name, util in {disk.name: disk.util for disk in document.disk_util}.items():
+    for name, util in islice({disk.name: disk.util for disk in document.disk_util}.items(), MOST_DISKS):
         if util is not None:
             yield Sample(DISK_UTIL, (name,), util / 100)
 
@@ -242,16 +246,18 @@ def jobs(snapshot: Snapshot, depth_note: bool) -> Iterator[Sample]:
         first.setdefault(label, place)
         errors[label] = errors.get(label) or job.error
     for label, place in first.items():
-        options = snapshot.options[place]
-        group = str(snapshot.jobs[place].groupid)
-        yield Sample(JOB_INFO, (label, group, *(options.get(name, "") for name in _INFO_OPTIONS)), 1)
-        for warning in warnings(options, depth_note):
-            yield Sample(JOB_WARNING, (label, warning), 1)
+        if label != OTHER_JOBS:
+            options = snapshot.options[place]
+            group = str(snapshot.jobs[place].groupid)
+            yield Sample(JOB_INFO, (label, group, *(options.get(name, "") for name in _INFO_OPTIONS)), 1)
+            for warning in warnings(options, depth_note):
+                yield Sample(JOB_WARNING, (label, warning), 1)
         yield Sample(JOB_ERROR, (label,), errors[label])
     reported = np.bincount(snapshot.rows, minlength=len(snapshot.series)).tolist()
     for row, series in enumerate(snapshot.series):
         options = snapshot.options[first[series.job]]
-        if series.operation != "mixed" and series.operation not in operations(options):
+        planned = series.operation == "mixed" or series.operation in operations(options)
+        if series.job == OTHER_JOBS or not planned:
             continue
         clones = reported[row] if reported[row] > 1 else number_of_clones(options)
         for family, name in ((TARGET_IOPS, "rate_iops"), (TARGET_BANDWIDTH, "rate")):
@@ -299,6 +305,6 @@ def _percentiles(latency: Latency) -> dict[str, float]:
     found = {}
     for quantile, text in zip(QUANTILES, _QUANTILE_TEXTS, strict=True):
         value = printed.get(f"{quantile * 100:.6f}") if isinstance(printed, dict) else None
-        if isinstance(value, int | float):
+        if isinstance(value, int | float) and 0 <= value <= _MOST:
             found[text] = value / 1e9
     return found

@@ -11,7 +11,7 @@ from mmap import mmap
 from .. import Moment
 from .framing import START
 
-_TIMESTAMP = re.compile(rb'"timestamp(_ms)?"[ \t]*:[ \t]*(\d+)')
+_TIMESTAMP = re.compile(rb'"timestamp(_ms)?"[ \t]*:[ \t]*(\d{1,15})(?!\d)')
 _HEAD = 1024
 _END = b"\n}"
 

@@ -31,8 +31,8 @@ _OPERATIONS = {
     "randtrimwrite": ("write", "trim"),
 }
 _PLACES = {"read": 0, "write": 1, "trim": 2}
-_SIZE = re.compile(r"\+?(?:0x([0-9a-f]+)|(\d+))([kmgtp]?)(ib|i|b|)", re.IGNORECASE)
-_TIME = re.compile(r"(\d+)(us|usec|ms|msec|s|m|h|d|)", re.IGNORECASE)
+_SIZE = re.compile(r"\+?(?:0x([0-9a-f]{1,16})|(\d{1,19}))([kmgtp]?)(ib|i|b|)", re.IGNORECASE)
+_TIME = re.compile(r"(\d{1,18})(us|usec|ms|msec|s|m|h|d|)", re.IGNORECASE)
 _SECONDS = {"us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}
 _SYNCHRONOUS = frozenset(
     (

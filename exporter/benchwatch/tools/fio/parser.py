@@ -6,13 +6,14 @@ a document of an fio started later, or of another version, or with other jobs, o
 another run's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from .. import Begin, Misread
-from .document import Document, decode
+from .document import Document, decode, unknown_directions
 from .framing import Broken, Framer, Piece, Text, Whole, separate
+from .jobs import excess
 from .text import INTRUSION, meaning, record
 
 _EXCERPT = 200
@@ -100,8 +101,10 @@ class FioParser:
                 records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
                 return
             document = found
-        if self._last is not None and not self._last.continues(document):
-            records.append(Begin())
+        if self._last is None or not self._last.continues(document):
+            if self._last is not None:
+                records.append(Begin())
+            records += [Misread(reason, where, text[:_EXCERPT]) for reason, text in _beyond(document, piece.data)]
         self._last = _Identity.of(document)
         self.records += 1
         records.append(document)
@@ -123,6 +126,15 @@ class FioParser:
         for line in piece.data.splitlines()[1:]:
             if line[:1].strip():  # no line of a document stands in column 0
                 self._line(line, where, records)
+
+
+def _beyond(document: Document, data: bytes) -> Iterator[tuple[str, str]]:
+    """What is left out of the documents of a fio: a constant reason, and a sentence."""
+    yield from excess(document)
+    unknown = unknown_directions(data)
+    if unknown:
+        names = ", ".join(unknown)
+        yield "unknown_direction", f"{names}: left out; expected read, write, trim, mixed and sync"
 
 
 class _Identity(NamedTuple):

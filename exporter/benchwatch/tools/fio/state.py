@@ -7,16 +7,18 @@ since after a freeze fio prints two documents about 2 ms apart, and its last doc
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import islice
 from typing import Any
 
 from ...exposition import Sample
 from ...histogram import Buckets
 from .. import HISTORY, Figures, Outcome, Report
 from . import cpu, figures, metrics
+from .bounds import MOST_OPTIONS
 from .document import Document
 from .ending import Judgement, failure, judge, judge_jobs
 from .intervals import Interval
-from .options import read_options
+from .jobs import parameters
 from .snapshot import ISSUED, Series, Snapshot, take
 from .text import DepthNote, Fatal, Interrupted
 from .windows import Window, difference, reset_between
@@ -92,12 +94,8 @@ class FioState:
         """See tools.State."""
         if self._snapshot is None or self._document is None:
             return {}
-        found = dict(read_options(self._document.global_options))
-        one = len(set(self._snapshot.labels)) == 1
-        for job, label in zip(self._snapshot.jobs, self._snapshot.labels, strict=True):
-            for name, value in read_options(job.options).items():
-                found[name if one else f"{label}/{name}"] = value
-        return found
+        found = parameters(self._document, self._snapshot.jobs, self._snapshot.labels)
+        return dict(islice(found.items(), MOST_OPTIONS))
 
     def figures(self) -> Figures:
         """See tools.State."""

@@ -39,7 +39,7 @@ _FATAL = re.compile(
     r"output file open error|outside of|init failed|conflicts with specified IO engine)|(?!pid=)\S+\.c:\d+, func=)"
     r"|Bad option <|No job\(?s\)? defined"
 )
-_INTERRUPTED = re.compile(r"fio: terminating on signal (\d+)")
+_INTERRUPTED = re.compile(r"fio: terminating on signal (\d{1,3})")
 _DEPTH_NOTE = re.compile(r"note: both iodepth >= 1 and synchronous I/O engine")
 _RESULTS = re.compile(r".*: \(groupid=\d+, jobs=\d+\): err=")
 _TERSE = re.compile(r"(?:[345];fio-\d|2;(?:[^;]*;){40})")
