@@ -77,8 +77,13 @@ def failure(snapshot: Snapshot) -> str:
     """Why the run failed, going by its final document; empty if it did not."""
     for label, error in zip(snapshot.labels, _errors(snapshot), strict=True):
         if error:
-            return f"job {label}: error {error} ({os.strerror(error)})"
+            return because(label, error)
     return ""
+
+
+def because(job: str, error: int) -> str:
+    """That a job ended with an error, an errno."""
+    return f"job {job}: error {error} ({os.strerror(error)})"
 
 
 def _errors(snapshot: Snapshot) -> list[int]:

@@ -1,9 +1,9 @@
 """Reads one stream of fio: documents, and the messages around them.
 
-Records: Document, and Fatal, Interrupted and DepthNote from `benchwatch.tools.fio.text`; Begin where another fio's
-documents follow in the same stream. `elapsed` and the time of a document tell when its fio was started, to a second:
-a document of an fio started later, or of another version, or with other jobs, or with time running backwards, is
-another run's.
+Records: Document, and Fatal, Interrupted, DepthNote and, before any document, Results from
+`benchwatch.tools.fio.text`; Begin where another fio's documents follow in the same stream. `elapsed` and the time of a
+document tell when its fio was started, to a second: a document of an fio started later, or of another version, or with
+other jobs, or with time running backwards, is another run's.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from .. import Begin, Misread
 from .document import Document, decode, unknown_directions
 from .framing import Broken, Framer, Piece, Text, Whole, separate
 from .jobs import excess
-from .text import INTRUSION, meaning, record
+from .text import INTRUSION, Results, meaning, record
 
 _EXCERPT = 200
 _TERSE_LINES = 100
@@ -80,13 +80,14 @@ class FioParser:
         if found == "results" or (self._terse and (found != "terse" or self._terse > _TERSE_LINES)):
             self._no_document(records, where)
         told = record(line, found)
-        if told is not None:
+        if told is not None and not (isinstance(told, Results) and self._no_json == "not needed"):
             records.append(told)
 
     def _no_document(self, records: list[Any], where: str) -> None:
         if self._no_json == "awaited":
             records.append(Misread("no_json_output", where, NO_JSON))
-        self._no_json, self._terse = "told", 0
+            self._no_json = "told"
+        self._terse = 0
 
     def _document(self, piece: Whole, where: str, records: list[Any]) -> None:
         try:

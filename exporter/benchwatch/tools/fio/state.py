@@ -16,11 +16,11 @@ from .. import HISTORY, Figures, Outcome, Report
 from . import cpu, figures, metrics
 from .bounds import MOST_OPTIONS
 from .document import Document
-from .ending import Judgement, failure, judge, judge_jobs
+from .ending import Judgement, because, failure, judge, judge_jobs
 from .intervals import Interval
 from .jobs import parameters
 from .snapshot import ISSUED, Series, Snapshot, take
-from .text import DepthNote, Fatal, Interrupted
+from .text import DepthNote, Fatal, Interrupted, Results
 from .windows import Window, difference, reset_between
 
 _SILENCE_INTERVALS = 3
@@ -58,6 +58,8 @@ class FioState:
         """Whether the last document is fio's final one."""
         self._silent_after: float | None = None
         """When the document came that is the last one if nothing follows."""
+        self._errors: dict[str, int] = {}
+        """The error of each job in results that are no documents."""
 
     @property
     def report_interval(self) -> float | None:
@@ -74,17 +76,22 @@ class FioState:
             self._gave_up(record.text, arrived)
         elif isinstance(record, DepthNote):
             self._depth_note = True
+        elif isinstance(record, Results) and self._snapshot is None:
+            self._take_results(record, arrived)
         self.version += 1
 
     def tick(self, now: float) -> None:
         """See tools.State."""
-        if self._silent_after is None or self._snapshot is None:
+        if self._silent_after is None:
             return
         interval = self.report_interval
         silence = _SILENCE_ALONE if interval is None else max(_SILENCE, _SILENCE_INTERVALS * interval)
         if now - self._silent_after >= silence:
+            if self._snapshot is not None:
+                self._over(self._snapshot)
+            else:
+                self._over_without_documents(self._silent_after)
             self._silent_after = None
-            self._over(self._snapshot)
             self.version += 1
 
     def reached(self, time: float) -> None:
@@ -160,6 +167,21 @@ class FioState:
         if self._signal is None:
             self.reason = failure(snapshot)
             self.outcome = "failed" if self.reason else "finished"
+
+    def _take_results(self, results: Results, arrived: float) -> None:
+        """fio prints no documents, but has printed what a job came to: its last word if nothing follows."""
+        if self._signal is None:
+            self.outcome, self.reason, self.end = "", "", None
+        if results.job in self._errors and self.last_report is not None:  # --status-interval
+            self._interval.add(arrived - self.last_report)
+        self._errors[results.job] = self._errors.get(results.job) or results.error
+        self.last_report = self._silent_after = arrived
+
+    def _over_without_documents(self, end: float) -> None:
+        if self._signal is None:
+            failed = [(job, error) for job, error in self._errors.items() if error]
+            self.outcome, self.reason = ("failed", because(*failed[0])) if failed else ("finished", "")
+            self.end = end
 
     def _interrupted(self, signal: int, arrived: float) -> None:
         if self.outcome == "finished":
