@@ -7,7 +7,7 @@ from mmap import mmap
 from ...exposition import Family
 from ...histogram import Buckets
 from .. import Moment
-from .framing import START
+from .framing import START, VERSION
 from .metrics import FAMILIES
 from .moments import moments
 from .parser import FioParser
@@ -25,7 +25,7 @@ class _Fio:
 
     def recognise(self, head: bytes) -> str:
         """See tools.Tool."""
-        if START.search(head):
+        if VERSION.search(head) or START.search(head):
             return "text"
         lines = re.split(r"[\r\n]+", head.decode("utf-8", "replace"))
         return "text" if any(is_fio(line) for line in lines) else ""

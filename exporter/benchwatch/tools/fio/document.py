@@ -171,6 +171,22 @@ def _check_sums(document: Document) -> None:
         raise ValueError(f"it counts {sent:,} bytes; expected {_MOST_BYTES:,} at most")
 
 
+def stored_documents(data: bytes) -> list[bytes]:
+    """The JSON of each document in a JSON value, in its order; nothing if it has none or is no JSON."""
+    found: list[bytes] = []
+    try:
+        rest = [loads(data)]
+    except ValueError:
+        return found
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict) and "fio version" in value:
+            found.append(json.dumps(value).encode())
+        elif isinstance(value, dict | list):
+            rest += reversed(list(value.values() if isinstance(value, dict) else value))
+    return found
+
+
 class _Keys(Struct):
     """The jobs of a document by key, whatever the keys are."""
 

@@ -11,9 +11,10 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from .. import Begin, Misread
-from .document import Document, decode, unknown_directions
-from .framing import Broken, Framer, Piece, Text, Whole, separate
+from .document import Document, decode, stored_documents, unknown_directions
+from .framing import Broken, Framer, Piece, Stored, Text, Whole, separate
 from .jobs import excess
+from .prefixes import Prefixes
 from .text import INTRUSION, Results, meaning, record
 
 _EXCERPT = 200
@@ -30,6 +31,7 @@ class FioParser:
 
     def __init__(self) -> None:
         self.records = 0
+        self._prefixes = Prefixes()
         self._framer = Framer()
         self._last: _Identity | None = None
         self._no_json = "awaited"
@@ -39,11 +41,17 @@ class FioParser:
 
     def feed(self, data: bytes) -> Sequence[Any]:
         """See tools.Parser."""
-        return self._read(self._framer.feed(data))
+        known = self._prefixes.example
+        records = self._read(self._framer.feed(self._prefixes.feed(data)))
+        if self._prefixes.example != known:
+            text = f"every line begins with {self._prefixes.example!r} or the like, which is left out"
+            records.append(Misread("prefixed_lines", "byte 0", text))
+            records += self._read(self._framer.feed(self._prefixes.feed(b"")))
+        return records
 
     def close(self) -> Sequence[Any]:
         """See tools.Parser."""
-        records = self._read(self._framer.close())
+        records = self._read([*self._framer.feed(self._prefixes.close()), *self._framer.close()])
         if self._terse:
             self._no_document(records, "at the end")
         return records
@@ -59,13 +67,15 @@ class FioParser:
             self._known, self._reported = True, False
             if isinstance(piece, Whole):
                 self._document(piece, where, records)
+            elif isinstance(piece, Stored):
+                self._stored(piece, where, records)
             else:
                 self._broken(piece, where, records)
         return records
 
     def _line(self, data: bytes, where: str, records: list[Any]) -> None:
         line = data.decode("utf-8", "replace")
-        if not line.strip():
+        if not line.strip(" \t[]{},"):  # empty, or what joins documents to a list
             return
         found = meaning(line)
         if found == "unknown" or (found == "continued" and not self._known):
@@ -102,10 +112,27 @@ class FioParser:
                 records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
                 return
             document = found
+        self._add(document, piece.data, where, records)
+
+    def _stored(self, piece: Stored, where: str, records: list[Any]) -> None:
+        """Take in the documents of a value that is one, or has some in it."""
+        try:
+            self._add(decode(piece.data), piece.data, where, records)
+        except ValueError as error:
+            parts = stored_documents(piece.data)
+            if not parts:
+                records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
+            for data in parts:
+                try:
+                    self._add(decode(data), data, where, records)
+                except ValueError as reason:
+                    records.append(Misread("bad_document", where, str(reason)[:_EXCERPT]))
+
+    def _add(self, document: Document, data: bytes, where: str, records: list[Any]) -> None:
         if self._last is None or not self._last.continues(document):
             if self._last is not None:
                 records.append(Begin())
-            records += [Misread(reason, where, text[:_EXCERPT]) for reason, text in _beyond(document, piece.data)]
+            records += [Misread(reason, where, text[:_EXCERPT]) for reason, text in _beyond(document, data)]
         self._last = _Identity.of(document)
         self.records += 1
         records.append(document)

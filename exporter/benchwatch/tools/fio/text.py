@@ -57,9 +57,9 @@ _KNOWN = re.compile(
 """Lines that fio alone prints."""
 _ALSO_FIO = re.compile(
     _HOST + r"(?:\.\.\.$|$|Starting \d+ (?:process|thread)|Run status group \d+|Disk stats |CPU idleness|All clients: |"
-    r"Did you mean |Client: |smalloc: |Waiting for |\s+valid values: |[\[\]{},]{1,3}\s*$)"
+    r"Did you mean |Client: |smalloc: |Waiting for |\s+valid values: )"
 )
-"""Lines that are fio's if the stream is; brackets alone join documents to a list."""
+"""Lines that are fio's if the stream is."""
 INTRUSION = re.compile(rb"\r?\n?(?:fio: |note: both iodepth|verify: |Jobs: \d+ \(f=)[^\r\n]*[\r\n]+")
 """A message written by another process of fio into the middle of a document."""
 
