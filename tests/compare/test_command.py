@@ -367,6 +367,17 @@ def test_fio_is_compared_by_operation_with_percentiles_from_its_bins(
     assert [(one["op"], one["name"]) for one in other["verdicts"]] == [("all", "throughput")]
 
 
+def test_a_verification_is_compared_on_its_own_and_never_added_to_the_writes(
+    found: Callable[..., dict[str, Any]], recordings: Path
+) -> None:
+    fio = recordings / "fio"
+    other = found(fio / "json-verify-write-3.33.out", fio / "json-verify-slow-3.33.out")
+    assert {key[:2] for key in other["by_name"]} == {("", "write"), ("", "verify")}
+    assert other["by_name"]["", "write", "throughput"]["base"] == pytest.approx(1024 / 0.004)
+    assert other["by_name"]["", "verify", "throughput"]["other"] == pytest.approx(7168 / 14.826)
+    assert [(one["op"], one["name"]) for one in other["verdicts"]] == [("write", "throughput")]
+
+
 # Bad input
 
 

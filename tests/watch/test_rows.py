@@ -43,8 +43,9 @@ def test_percentiles_of_another_time_than_the_mean_say_so_in_rows_and_totals() -
     assert [row.apart for row in run.totals] == ["12 s older"]
 
 
-def test_syncs_are_not_in_a_total() -> None:
-    parts = (Measured("wal", "write", 1000.0, 0.0002), Measured("wal", "sync", 1000.0, 0.004))
+@pytest.mark.parametrize("apart", ["sync", "verify"])
+def test_syncs_and_verifications_are_not_in_a_total(apart: str) -> None:
+    parts = (Measured("wal", "write", 1000.0, 0.0002), Measured("wal", apart, 1000.0, 0.004))
     more = (Measured("data", "read", 3000.0, 0.0006),)
     worker = pgbench("disk1")._replace(tool="fio", now=parts + more)
     (run,) = active_runs(Page((worker,)), NOW)

@@ -66,6 +66,7 @@ _OPTIONS = {
     "sync_engine_iodepth": "iodepth is above 1 with a synchronous engine, which has one I/O in flight whatever it says",
     "libaio_without_direct": "libaio was used without direct=1: buffered I/O is synchronous there",
     "gtod_reduce_no_latency": "fio was told not to measure latencies",
+    "verify_reads_among_reads": "fio counts the reads of verify= as reads of the workload, and nothing separates them",
 }
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..exposition import Sample
 from ..timeline import Timeline
+from ..tools.fio.snapshot import APART
 from ..worker_metrics import RUN_INFO, RUN_PARAMETER
 from .course import Course, together
 from .figures import Figure, distribution, of_summary, rates, results
@@ -53,7 +54,7 @@ class Run(NamedTuple):
         """What a verdict is about: the throughput of each job, or its mean latency where the rate is given."""
         groups = dict.fromkeys(group for group, measure in self.figures if measure is THROUGHPUT)
         for group in groups:
-            if group and (group[1] == "sync" or (group[1] != ALL and (group[0], ALL) in groups)):
+            if group and (group[1] in APART or (group[1] != ALL and (group[0], ALL) in groups)):
                 continue
             fixed = group in self.fixed_rate
             if not fixed or (group, LATENCY_MEAN) in self.figures:
@@ -69,7 +70,7 @@ def measure(timelines: Sequence[Timeline], read: Read, warmup: float) -> Run:
     by_result = not warmup or not any(worker.reported for worker in workers)
     groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups()}
     for job in dict.fromkeys(group[0] for group in groups if group):
-        counted = [group for group in groups if group[0] == job and group[1] != "sync"]
+        counted = [group for group in groups if group[0] == job and group[1] not in APART]
         if len(counted) > 1:
             groups[job, ALL] = counted
     figures: dict[tuple[Group, Measure], Figure] = {}

@@ -138,7 +138,7 @@ def _run(workers: list[Worker], now: float) -> RunRows:
 
 def _total(workers: Sequence[Worker], rows: Sequence[Row], alone: bool) -> Row | None:
     """The total of the workers of one tool, among `rows` their own; None where there is nothing to add up."""
-    measured = [one for worker in workers for one in worker.now if one.op != "sync"]
+    measured = [one for worker in workers for one in worker.now if one.op not in ("sync", "verify")]
     if len(measured) < 2:
         return None
     tool = workers[0].tool

@@ -52,6 +52,14 @@ def with_documents() -> list[str]:
     return [name for name in NAMES if texts_of(data_of(name))]
 
 
+def shown_as(document: Any, job: Any, direction: str) -> str:
+    """The operation under which what fio prints under a direction is shown."""
+    shared = document.get("global options", {})
+    options = {**(shared if isinstance(shared, dict) else {}), **job.get("job options", {})}
+    verification = "verify" in options and options.get("rw") in ("write", "randwrite", "trimwrite")
+    return "verify" if direction == "read" and verification else direction
+
+
 def doctored(text: bytes, **numbers: int) -> bytes:
     """A document with other numbers under these keys, wherever they occur."""
     for key, value in numbers.items():

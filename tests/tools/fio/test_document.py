@@ -1,15 +1,50 @@
-"""Reading one document: old and new fields, and JSON that is not strict."""
+"""Reading one document: old and new fields, JSON that is not strict, and what no fio prints."""
+
+import json
+import re
+from collections.abc import Hashable, Iterator
 
 import msgspec
 import pytest
 
+from benchwatch.exposition import Exposition, Sample
 from benchwatch.tools import Misread
+from benchwatch.tools.fio.bounds import MOST_DISKS, MOST_JOBS, MOST_OPTIONS
 from benchwatch.tools.fio.document import Document, decode, loads
+from benchwatch.tools.fio.state import FioState
 from benchwatch.tools.fio.text import DepthNote, Interrupted
 
-from .recordings import data_of, misread, new_state, parse, plain, state_of, texts_of, values, with_documents
+from .recordings import (
+    ARRIVED,
+    data_of,
+    doctored,
+    misread,
+    new_state,
+    parse,
+    plain,
+    state_of,
+    texts_of,
+    values,
+    with_documents,
+)
 
 TEXT = texts_of(data_of("jsonplus-si1-libaio-qd16-3.33.out"))[0]
+
+
+class Shown:
+    """A state as a source of samples."""
+
+    labels = (("run", "r"), ("worker", "w"))
+
+    def __init__(self, state: FioState) -> None:
+        self._state = state
+
+    @property
+    def version(self) -> Hashable:
+        return self._state.version
+
+    def samples(self) -> Iterator[Sample]:
+        return self._state.samples(True)
 
 
 @pytest.mark.parametrize("name", with_documents())
@@ -119,6 +154,191 @@ def test_a_damaged_document_is_one_misreading_and_the_next_is_read(damage: tuple
     assert records[0].reason == "bad_document"
     assert isinstance(records[1], Document)
     assert len(records) == 2
+
+
+HUGE = b"9" * 5000
+MOST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("key", "number"),
+    [
+        *(
+            (b"total_ios", number)
+            for number in (b"-1", b"1.5", b"NaN", b"Infinity", b'"7"', b"1e400", HUGE, b"%d" % MOST)
+        ),
+        *((b"N", number) for number in (b"-2", b"0.5", b"%d" % MOST, b"%d" % 2**64, HUGE)),
+        *((b"io_bytes", number) for number in (b"-1", b"%d" % 2**63, HUGE)),
+        *((b"io_kbytes", number) for number in (b"-1", b"%d" % MOST)),
+        *((b"short_ios", number) for number in (b"-1", b"%d" % MOST)),
+        *((b"drop_ios", number) for number in (b"-1", b"%d" % MOST)),
+        *((b"runtime", number) for number in (b"-1", b"%d" % MOST)),
+        *((b"max", number) for number in (b"-1", b"%d" % MOST, b"1.5")),
+        *((b"mean", number) for number in (b"-0.5", b"1e300", b"1e400", b'"1"', HUGE)),
+        *((b"usr_cpu", number) for number in (b"-1.0", b"1e300", b"true")),
+        *((b"elapsed", number) for number in (b"-1", b"%d" % MOST)),
+        *((b"timestamp_ms", number) for number in (b"-1", b"%d" % MOST, b"1e3")),
+        *((b"timestamp", number) for number in (b"-1", b"%d" % MOST)),
+        *((b"groupid", number) for number in (b"0.5", b"%d" % 2**63)),
+        *((b"error", number) for number in (b"%d" % 2**31, b'"5"')),
+        *((b"total_err", number) for number in (b"-1", b"%d" % 2**63)),
+        *((b"util", number) for number in (b"-1", b"1e300")),
+    ],
+    ids=lambda each: each[:20].decode(),
+)
+def test_numbers_that_fio_cannot_print_are_one_misreading_in_words(key: bytes, number: bytes) -> None:
+    place = rb'"%s" : -?[\d.]+' % key
+    extra = b'"total_err" : 0, "error" : 0,'
+    text = TEXT.replace(b'"error" : 0,', extra, 1)
+    assert re.search(place, text)
+    # `io_kbytes` counts only where bytes are not printed.
+    text = text.replace(b'"io_bytes"', b'"x"') if key == b"io_kbytes" else text
+    records = parse(re.sub(place, lambda _: b'"%s" : %s' % (key, number), text, count=1) + TEXT)
+    assert [type(record) for record in records] == [Misread, Document]
+    assert records[0].reason == "bad_document"
+    assert len(records[0].text) <= 200
+    assert "Traceback" not in records[0].text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"75264" : ', b'"17112760321" : '),
+        (b'"75264" : ', b'"-1" : '),
+        (b'"75264" : ', b'"7.5" : '),
+        (b'"75264" : ', b'"' + HUGE + b'" : '),
+        (b'"75264" : ', b'"75264" : -'),
+        (b'"75264" : ', b'"75264" : 1.5, "1" : '),
+        (b'"75264" : ', b'"1" : %d, "75264" : ' % MOST),
+        (b'"75264" : ', b'"1" : %d, "2" : %d, "75264" : ' % (2**53, 2**53)),
+    ],
+    ids=lambda each: each[:20].decode(),
+)
+def test_bins_that_fio_cannot_print_are_a_misreading(old: bytes, new: bytes) -> None:
+    assert old in TEXT
+    damaged = TEXT.replace(old, new, 1)
+    records = parse(damaged + TEXT)
+    assert [type(record) for record in records] == [Misread, Document]
+    assert records[0].reason == "bad_document"
+
+
+def test_sums_of_jobs_that_no_number_holds_are_a_misreading() -> None:
+    text = texts_of(data_of("json-nogroup-numjobs3-3.42.out"))[0]
+    for old in (rb'"io_bytes" : [1-9]\d*', rb'"total_ios" : [1-9]\d*'):
+        most = 2**62 if b"bytes" in old else 2**53 - 1
+        assert len(re.findall(old, text)) == 3
+        damaged = re.sub(old, lambda found, most=most: found[0].split(b":")[0] + b": %d" % most, text)  # type: ignore[misc]
+        (record,) = parse(damaged)
+        assert isinstance(record, Misread)
+        assert "expected 9" in record.text
+
+
+def test_a_bin_of_fios_last_range_is_read() -> None:
+    exported = values(state_of(TEXT.replace(b'"75264" : ', b'"17112760320" : 1, "75264" : ', 1)))
+    assert exported["fio_completion_latency_seconds", "rrw", "read"].counts[-1] == 41541
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        '"rate_iops" : "' + "9" * 5000 + '"',
+        '"numjobs" : "' + "9" * 5000 + '"',
+        '"runtime" : "' + "9" * 5000 + '"',
+        '"size" : "0x' + "f" * 5000 + '"',
+        '"x" : ' + "9" * 5000,
+        '"x" : ' + "[" * 900 + "]" * 900,
+        '"loops" : "9999999999999999999", "numjobs" : "9999999999999999999", "number_ios" : "9999999999999999999"',
+        '"rate_iops" : "9223372036854775807", "numjobs" : "9223372036854775807"',
+    ],
+    ids=lambda each: str(each[:30]),
+)
+def test_options_beyond_all_measure_harm_nothing(option: str) -> None:
+    text = TEXT.replace(b'"name" : "rrw"', b'"name" : "rrw", ' + option.encode(), 1)
+    assert text != TEXT
+    state = state_of(text)
+    exported = values(state)
+    assert exported["fio_ios_total", "rrw", "read"] == 41552
+    Exposition().render([Shown(state)])
+
+
+@pytest.mark.parametrize("value", [b"9" * 4000, b"-5", b"1e400", b"NaN", b'"x"', b"[1]"], ids=range(6))
+def test_percentiles_that_fio_cannot_print_are_left_out(value: bytes) -> None:
+    text = re.sub(
+        rb'"99.000000" : \d+', lambda _: b'"99.000000" : ' + value, data_of("json-percentile-one-op-3.33.out")
+    )
+    state = state_of(text)
+    assert state.outcome == "finished"
+    assert state.figures().p99 is None
+    assert state.figures().operations == 512
+
+
+def test_a_version_beyond_all_measure_is_a_version() -> None:
+    assert misread(TEXT.replace(b"fio-3.33", b"fio-" + HUGE + b"." + HUGE)) == []
+
+
+def test_a_direction_that_no_fio_has_is_counted_once_and_named() -> None:
+    patched = TEXT.replace(b'"trim" : {', b'"append" : {', 1)
+    assert patched != TEXT
+    first, second, third = parse(patched + at_later(patched))
+    assert first == Misread(
+        "unknown_direction", "byte 0", "append: left out; expected read, write, trim, mixed and sync"
+    )
+    assert isinstance(second, Document)
+    assert isinstance(third, Document)
+
+
+def at_later(text: bytes) -> bytes:
+    return doctored(text, timestamp_ms=decode(text).timestamp_ms + 1000, elapsed=decode(text).jobs[0].elapsed + 1)
+
+
+def of_many(jobs: int = 1, disks: int = 0, options: int = 0) -> bytes:
+    """A document of many jobs that read 10 times each, of many disks, or of many options of the first job."""
+    tree = plain(data_of("json-percentile-one-op-3.33.out"))
+    (job,) = tree["jobs"]
+    job["read"]["total_ios"] = 10
+    tree["jobs"] = [{**job, "jobname": f"job{number}"} for number in range(jobs)]
+    tree["jobs"][0] = {**job, "jobname": "job0", "job options": {f"o{number}": "1" for number in range(options)}}
+    tree["disk_util"] = [{"name": f"sd{number}", "util": 50.0} for number in range(disks)]
+    return json.dumps(tree, indent=2, separators=(",", " : ")).encode() + b"\n"
+
+
+def test_jobs_beyond_the_bound_are_added_up_as_one_and_that_is_said_once() -> None:
+    text = of_many(jobs=MOST_JOBS + 44)
+    records = parse(text + at_later(text))
+    assert [record for record in records if isinstance(record, Misread)] == [
+        Misread(
+            "too_many_jobs", "byte 0", f"44 jobs after the first {MOST_JOBS} names are added up as job (other jobs)"
+        )
+    ]
+    state = state_of(text)
+    exported = values(state)
+    assert len({key[1] for key in exported if key[0] == "fio_ios_total"}) == MOST_JOBS + 1
+    assert exported["fio_ios_total", "(other jobs)", "read"] == 440
+    assert sum(value for key, value in exported.items() if key[0] == "fio_ios_total") == 10 * (MOST_JOBS + 44)
+    assert state.figures().operations == 10 * (MOST_JOBS + 44)
+    assert ("fio_job_error", "(other jobs)") in exported
+    assert not [key for key in exported if key[0] == "fio_job_info" and key[1] == "(other jobs)"]
+    assert parse(of_many(jobs=MOST_JOBS))[:-1] == []
+
+
+def test_an_error_of_a_job_beyond_the_bound_still_fails_the_run() -> None:
+    text = of_many(jobs=MOST_JOBS + 2)
+    place = text.rindex(b'"error" : 0')
+    state = state_of(text[:place] + b'"error" : 5' + text[place + 11 :])
+    state.tick(ARRIVED + 60)
+    assert (state.outcome, state.reason) == ("failed", "job (other jobs): error 5 (Input/output error)")
+
+
+def test_disks_beyond_the_bound_are_left_out_and_that_is_said() -> None:
+    text = of_many(disks=MOST_DISKS + 1)
+    assert misread(text) == ["too_many_disks"]
+    assert len([key for key in values(state_of(text)) if key[0] == "fio_disk_util_ratio"]) == MOST_DISKS
+
+
+def test_options_beyond_the_bound_are_left_out_and_that_is_said() -> None:
+    text = of_many(options=MOST_OPTIONS + 1)
+    assert misread(text) == ["too_many_options"]
+    assert len(state_of(text).parameters()) == MOST_OPTIONS
 
 
 def test_a_message_of_another_process_in_the_middle_of_a_document_is_taken_out() -> None:

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.tools.fio.framing import LINE_LIMIT, Broken, Framer, Piece, Text, Whole, separate
+from benchwatch.tools.fio.framing import LINE_LIMIT, Broken, Framer, Piece, Stored, Text, Whole, separate
 
 from .recordings import NAMES, data_of, texts_of
 
 ONE = b'{\n  "fio version" : "fio-3.33",\n  "jobs" : [\n    {\n      "x" : {\n      }\n    }\n  ]\n}'
+
+COMPACT = b'{"jobs": [{"x": "}\\""}], "fio version": "fio-3.33"}'
 
 
 def frame(data: bytes, cuts: list[int] | None = None, limit: int = 10**6) -> list[Piece]:
@@ -113,6 +115,16 @@ parts = st.sampled_from(
         b" ",
         b'"',
         b"x" * 90,
+        COMPACT,
+        COMPACT[:30],
+        b"[" + COMPACT + b", " + COMPACT + b"]",
+        b'{\n  "disk" : [\n',
+        b'{"a": {}}\n',
+        b'["',
+        b"[\n  {",
+        b"]}",
+        b"\\",
+        b"\n",
     ]
 )
 
@@ -126,3 +138,63 @@ parts = st.sampled_from(
 def test_pieces_do_not_depend_on_chunk_borders(data: bytes, cuts: list[int], limit: int) -> None:
     assert frame(data, cuts, limit) == frame(data, [], limit)
     assert frame(data, list(range(len(data))), limit) == frame(data, [], limit)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        COMPACT,
+        b"[" + COMPACT + b"]",
+        b"[\n    " + COMPACT + b",\n    " + COMPACT + b"\n]",
+        b"    " + ONE.replace(b"\n", b"\n    "),
+        b'{\n  "disk_util" : [\n  ],\n  "fio version" : "fio-3.33"\n}',
+        b'{"results": {"fio": ' + COMPACT + b"}}",
+        b'{\n"fio version" : "fio-3.33"}',
+    ],
+)
+def test_a_document_in_another_layout_is_given_as_a_whole_as_soon_as_it_ends(value: bytes) -> None:
+    framer = Framer()
+    assert framer.feed(b"note: a\n" + value) == [Text(0, b"note: a"), Stored(8, value)]
+    assert framer.feed(b"\nnote: b\n") == [Text(len(value) + 9, b"note: b")]
+
+
+def test_other_json_is_text() -> None:
+    lines = b'{"level": "info"}\n[{"a": [1, 2]}]\n{\n  "a" : 1\n}\n'
+    assert frame(lines) == [
+        Text(0, b'{"level": "info"}'),
+        Text(18, b'[{"a": [1, 2]}]'),
+        Text(34, b"{"),
+        Text(36, b'  "a" : 1'),
+        Text(46, b"}"),
+    ]
+
+
+def test_a_document_of_fio_itself_ends_a_value_that_does_not_end() -> None:
+    assert frame(b'{"level": "info\n' + ONE) == [Text(0, b'{"level": "info'), Whole(16, ONE)]
+    broken = COMPACT[:-1] + b"\n"
+    assert frame(broken + ONE) == [Broken(0, broken, "truncated_document"), Whole(len(broken), ONE)]
+
+
+def test_a_value_that_does_not_end_is_broken_or_text_at_the_end() -> None:
+    assert frame(COMPACT[:-1]) == [Broken(0, COMPACT[:-1], "truncated_document")]
+    assert frame(b'{"a": 1') == [Text(0, b'{"a": 1')]
+
+
+def test_a_value_without_a_version_is_not_waited_for() -> None:
+    framer = Framer()
+    assert framer.feed(b'{"a": [\n' + b"1,\n" * LINE_LIMIT)[:2] == [Text(0, b'{"a": ['), Text(8, b"1,")]
+
+
+def test_a_value_that_will_not_end_is_dropped() -> None:
+    endless = b'{"fio version": "fio-3.33", "jobs": [' + b"1, " * 1000
+    assert frame(endless, limit=500)[0] == Broken(0, endless[:500], "document_too_long")
+
+
+def test_a_list_of_fios_own_documents_is_read_while_it_is_written() -> None:
+    framer = Framer()
+    assert framer.feed(b"[\n" + ONE + b"\n,\n" + ONE) == [
+        Text(0, b"["),
+        Whole(2, ONE),
+        Text(len(ONE) + 3, b","),
+        Whole(len(ONE) + 5, ONE),
+    ]

@@ -22,6 +22,7 @@ from .recordings import (
     parse,
     plain,
     read,
+    shown_as,
     texts_of,
     values,
     with_documents,
@@ -38,7 +39,7 @@ COUNTERS = {
 }
 
 
-def totals(jobs: list[tuple[str, Any]]) -> Counter[tuple[str, str, str]]:
+def totals(document: Any, jobs: list[tuple[str, Any]]) -> Counter[tuple[str, str, str]]:
     """What a document's jobs, with their labels, have counted."""
     found: Counter[tuple[str, str, str]] = Counter()
     for label, job in jobs:
@@ -46,7 +47,7 @@ def totals(jobs: list[tuple[str, Any]]) -> Counter[tuple[str, str, str]]:
             if not job[operation]["total_ios"]:
                 continue  # fio counts fdatasyncs as short reads, also in jobs that do not read
             for metric, key in COUNTERS.items():
-                found[metric, label, operation] += job[operation][key]
+                found[metric, label, shown_as(document, job, operation)] += job[operation][key]
         sync = job.get("sync", {})
         found["fio_ios_total", label, "sync"] += sync.get("lat_ns", {}).get("N", sync.get("total_ios", 0))
     return found
@@ -69,15 +70,16 @@ def counted(exported: dict[tuple[str, ...], Any]) -> Counter[tuple[str, ...]]:
 @pytest.mark.parametrize("name", LOCAL)
 def test_totals_equal_the_last_document(name: str) -> None:
     state = read(data_of(name))[-1]
+    last = documents_of(name)[-1]
     for current in (True, False):
-        assert +counted(values(state, current)) == +totals(labelled(documents_of(name)[-1]))
+        assert +counted(values(state, current)) == +totals(last, labelled(last))
 
 
 @pytest.mark.parametrize("name", LOCAL)
 def test_totals_follow_every_document(name: str) -> None:
     seen: list[Counter[tuple[str, ...]]] = []
     read(data_of(name), on_document=lambda state: seen.append(+counted(values(state))))
-    assert seen == [+totals(labelled(document)) for document in documents_of(name)]
+    assert seen == [+totals(document, labelled(document)) for document in documents_of(name)]
 
 
 @pytest.mark.parametrize("name", CLIENT)
@@ -93,7 +95,7 @@ def test_totals_of_clients_are_the_last_entries_of_their_jobs(name: str) -> None
         for entry in last
     ]
     (state,) = read(data_of(name))
-    assert +counted(values(state)) == +totals(jobs)
+    assert +counted(values(state)) == +totals(document, jobs)
     assert state.outcome == "finished"
 
 

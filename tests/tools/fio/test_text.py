@@ -6,9 +6,9 @@ from benchwatch.tools import Misread
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.document import Document
 from benchwatch.tools.fio.parser import NO_JSON
-from benchwatch.tools.fio.text import DepthNote, Fatal, Interrupted, meaning
+from benchwatch.tools.fio.text import DepthNote, Fatal, Interrupted, Results, meaning
 
-from .recordings import NAMES, data_of, misread, parse, state_of, texts_of, values
+from .recordings import NAMES, data_of, misread, new_state, parse, state_of, texts_of, values
 
 NOT_MEASURABLE = [
     name
@@ -85,24 +85,84 @@ def test_the_advice_comes_as_soon_as_normal_results_do() -> None:
     data = data_of("normal-si1-3.42.out")
     parser = FIO.parser("text")
     first = data.index(b"read: IOPS")
-    assert [record.reason for record in parser.feed(data[:first])] == ["no_json_output"]
-    assert parser.feed(data[first:]) == parser.close() == []
+    advice, results = parser.feed(data[:first])
+    assert (advice.reason, results) == ("no_json_output", Results("rrw", 0))
+    assert {type(record) for record in (*parser.feed(data[first:]), *parser.close())} == {Results}
 
 
 def test_terse_output_alone_is_said_to_be_unmeasurable_without_waiting_for_its_end() -> None:
     line = data_of("terse-v3-si1-3.42.out").splitlines(keepends=True)[0]
     parser = FIO.parser("text")
-    assert parser.feed(line * 50) == []
-    assert [record.reason for record in parser.feed(line * 200)] == ["no_json_output"]
+    assert parser.feed(line * 50) == 50 * [Results("rrw", 0)]
+    assert [record.reason for record in parser.feed(line * 200) if isinstance(record, Misread)] == ["no_json_output"]
 
 
 @pytest.mark.parametrize(
     "name", ["terse-normal-jsonplus-si1-3.33.out", "terse-normal-jsonplus-si1-3.42.out", "normal-json-si1-3.33.out"]
 )
 def test_other_formats_beside_json_are_passed_over(name: str) -> None:
-    records = parse(data_of(name))
+    before_any, *records = parse(data_of(name)) if name.startswith("terse") else [None, *parse(data_of(name))]
+    assert isinstance(before_any, Results | None)
     assert len(records) == len(texts_of(data_of(name)))
     assert all(isinstance(record, Document) for record in records)
+    assert state_of(data_of(name)).last_report == records[-1].built
+
+
+@pytest.mark.parametrize("name", NOT_MEASURABLE)
+def test_output_without_json_ends_as_its_text_says_when_nothing_follows(name: str) -> None:
+    state = state_of(data_of(name), arrived=100.0)
+    assert (state.outcome, state.last_report) == ("", 100.0)
+    state.tick(109.0)
+    assert state.outcome == ""
+    state.tick(110.0)
+    assert (state.outcome, state.reason, state.end) == ("finished", "", 100.0)
+    assert values(state, current=False) == {}
+
+
+CLONES = "".join(
+    f"w: (groupid=0, jobs=1): err={error}: pid=7: Fri Nov 20 09:58:24 2026\n" for error in (" 0", "28", " 0")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "w: (groupid=0, jobs=1): err=28 (file:io_u.c:1876, func=io_u error, error=No space): pid=7\n",
+            28,
+        ),
+        (CLONES, 28),
+        ("3;fio-3.33;w;0;28;59472;66672\n", 28),
+        ("2;w;0;28;" + "1;" * 40 + "\n", 28),
+        ("3;fio-3.33;w;0;0;59472;66672\n", 0),
+        ("3;fio-3.33;w;0;" + "9" * 5000 + ";59472;66672\n3;fio-3.33;w;0;0;59472\n", 0),
+    ],
+)
+def test_an_error_in_results_without_json_fails_the_run(text: str, reason: int) -> None:
+    state = state_of(text.encode(), arrived=100.0)
+    state.tick(200.0)
+    expected = ("failed", "job w: error 28 (No space left on device)") if reason else ("finished", "")
+    assert (state.outcome, state.reason) == expected
+
+
+def test_results_every_interval_do_not_end_a_run_that_goes_on() -> None:
+    line = b"w: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 20 09:58:24 2026\n"
+    state = new_state()
+    for arrived in (100.0, 130.0, 160.0):
+        for record in FIO.parser("text").feed(line):
+            if not isinstance(record, Misread):
+                state.apply(record, "stdout", arrived)
+    state.tick(249.0)
+    assert (state.outcome, state.report_interval) == ("", 30.0)
+    state.tick(250.0)
+    assert (state.outcome, state.end) == ("finished", 160.0)
+
+
+def test_results_of_an_interrupted_run_stay_interrupted() -> None:
+    data = data_of("normal-si1-3.33.out")
+    state = state_of(b"\nfio: terminating on signal 2\n" + data, arrived=100.0)
+    state.tick(200.0)
+    assert (state.outcome, state.reason) == ("failed", "interrupted by signal 2")
 
 
 def test_unknown_text_is_reported_once_a_heap_with_its_place() -> None:

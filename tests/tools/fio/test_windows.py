@@ -8,7 +8,18 @@ import pytest
 from benchwatch.histogram import BIN_OF_KEY, UPPER_NS
 from benchwatch.tools import Report
 
-from .recordings import after_each, data_of, doctored, documents_of, read, state_of, texts_of, values, with_documents
+from .recordings import (
+    after_each,
+    data_of,
+    doctored,
+    documents_of,
+    read,
+    shown_as,
+    state_of,
+    texts_of,
+    values,
+    with_documents,
+)
 
 QUANTILES = {"0.5": 0.5, "0.95": 0.95, "0.99": 0.99, "0.999": 0.999, "1": 1.0}
 PAIRED = [
@@ -27,7 +38,8 @@ def numbers(document: Any) -> dict[tuple[str, str], dict[str, Any]]:
     """Counters by job and operation, added up over clones: independent of the code under test."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for job in document["jobs"]:
-        for operation, each in operations_of(job).items():
+        for direction, each in operations_of(job).items():
+            operation = shown_as(document, job, direction)
             source = "lat_ns" if "bins" in each["lat_ns"] and "bins" not in each["clat_ns"] else "clat_ns"
             if each["clat_ns"].get("N") == 0 and each["lat_ns"]["N"]:
                 source = "lat_ns"

@@ -8,7 +8,7 @@ from ...exposition import Family
 from ...histogram import Buckets
 from ...limits import DEFAULT, Limits
 from .. import Moment
-from .framing import START
+from .framing import START, VERSION
 from .metrics import FAMILIES
 from .moments import moments
 from .parser import FioParser
@@ -26,7 +26,7 @@ class _Fio:
 
     def recognise(self, head: bytes) -> str:
         """See tools.Tool."""
-        if START.search(head):
+        if VERSION.search(head) or START.search(head):
             return "text"
         lines = re.split(r"[\r\n]+", head.decode("utf-8", "replace"))
         return "text" if any(is_fio(line) for line in lines) else ""

@@ -7,6 +7,9 @@ nanoseconds to its count; since 3.13 they stand in `clat_ns` or `lat_ns` as clat
 Client mode has `client_stats` in the place of `jobs`: every interval of every client, in order of arrival, without
 times.
 
+Numbers that no fio prints are refused with their document: negative counts, more than 2^53 I/Os, nanoseconds or
+milliseconds, bins beyond fio's last, times after the year 2242, sums over all jobs that no float64 holds exactly.
+
 fio's JSON is not strict: only quotes and backslashes are escaped in strings, options given twice are repeated keys, and
 before 3.22 a number may be nan. Fields that are not a number are None here.
 """
@@ -20,9 +23,20 @@ from msgspec import Meta, Raw, Struct, field
 
 _OLDEST = (3, 0)
 _NOT_A_NUMBER = re.compile(r'" : -?(?:nan|inf)(?=,?\s*\n)')
-_VERSION = re.compile(r"fio-(\d+)\.(\d+)")
+_VERSION = re.compile(r"fio-(\d{1,4})\.(\d{1,4})")
+_MOST = 2**53
+_MOST_BYTES = 2**63 - 1
 
-Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Count = Annotated[int, Meta(ge=0, le=_MOST)]
+"""A number of I/Os, latencies or errors, nanoseconds or milliseconds."""
+Bytes = Annotated[int, Meta(ge=0, le=_MOST_BYTES)]
+Bin = Annotated[int, Meta(ge=0, le=17_112_760_320)]
+"""What fio calls a bin, up to its last one (see benchwatch.histogram)."""
+Mean = Annotated[float, Meta(ge=0, le=_MOST)] | None
+Percent = Annotated[float, Meta(ge=0, le=1e9)] | None
+"""May be far above 100: the time by which fio divides is wrong in some versions."""
+Seconds = Annotated[int, Meta(ge=0, le=2**33)]
+Milliseconds = Annotated[int, Meta(ge=0, le=2**33 * 1000)]
 ErrorNumber = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
@@ -31,17 +45,17 @@ class Latency(Struct, gc=False):
     """A latency: `max` and `mean` in nanoseconds, `N` observations (-1: not said), percentiles and bins if printed."""
 
     max: Count = 0
-    mean: float | None = None
-    N: Integer = -1
+    mean: Mean = None
+    N: Annotated[int, Meta(ge=-1, le=_MOST)] = -1
     percentile: Raw = Raw()
-    bins: dict[Count, Count] | None = None
+    bins: dict[Bin, Count] | None = None
 
 
 class Direction(Struct, gc=False):
     """What a job did in one direction. `total_ios` were issued, `io_bytes` completed; `runtime` is in milliseconds."""
 
-    io_bytes: Count = 0
-    io_kbytes: Count = 0
+    io_bytes: Bytes = 0
+    io_kbytes: Bytes = 0
     runtime: Count = 0
     total_ios: Count = 0
     short_ios: Count = 0
@@ -65,9 +79,9 @@ class Job(Struct, gc=False):
     total_err: Count = 0
     first_error: ErrorNumber = 0
     eta: Integer = 0
-    elapsed: Count = 0
+    elapsed: Seconds = 0
     """Seconds since fio was started, rounded up."""
-    job_start: Count = 0
+    job_start: Milliseconds = 0
     options: Raw = field(default=Raw(), name="job options")
     read: Direction | None = None
     write: Direction | None = None
@@ -76,8 +90,8 @@ class Job(Struct, gc=False):
     sync: Direction | None = None
     job_runtime: Integer = -1
     """Milliseconds, summed over the jobs of a group; -1 if not said."""
-    usr_cpu: float | None = None
-    sys_cpu: float | None = None
+    usr_cpu: Percent = None
+    sys_cpu: Percent = None
     hostname: str = ""
     port: Integer = 0
 
@@ -91,15 +105,15 @@ class Disk(Struct, gc=False):
     """One entry of `disk_util`."""
 
     name: str
-    util: float | None = None
+    util: Percent = None
 
 
 class Document(Struct):
     """One document."""
 
     version: str = field(name="fio version")
-    timestamp: Count = 0
-    timestamp_ms: Count = 0
+    timestamp: Seconds = 0
+    timestamp_ms: Milliseconds = 0
     global_options: Raw = field(default=Raw(), name="global options")
     jobs: list[Job] = field(default_factory=list)
     client_stats: list[Job] = field(default_factory=list)
@@ -134,10 +148,68 @@ def decode(data: bytes, tolerant: bool = False) -> Document:
     # 2.99 is a preview of 3.0; before it latencies were in microseconds and io_bytes in KiB.
     if version and (int(version[1]), int(version[2])) < _OLDEST and version[2] != "99":
         raise ValueError(f"{document.version}: its numbers have other units; expected fio 3.0 or newer")
+    _check_sums(document)
     return document
+
+
+def _check_sums(document: Document) -> None:
+    """Raises ValueError if the numbers of all jobs together are more than can be added up."""
+    counted = sent = 0
+    for job in document.jobs or document.client_stats:
+        for direction in (job.read, job.write, job.trim, job.mixed, job.sync):
+            if direction is None:
+                continue
+            sent += direction.completed_bytes
+            counted += direction.total_ios + direction.short_ios + direction.drop_ios
+            for latency in (direction.slat_ns, direction.clat_ns, direction.lat_ns):
+                counted += latency.N
+                if latency.bins:
+                    counted += sum(latency.bins.values())
+    if counted > _MOST:
+        raise ValueError(f"it counts {counted:,} I/Os and latencies; expected {_MOST:,} at most")
+    if sent > _MOST_BYTES:
+        raise ValueError(f"it counts {sent:,} bytes; expected {_MOST_BYTES:,} at most")
+
+
+def stored_documents(data: bytes) -> list[bytes]:
+    """The JSON of each document in a JSON value, in its order; nothing if it has none or is no JSON."""
+    found: list[bytes] = []
+    try:
+        rest = [loads(data)]
+    except ValueError:
+        return found
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict) and "fio version" in value:
+            found.append(json.dumps(value).encode())
+        elif isinstance(value, dict | list):
+            rest += reversed(list(value.values() if isinstance(value, dict) else value))
+    return found
+
+
+class _Keys(Struct):
+    """The jobs of a document by key, whatever the keys are."""
+
+    jobs: list[dict[str, Raw]] = field(default_factory=list)
+
+
+_KEYS_DECODER = msgspec.json.Decoder(_Keys)
+
+
+def unknown_directions(data: bytes) -> list[str]:
+    """What jobs of a document did in directions that no fio has: their names; nothing where it is not strict JSON."""
+    try:
+        jobs = _KEYS_DECODER.decode(data).jobs
+    except (msgspec.MsgspecError, RecursionError):
+        return []
+    names = {name for job in jobs for name, value in job.items() if b'"total_ios"' in bytes(value)}
+    return sorted(names - {"read", "write", "trim", "mixed", "sync"})
 
 
 def loads(data: bytes) -> Any:
     """JSON as fio writes it, with raw control characters, invalid UTF-8, nan and inf (None). Raises ValueError."""
     text = _NOT_A_NUMBER.sub('" : null', data.decode("utf-8", "replace"))
-    return json.loads(text, strict=False, parse_constant=lambda _: None)
+    try:
+        return json.loads(text, strict=False, parse_constant=lambda _: None)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error

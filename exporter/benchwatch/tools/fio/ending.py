@@ -5,10 +5,10 @@ versions:
 - `eta` is then 0, or while `elapsed` is below 3 seconds 2147483647; but 0 too in the last second before the end, and
   while files are laid out. It is higher only if fio was interrupted before all jobs began; a message said so then.
 - Every job is over: it has an error that ended it, or its measured `runtime` has reached runtime=, or without runtime=
-  it has transferred what size= says, or it has done just as many I/Os as number_ios= says for all loops (one that has
-  done more does not stop there: it is time_based, or verifies). It is not over if it is time_based (printed since 3.39)
-  and short of its runtime, nor if less than 1.5 seconds are left of the runtime, which explains an eta of 0, nor, while
-  there is no eta, if it is short of its size.
+  it has transferred what size= says and read again what is to be verified, or it has done just as many I/Os as
+  number_ios= says for all loops (one that has done more does not stop there: it is time_based, or verifies).
+  It is not over if it is time_based (printed since 3.39) and short of its runtime, nor if less than 1.5 seconds are
+  left of the runtime, which explains an eta of 0, nor, while there is no eta, if it is short of its size.
 - Where that leaves it open (a job ended by the end of its file, by exitall, steadystate ...): the final document does
   not keep to the status interval. One that does is taken for final when nothing follows it; so is the only one of a
   run below 3 seconds.
@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from .document import Job
-from .options import Options, amount, is_set, number_of_clones, runtime, seconds, size
+from .options import Options, amount, is_set, number_of_clones, runtime, seconds, size, verifies
 from .snapshot import BYTES, Snapshot
 
 Judgement = Literal["running", "perhaps", "over"]
@@ -77,8 +77,13 @@ def failure(snapshot: Snapshot) -> str:
     """Why the run failed, going by its final document; empty if it did not."""
     for label, error in zip(snapshot.labels, _errors(snapshot), strict=True):
         if error:
-            return f"job {label}: error {error} ({os.strerror(error)})"
+            return because(label, error)
     return ""
+
+
+def because(job: str, error: int) -> str:
+    """That a job ended with an error, an errno."""
+    return f"job {job}: error {error} ({os.strerror(error)})"
 
 
 def _errors(snapshot: Snapshot) -> list[int]:
@@ -108,6 +113,8 @@ def _is_over(job: Job, options: Options, clones: int) -> bool | None:
             return False
     whole = (amount(options) or 0) * clones
     done = sum(each.completed_bytes for each in (job.read, job.write, job.trim) if each)
+    if whole and verifies(options) and job.write:
+        whole += job.write.completed_bytes
     if limit is not None:
         return None if eta_known or done == whole else False
     if whole and done >= whole:

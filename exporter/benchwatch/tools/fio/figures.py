@@ -1,44 +1,78 @@
-"""The few figures of a run of fio that a person looks at first: all jobs and operations but syncs, taken together."""
+"""The few figures of a run of fio that a person looks at first: all jobs and operations of the workload together.
 
-from collections.abc import Mapping
+Syncs and verification reads are no part of the workload. Rates are added only of what ran at the same time: jobs that
+fio started together and that ran equally long, to a tenth. Where reads of the workload and verification reads are
+counted as one (rw=randrw with verify=), nothing is said of the whole run, since nothing is true of the workload alone.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...histogram import quantiles
 from .. import Figures
-from .metrics import RESULT_IOPS, results
-from .snapshot import ISSUED, LATENCY, TIMED, Series, Snapshot
+from .metrics import RESULT_IOPS, RESULT_LATENCY, results
+from .options import operations, seconds, verifies
+from .snapshot import APART, ISSUED, LATENCY, TIMED, Series, Snapshot, direction_of
 from .windows import QUANTILES, Window
 
 _P99 = QUANTILES.index(0.99)
+_NOTHING = Figures(None, None, None, None)
+_TOGETHER = 0.9
+"""Part of the time from the first start to the last end in which all that is added must have run."""
+_ROUNDING = 1
+"""Milliseconds by which fio's runtimes of two directions of one job may differ that ran in the same loop."""
+
+
+def of_windows(windows: Mapping[Series, Window]) -> tuple[float | None, float | None]:
+    """I/Os a second and mean latency (seconds) of the workload; None for a phase in which only verification runs."""
+    counted = [window for series, window in windows.items() if series.operation not in APART]
+    rate = sum(window.iops for window in counted)
+    verifying = any(window.iops for series, window in windows.items() if series.operation == "verify")
+    timed = sum(window.timed for window in counted if window.latency is not None)
+    return (
+        rate if counted and (rate or not verifying) else None,
+        sum((window.latency or 0.0) * window.timed for window in counted) / timed if timed else None,
+    )
 
 
 def of_window(windows: Mapping[Series, Window], snapshot: Snapshot) -> Figures:
     """Of the last window; its 99th percentile is that of the slowest job and operation."""
-    counted = [window for series, window in windows.items() if series.operation != "sync"]
-    timed = sum(window.timed for window in counted if window.latency is not None)
+    counted = [window for series, window in windows.items() if series.operation not in APART]
     return Figures(
-        throughput=sum(window.iops for window in counted) if counted else None,
-        latency=sum((window.latency or 0.0) * window.timed for window in counted) / timed if timed else None,
+        *of_windows(windows),
         p99=max((window.quantiles[_P99] for window in counted if window.quantiles), default=None),
         operations=_operations(snapshot),
     )
 
 
 def of_run(snapshot: Snapshot) -> Figures:
-    """Of the whole run; groups of jobs that ran one after the other have no throughput in common."""
-    rates = [
-        sample.value
-        for sample in results(snapshot)
-        if sample.family is RESULT_IOPS and sample.labels[1] != "sync" and isinstance(sample.value, float)
-    ]
+    """Of the whole run; jobs that did not run at the same time have no throughput in common.
+
+    The 99th percentile is that of all bins, or fio's own where there is one job and operation.
+    """
+    if _counts_verification(snapshot):
+        return _NOTHING
+    rates: list[float] = []
+    printed: list[float | None] = []
+    for sample in results(snapshot):
+        if sample.labels[1] not in APART and isinstance(sample.value, float):
+            if sample.family is RESULT_IOPS:
+                rates.append(sample.value)
+            elif sample.family is RESULT_LATENCY and sample.labels[2] == "0.99":
+                printed.append(sample.value)
     rows = _rows(snapshot)
-    timed = int(snapshot.total(TIMED)[rows].sum())
-    found = quantiles(snapshot.counts[rows].sum(axis=0), [0.99]) if snapshot.binned[rows].all() else []
+    measured = snapshot.total(TIMED)[rows]
+    timed = int(measured.sum())
+    if snapshot.binned[rows][measured > 0].all():
+        p99 = next(iter(quantiles(snapshot.counts[rows].sum(axis=0), [0.99])), None)
+    else:
+        p99 = printed[0] if (measured > 0).sum() == len(printed) == 1 else None
     return Figures(
-        throughput=sum(rates) if rates and len({job.groupid for job in snapshot.jobs}) == 1 else None,
+        throughput=sum(rates) if rates and _ran_together(snapshot) else None,
         latency=float(snapshot.seconds[rows, LATENCY].sum()) / timed if timed else None,
-        p99=found[0] if found else None,
+        p99=p99,
         operations=_operations(snapshot),
     )
 
@@ -47,5 +81,49 @@ def _operations(snapshot: Snapshot) -> int:
     return int(snapshot.total(ISSUED)[_rows(snapshot)].sum())
 
 
-def _rows(snapshot: Snapshot) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    return np.array([series.operation != "sync" for series in snapshot.series], dtype=bool)
+def _rows(snapshot: Snapshot) -> NDArray[np.bool_]:
+    return np.array([series.operation not in APART for series in snapshot.series], dtype=bool)
+
+
+def _ran_together(snapshot: Snapshot) -> bool:
+    """Whether all series of the workload ran at the same time, as far as fio tells.
+
+    Jobs of several groups ran one after the other; those of a group were started at once but for startdelay= and
+    wait_for=. `job_start` says when (3.36+).
+    """
+    if len({job.groupid for job in snapshot.jobs}) > 1 or any("wait_for" in options for options in snapshot.options):
+        return False
+    known = bool(snapshot.starts.all())
+    spans: dict[Series, tuple[float, float]] = {}
+    for (place, operation), row, start in zip(snapshot.members, snapshot.rows, snapshot.starts, strict=True):
+        series, direction = snapshot.series[row], direction_of(snapshot.jobs[place], operation)
+        if operation in APART or direction is None or not direction.runtime:
+            continue
+        delay = seconds(snapshot.options[place].get("startdelay", "0"))
+        if delay is None and not known:  # a range, of which fio took some value
+            return False
+        begin = start / 1e3 if known else delay or 0.0
+        first, last = spans.get(series, (begin, begin))
+        spans[series] = min(first, begin), max(last, begin + direction.runtime / 1e3)
+    return _overlap(list(spans.values())) >= _TOGETHER
+
+
+def _overlap(spans: Sequence[tuple[float, float]]) -> float:
+    """Which part of their whole time all of some spans have in common."""
+    if not spans:
+        return 1.0
+    begins, ends = zip(*spans, strict=True)
+    return float(min(ends) - max(begins)) / float(max(ends) - min(begins))
+
+
+def _counts_verification(snapshot: Snapshot) -> bool:
+    """Whether verification reads are among those of the workload: the reads of a job then took longer than its writes.
+
+    A run that runtime= ends is not verified.
+    """
+    for job, options in zip(snapshot.jobs, snapshot.options, strict=True):
+        if not (job.read and job.write and "read" in operations(options) and verifies(options)):
+            continue
+        if "verify_backlog" in options or job.read.runtime > job.write.runtime + _ROUNDING:
+            return True
+    return False

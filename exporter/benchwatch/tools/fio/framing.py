@@ -5,10 +5,14 @@ indented, up to a line `}` in column 0; `--status-interval` concatenates such do
 also writes its notes, errors, ETA (ended by carriage returns) and, on request, normal and terse output. After a crash
 the `{` of the next run may stand in the middle of an old line, so a document is looked for everywhere, not at line
 starts only.
+
+Other programs store documents otherwise: indented, on one line, with sorted keys, in an array or in an object. Such a
+JSON value begins a line with `{` and a key, or with `[` and `{`, and ends with the bracket that closes it. It is given
+as a whole if it has a "fio version" within its first LINE_LIMIT bytes, and as text if not.
 """
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 DOCUMENT_LIMIT = 64 * 2**20
 """Bytes after which a document that has no end is given up."""
@@ -16,8 +20,14 @@ LINE_LIMIT = 2**16
 """Bytes after which a line that has no end is cut."""
 
 START = re.compile(rb'\{[ \t]{0,64}\r?\n[ \t]{1,64}"fio version"')
+VERSION = re.compile(rb'"fio version"[ \t\r\n]{0,64}:')
 _PERHAPS_START = re.compile(rb'\{[ \t]{0,64}\r?(?:\n[ \t]{0,64}(?:"[fio versn]{0,11})?)?\Z')
-_LONGEST_START = 160
+_VALUE = re.compile(rb'[ \t]{0,64}(?:\{[ \t]{0,64}(?:\r?\n[ \t]{0,64})?"|\[[ \t]{0,64}(?:\r?\n[ \t]{1,64})?\{)')
+_VALUE_LATER = re.compile(rb"(?<=[\r\n])" + _VALUE.pattern)
+_PERHAPS_VALUE = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]{0,64}(?:[\[{][ \t]{0,64}\r?(?:\n[ \t]{0,64})?)?\Z")
+_TOKEN = re.compile(rb'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|["{}\[\]]')
+_LONGEST_START = 220
+_QUOTE = ord('"')
 _END = b"\n}"
 _LINE_END = re.compile(rb"[\r\n]")
 
@@ -36,6 +46,13 @@ class Whole(NamedTuple):
     data: bytes
 
 
+class Stored(NamedTuple):
+    """A JSON value, laid out otherwise than by fio, that is a document or has documents in it."""
+
+    offset: int
+    data: bytes
+
+
 class Broken(NamedTuple):
     """A document without an end: `reason` is truncated_document or document_too_long."""
 
@@ -44,7 +61,7 @@ class Broken(NamedTuple):
     reason: str
 
 
-Piece = Text | Whole | Broken
+Piece = Text | Whole | Stored | Broken
 
 
 class Framer:
@@ -55,24 +72,31 @@ class Framer:
         self._buffer = bytearray()
         self._offset = 0
         self._scanned = 0
-        self._inside = False
+        self._inside: Literal["text", "document", "value"] = "text"
+        self._depth = 0
+        """Brackets of the value that are open."""
+        self._line_begins = True
+        """Whether the buffer begins with a line."""
 
     def feed(self, data: bytes) -> list[Piece]:
         """The pieces that these bytes complete."""
         self._buffer += data
         pieces: list[Piece] = []
-        while self._document(pieces) if self._inside else self._text(pieces):
+        steps = {"text": self._text, "document": self._document, "value": self._value}
+        while steps[self._inside](pieces):
             pass
         return pieces
 
     def close(self) -> list[Piece]:
         """What is left at the end of the stream: a line without its end, or a broken document."""
         pieces: list[Piece] = []
-        if self._inside:
+        if self._inside == "document":
             pieces += separate(Whole(self._offset, self._take(len(self._buffer))), ended=False)
-            self._inside = False
+        elif self._inside == "value":
+            self._break_off(len(self._buffer), pieces)
         else:
             self._lines(len(self._buffer), pieces)
+        self._inside = "text"
         return pieces
 
     def _take(self, length: int) -> bytes:
@@ -80,19 +104,27 @@ class Framer:
         del self._buffer[:length]
         self._offset += length
         self._scanned = 0
+        if data:
+            self._line_begins = data[-1:] in b"\r\n"
         return data
 
     def _text(self, pieces: list[Piece]) -> bool:
         """Give the complete lines; true if a document begins."""
         buffer = self._buffer
         start = START.search(buffer, self._scanned)
+        value = self._begin_of_value(start.end() if start else len(buffer))
+        if value is not None and not (start and start.start() <= value):
+            self._lines(value, pieces)
+            self._inside, self._depth = "value", 0
+            return True
         if start:
             self._lines(start.start(), pieces)
-            self._inside = True
+            self._inside = "document"
             self._scanned = start.end() - start.start()
             return True
-        tail = _PERHAPS_START.search(buffer, max(self._scanned, len(buffer) - _LONGEST_START))
-        held = tail.start() if tail else len(buffer)
+        begin = max(self._scanned, len(buffer) - _LONGEST_START)
+        tails = (_PERHAPS_START.search(buffer, begin), self._perhaps_value())
+        held = min((tail.start() for tail in tails if tail), default=len(buffer))
         line_end = max(buffer.rfind(b"\n", 0, held), buffer.rfind(b"\r", 0, held)) + 1
         self._lines(line_end, pieces)
         held -= line_end
@@ -101,6 +133,17 @@ class Framer:
             held -= LINE_LIMIT
         self._scanned = held
         return False
+
+    def _begin_of_value(self, end: int) -> int | None:
+        first = _VALUE.match(self._buffer, 0, end) if self._line_begins and not self._scanned else None
+        found = first or _VALUE_LATER.search(self._buffer, self._scanned, end)
+        if found is None or _PERHAPS_START.match(self._buffer, found.start()):
+            return None
+        return found.start()
+
+    def _perhaps_value(self) -> re.Match[bytes] | None:
+        found = _PERHAPS_VALUE.search(self._buffer, max(0, len(self._buffer) - _LONGEST_START))
+        return found if found and (found.start() or self._line_begins) else None
 
     def _lines(self, length: int, pieces: list[Piece]) -> None:
         offset = self._offset
@@ -116,14 +159,73 @@ class Framer:
         end = buffer.find(_END, self._scanned - 1, limit)
         if end >= 0:
             pieces.append(Whole(self._offset, self._take(end + len(_END))))
-            self._inside = False
+            self._inside = "text"
         elif len(buffer) >= self._limit:
             pieces.append(Broken(self._offset, self._take(self._limit), "document_too_long"))
-            self._inside = False
+            self._inside = "text"
         else:
             self._scanned = limit
             return False
         return True
+
+    def _value(self, pieces: list[Piece]) -> bool:
+        """Give the value at the start of the buffer; false if its end has not come yet."""
+        buffer = self._buffer
+        head = min(LINE_LIMIT, self._limit)
+        is_fio = VERSION.search(buffer, 0, head) is not None
+        limit = self._limit if is_fio else head
+        end, found = self._scan(min(len(buffer), limit))
+        if found == "end" and VERSION.search(buffer, 0, min(end, head)):
+            pieces.append(Stored(self._offset, self._take(end)))
+        elif found == "end":
+            self._lines(end, pieces)
+        elif found == "broken":
+            self._break_off(end, pieces)
+        elif len(buffer) < limit:
+            return False
+        elif is_fio:
+            pieces.append(Broken(self._offset, self._take(limit), "document_too_long"))
+        else:
+            self._lines(limit, pieces)
+        self._inside = "text"
+        return True
+
+    def _scan(self, limit: int) -> tuple[int, Literal["end", "broken", "open"]]:
+        """Go on to the end of the value, which is broken off by a document of fio itself."""
+        buffer = self._buffer
+        for token in _TOKEN.finditer(buffer, self._scanned, limit):
+            place, first = token.start(), buffer[token.start()]
+            if first == _QUOTE:
+                complete = token.end() - place > 1
+                line_end = -1 if complete else buffer.find(b"\n", place, min(limit, place + LINE_LIMIT))
+                if line_end >= 0:
+                    return line_end + 1, "broken"
+                if (token.end() if complete else limit) - place > LINE_LIMIT:
+                    return place, "broken"  # fio has no such string
+                if not complete:
+                    self._scanned = place
+                    return place, "open"
+                continue
+            if first in b"]}":
+                self._depth -= 1
+            elif self._depth and buffer[place - 1] in b"\r\n" and START.match(buffer, place, limit):
+                return place, "broken"
+            elif self._depth and buffer[place - 1] in b"\r\n" and _PERHAPS_START.match(buffer, place, limit):
+                self._scanned = place
+                return place, "open"
+            else:
+                self._depth += 1
+            if not self._depth:
+                return token.end(), "end"
+        self._scanned = limit
+        return limit, "open"
+
+    def _break_off(self, length: int, pieces: list[Piece]) -> None:
+        """Give up the value that the buffer begins with, of that length."""
+        if VERSION.search(self._buffer, 0, length):
+            pieces.append(Broken(self._offset, self._take(length), "truncated_document"))
+        else:
+            self._lines(length, pieces)
 
 
 def separate(piece: Whole, ended: bool = True) -> list[Whole | Broken]:

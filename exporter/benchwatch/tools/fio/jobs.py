@@ -1,9 +1,12 @@
 """Which jobs a document reports, and under which labels."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
+from .bounds import MOST_DISKS, MOST_JOBS, MOST_OPTIONS, OTHER_JOBS
 from .document import Document, Job
-from .options import job_options, number_of_clones
+from .options import job_options, number_of_clones, read_options
 
 
 def reported_jobs(document: Document) -> list[Job]:
@@ -31,7 +34,7 @@ def labels(jobs: list[Job]) -> list[str]:
     """The label of each job: its name, with `#groupid` where the name occurs in several groups.
 
     In client mode the host's name stands before it, with the port where a host's name has several. Clones of a job have
-    the same label.
+    the same label, and so have all jobs after the first MOST_JOBS labels.
     """
     groups = Counter(name for name, _ in {(job.jobname, job.groupid) for job in jobs})
     ports = Counter(name for name, _ in {(job.hostname, job.port) for job in jobs})
@@ -42,4 +45,34 @@ def labels(jobs: list[Job]) -> list[str]:
             host = f"{job.hostname}:{job.port}" if ports[job.hostname] > 1 else job.hostname
             text = f"{host}/{text}"
         texts.append(text)
+    known = dict.fromkeys(texts)
+    if len(known) > MOST_JOBS:
+        kept = set(islice(known, MOST_JOBS))
+        texts = [text if text in kept else OTHER_JOBS for text in texts]
     return texts
+
+
+def parameters(document: Document, jobs: Sequence[Job], names: Sequence[str]) -> dict[str, str]:
+    """The options of all jobs and, with the job's label before its name where there are several labels, of each job."""
+    found = dict(read_options(document.global_options))
+    one = len(set(names)) == 1
+    for job, label in zip(jobs, names, strict=True):
+        if label != OTHER_JOBS:
+            for name, value in read_options(job.options).items():
+                found[name if one else f"{label}/{name}"] = value
+    return found
+
+
+def excess(document: Document) -> Iterator[tuple[str, str]]:
+    """Of what a document has more than is shown apart: a constant reason, and what is done about it."""
+    jobs = reported_jobs(document)
+    names = labels(jobs)
+    if OTHER_JOBS in names:
+        rest = names.count(OTHER_JOBS)
+        yield "too_many_jobs", f"{rest:,} jobs after the first {MOST_JOBS:,} names are added up as job {OTHER_JOBS}"
+    disks = len({disk.name for disk in document.disk_util})
+    if disks > MOST_DISKS:
+        yield "too_many_disks", f"{disks:,} disks in disk_util: the first {MOST_DISKS:,} are shown"
+    options = len(parameters(document, jobs, names))
+    if options > MOST_OPTIONS:
+        yield "too_many_options", f"{options:,} options of jobs: the first {MOST_OPTIONS:,} are shown"

@@ -1,6 +1,7 @@
 """When fio's documents were written: `timestamp_ms`, in 3.0 `timestamp`, which stand at their beginning.
 
-The document of a client has no such time (see `document`).
+The document of a client has no such time (see `document`). Documents that are laid out otherwise than by fio, or have a
+prefix before every line, were written by the end of the line in which they end.
 """
 
 import re
@@ -9,22 +10,48 @@ from itertools import pairwise
 from mmap import mmap
 
 from .. import Moment
-from .framing import START
+from .framing import START, Framer, Piece, Stored, Whole
+from .prefixes import Prefixes
 
-_TIMESTAMP = re.compile(rb'"timestamp(_ms)?"[ \t]*:[ \t]*(\d+)')
+_TIMESTAMP = re.compile(rb'"timestamp(_ms)?"[ \t]*:[ \t]*(\d{1,15})(?!\d)')
 _HEAD = 1024
 _END = b"\n}"
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 
 
 def moments(data: bytes | mmap) -> Iterator[Moment]:
     """The documents of a stream."""
     begins = [match.start() for match in START.finditer(data)]
+    if not begins or (begins[0] and data[begins[0] - 1] not in b"\r\n"):
+        yield from _by_line(data)
+        return
     for begin, following in pairwise([*begins, len(data)]):
         end = data.find(_END, begin, following) + len(_END)
         if end < len(_END) or data.find(b'"client_stats"', begin, end) >= 0:
             continue
-        times = dict(_TIMESTAMP.findall(data[begin : min(end, begin + _HEAD)]))
-        if b"_ms" in times:
-            yield Moment(end, int(times[b"_ms"]) / 1000)
-        elif times:
-            yield Moment(end, float(times[b""]))
+        time = _time(data[begin : min(end, begin + _HEAD)])
+        if time is not None:
+            yield Moment(end, time)
+
+
+def _by_line(data: bytes | mmap) -> Iterator[Moment]:
+    prefixes, framer = Prefixes(), Framer()
+    for line in _LINE.finditer(data):
+        yield from _of_pieces(framer.feed(prefixes.feed(line[0])), line.end())
+    yield from _of_pieces([*framer.feed(prefixes.close()), *framer.close()], len(data))
+
+
+def _of_pieces(pieces: list[Piece], end: int) -> Iterator[Moment]:
+    for piece in pieces:
+        if isinstance(piece, Whole | Stored) and b'"client_stats"' not in piece.data:
+            time = _time(piece.data)
+            if time is not None:
+                yield Moment(end, time)
+
+
+def _time(text: bytes) -> float | None:
+    """The last time that a document says, Unix seconds."""
+    times = dict(_TIMESTAMP.findall(text))
+    if b"_ms" in times:
+        return int(times[b"_ms"]) / 1000
+    return float(times[b""]) if times else None

@@ -31,8 +31,8 @@ _OPERATIONS = {
     "randtrimwrite": ("write", "trim"),
 }
 _PLACES = {"read": 0, "write": 1, "trim": 2}
-_SIZE = re.compile(r"\+?(?:0x([0-9a-f]+)|(\d+))([kmgtp]?)(ib|i|b|)", re.IGNORECASE)
-_TIME = re.compile(r"(\d+)(us|usec|ms|msec|s|m|h|d|)", re.IGNORECASE)
+_SIZE = re.compile(r"\+?(?:0x([0-9a-f]{1,16})|(\d{1,19}))([kmgtp]?)(ib|i|b|)", re.IGNORECASE)
+_TIME = re.compile(r"(\d{1,18})(us|usec|ms|msec|s|m|h|d|)", re.IGNORECASE)
 _SECONDS = {"us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}
 _SYNCHRONOUS = frozenset(
     (
@@ -109,6 +109,14 @@ def operations(options: Options) -> tuple[str, ...]:
     return _OPERATIONS.get(mode, ())
 
 
+def verifies(options: Options) -> bool:
+    """Whether what is written is read again to be verified, after the writes or, with verify_backlog=, among them."""
+    given = options.get("verify", "pattern" if "verify_pattern" in options else "0")
+    writes = {"write", "trim"} & set(operations(options))
+    reads_again = options.get("do_verify", "1") != "0" or "verify_backlog" in options
+    return bool(writes) and given not in ("0", "none") and reads_again
+
+
 def target(options: Options, name: str, operation: str) -> int | None:
     """The rate that `rate_iops` (operations a second) or `rate` (bytes a second) asks for; None if it sets none.
 
@@ -156,7 +164,8 @@ def warnings(options: Options, depth_note: bool) -> Iterator[str]:
     rwmixread_with_rate_iops: reads and writes have a rate each, so the mix has no effect. sync_engine_iodepth: a
     synchronous engine has one I/O in flight whatever iodepth says (an unnamed engine counts if fio itself noted that,
     `depth_note`). libaio_without_direct: buffered I/O is synchronous in libaio. gtod_reduce_no_latency: fio does not
-    measure latencies.
+    measure latencies. verify_reads_among_reads: fio counts what it reads to verify with the reads of rw=, and nothing
+    separates them.
     """
     mixed = len(operations(options)) > 1
     rated = any(target(options, "rate_iops", each) for each in operations(options))
@@ -171,3 +180,5 @@ def warnings(options: Options, depth_note: bool) -> Iterator[str]:
         yield "libaio_without_direct"
     if is_set(options, "gtod_reduce") or (is_set(options, "disable_clat") and is_set(options, "disable_lat")):
         yield "gtod_reduce_no_latency"
+    if verifies(options) and "read" in operations(options):
+        yield "verify_reads_among_reads"

@@ -1,19 +1,21 @@
 """Reads one stream of fio: documents, and the messages around them.
 
-Records: Document, and Fatal, Interrupted and DepthNote from `benchwatch.tools.fio.text`; Begin where another fio's
-documents follow in the same stream. `elapsed` and the time of a document tell when its fio was started, to a second:
-a document of an fio started later, or of another version, or with other jobs, or with time running backwards, is
-another run's.
+Records: Document, and Fatal, Interrupted, DepthNote and, before any document, Results from
+`benchwatch.tools.fio.text`; Begin where another fio's documents follow in the same stream. `elapsed` and the time of a
+document tell when its fio was started, to a second: a document of an fio started later, or of another version, or with
+other jobs, or with time running backwards, is another run's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from .. import Begin, Misread
-from .document import Document, decode
-from .framing import Broken, Framer, Piece, Text, Whole, separate
-from .text import INTRUSION, meaning, record
+from .document import Document, decode, stored_documents, unknown_directions
+from .framing import Broken, Framer, Piece, Stored, Text, Whole, separate
+from .jobs import excess
+from .prefixes import Prefixes
+from .text import INTRUSION, Results, meaning, record
 
 _EXCERPT = 200
 _TERSE_LINES = 100
@@ -31,6 +33,7 @@ class FioParser:
 
     def __init__(self) -> None:
         self.records = 0
+        self._prefixes = Prefixes()
         self._framer = Framer()
         self._last: _Identity | None = None
         self._no_json = "awaited"
@@ -40,7 +43,13 @@ class FioParser:
 
     def feed(self, data: bytes) -> Sequence[Any]:
         """See tools.Parser."""
-        return self._read(self._framer.feed(data))
+        known = self._prefixes.example
+        records = self._read(self._framer.feed(self._prefixes.feed(data)))
+        if self._prefixes.example != known:
+            text = f"every line begins with {self._prefixes.example!r} or the like, which is left out"
+            records.append(Misread("prefixed_lines", "byte 0", text))
+            records += self._read(self._framer.feed(self._prefixes.feed(b"")))
+        return records
 
     def settle(self) -> Sequence[Any]:
         """See tools.Parser."""
@@ -48,7 +57,7 @@ class FioParser:
 
     def close(self) -> Sequence[Any]:
         """See tools.Parser."""
-        records = self._read(self._framer.close())
+        records = self._read([*self._framer.feed(self._prefixes.close()), *self._framer.close()])
         if self._terse:
             self._no_document(records, "at the end")
         return records
@@ -64,13 +73,15 @@ class FioParser:
             self._known, self._reported = True, False
             if isinstance(piece, Whole):
                 self._document(piece, where, records)
+            elif isinstance(piece, Stored):
+                self._stored(piece, where, records)
             else:
                 self._broken(piece, where, records)
         return records
 
     def _line(self, data: bytes, where: str, records: list[Any]) -> None:
         line = data.decode("utf-8", "replace")
-        if not line.strip():
+        if not line.strip(" \t[]{},"):  # empty, or what joins documents to a list
             return
         found = meaning(line)
         if found == "unknown" or (found == "continued" and not self._known):
@@ -85,13 +96,14 @@ class FioParser:
         if found == "results" or (self._terse and (found != "terse" or self._terse > _TERSE_LINES)):
             self._no_document(records, where)
         told = record(line, found)
-        if told is not None:
+        if told is not None and not (isinstance(told, Results) and self._no_json == "not needed"):
             records.append(told)
 
     def _no_document(self, records: list[Any], where: str) -> None:
         if self._no_json == "awaited":
             records.append(Misread("no_json_output", where, NO_JSON))
-        self._no_json, self._terse = "told", 0
+            self._no_json = "told"
+        self._terse = 0
 
     def _document(self, piece: Whole, where: str, records: list[Any]) -> None:
         try:
@@ -106,8 +118,27 @@ class FioParser:
                 records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
                 return
             document = found
-        if self._last is not None and not self._last.continues(document):
-            records.append(Begin())
+        self._add(document, piece.data, where, records)
+
+    def _stored(self, piece: Stored, where: str, records: list[Any]) -> None:
+        """Take in the documents of a value that is one, or has some in it."""
+        try:
+            self._add(decode(piece.data), piece.data, where, records)
+        except ValueError as error:
+            parts = stored_documents(piece.data)
+            if not parts:
+                records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
+            for data in parts:
+                try:
+                    self._add(decode(data), data, where, records)
+                except ValueError as reason:
+                    records.append(Misread("bad_document", where, str(reason)[:_EXCERPT]))
+
+    def _add(self, document: Document, data: bytes, where: str, records: list[Any]) -> None:
+        if self._last is None or not self._last.continues(document):
+            if self._last is not None:
+                records.append(Begin())
+            records += [Misread(reason, where, text[:_EXCERPT]) for reason, text in _beyond(document, data)]
         self._last = _Identity.of(document)
         self.records += 1
         records.append(document)
@@ -129,6 +160,15 @@ class FioParser:
         for line in piece.data.splitlines()[1:]:
             if line[:1].strip():  # no line of a document stands in column 0
                 self._line(line, where, records)
+
+
+def _beyond(document: Document, data: bytes) -> Iterator[tuple[str, str]]:
+    """What is left out of the documents of a fio: a constant reason, and a sentence."""
+    yield from excess(document)
+    unknown = unknown_directions(data)
+    if unknown:
+        names = ", ".join(unknown)
+        yield "unknown_direction", f"{names}: left out; expected read, write, trim, mixed and sync"
 
 
 class _Identity(NamedTuple):

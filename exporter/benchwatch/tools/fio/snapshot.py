@@ -8,8 +8,10 @@ Which numbers stand for what, with the versions of fio:
   as they are issued; `total_ios` too where no latency is measured (gtod_reduce, disable_*, ramp time) and bytes show
   that I/O completes.
 - the latency is the completion latency `clat_ns`; `lat_ns`, from submission, where only that has bins
-  (lat_percentiles=1 with clat_percentiles=0) or was measured at all (disable_clat).
+  or percentiles (lat_percentiles=1 with clat_percentiles=0) or was measured at all (disable_clat).
 - a sum of latencies is mean x N.
+- reads of a job whose rw= includes none, but whose verify= is given, are `verify`: fio prints them under `read`, with
+  a runtime of their own (that of the phase after the writes; what verify_backlog= reads before has none).
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +25,7 @@ from numpy.typing import NDArray
 from ...histogram import BINS, bins
 from .document import Direction, Document, Job, Latency
 from .jobs import labels, reported_jobs
-from .options import Options, job_options, operations
+from .options import Options, job_options, operations, verifies
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -35,6 +37,8 @@ LATENCY, SUBMISSION = range(2)
 """Columns of `Snapshot.seconds`: sums of latencies and of submission latencies, seconds."""
 _COLUMNS = 7
 _OPERATIONS = ("read", "write", "trim")
+APART = frozenset({"sync", "verify"})
+"""Operations that are no part of the workload: they are not added to its I/Os, rates and latencies."""
 
 
 class Series(NamedTuple):
@@ -147,9 +151,15 @@ def take(document: Document, time: float) -> Snapshot:
     )
 
 
+def direction_of(job: Job, operation: str) -> Direction | None:
+    """What fio prints of the job in that operation."""
+    direction: Direction | None = getattr(job, "read" if operation == "verify" else operation)
+    return direction
+
+
 def latency_of(job: Job, operation: str) -> Latency:
     """The latency that stands for the job in that operation."""
-    direction: Direction | None = getattr(job, operation)
+    direction = direction_of(job, operation)
     return _latency(direction, operation) if direction else Latency()
 
 
@@ -158,16 +168,18 @@ def _directions(job: Job, options: Options) -> Iterator[tuple[str, Direction]]:
     if job.mixed and not job.read:
         yield "mixed", job.mixed
     planned = operations(options)
+    verified = "read" not in planned and verifies(options)
     for operation, direction in zip(_OPERATIONS, (job.read, job.write, job.trim), strict=True):
         if direction and (direction.total_ios or direction.completed_bytes or operation in planned):
-            yield operation, direction
+            yield "verify" if operation == "read" and verified else operation, direction
     if job.sync and (job.sync.total_ios or job.sync.lat_ns.N > 0):
         yield "sync", job.sync
 
 
 def _latency(direction: Direction, operation: str) -> Latency:
     completion, total = direction.clat_ns, direction.lat_ns
-    if operation == "sync" or (total.bins and not completion.bins):
+    printed = completion.bins or completion.percentile
+    if operation == "sync" or ((total.bins or total.percentile) and not printed):
         return total
     return total if total.N > 0 and completion.N == 0 else completion
 

@@ -7,18 +7,20 @@ since after a freeze fio prints two documents about 2 ms apart, and its last doc
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import islice
 from typing import Any
 
 from ...exposition import Sample
 from ...histogram import Buckets
 from .. import HISTORY, Figures, Outcome, Report, Times, Written
 from . import cpu, figures, metrics
+from .bounds import MOST_OPTIONS
 from .document import Document
-from .ending import Judgement, failure, judge, judge_jobs
+from .ending import Judgement, because, failure, judge, judge_jobs
 from .intervals import Interval
-from .options import read_options
+from .jobs import parameters
 from .snapshot import ISSUED, Series, Snapshot, take
-from .text import DepthNote, Fatal, Interrupted
+from .text import DepthNote, Fatal, Interrupted, Results
 from .windows import Window, difference, reset_between
 
 _SILENCE_INTERVALS = 3
@@ -56,6 +58,8 @@ class FioState:
         """Whether the last document is fio's final one."""
         self._silent_after: float | None = None
         """When the document came that is the last one if nothing follows."""
+        self._errors: dict[str, int] = {}
+        """The error of each job in results that are no documents."""
 
     @property
     def report_interval(self) -> float | None:
@@ -72,6 +76,8 @@ class FioState:
             self._gave_up(record.text, arrived)
         elif isinstance(record, DepthNote):
             self._depth_note = True
+        elif isinstance(record, Results) and self._snapshot is None:
+            self._take_results(record, arrived)
         self.version += 1
 
     def written(self, stream: str, times: Written) -> None:
@@ -79,14 +85,17 @@ class FioState:
 
     def tick(self, now: float) -> None:
         """See tools.State."""
-        if self._silent_after is None or self._snapshot is None:
+        if self._silent_after is None:
             return
         interval = self.report_interval
         silence = _SILENCE_ALONE if interval is None else max(_SILENCE, _SILENCE_INTERVALS * interval)
         self._silent_after = min(self._silent_after, now)  # the clock may have been set back
         if now - self._silent_after >= silence:
+            if self._snapshot is not None:
+                self._over(self._snapshot)
+            else:
+                self._over_without_documents(self._silent_after)
             self._silent_after = None
-            self._over(self._snapshot)
             self.version += 1
 
     def reached(self, time: float) -> None:
@@ -96,12 +105,8 @@ class FioState:
         """See tools.State."""
         if self._snapshot is None or self._document is None:
             return {}
-        found = dict(read_options(self._document.global_options))
-        one = len(set(self._snapshot.labels)) == 1
-        for job, label in zip(self._snapshot.jobs, self._snapshot.labels, strict=True):
-            for name, value in read_options(job.options).items():
-                found[name if one else f"{label}/{name}"] = value
-        return found
+        found = parameters(self._document, self._snapshot.jobs, self._snapshot.labels)
+        return dict(islice(found.items(), MOST_OPTIONS))
 
     def figures(self) -> Figures:
         """See tools.State."""
@@ -171,6 +176,21 @@ class FioState:
             self.reason = failure(snapshot)
             self.outcome = "failed" if self.reason else "finished"
 
+    def _take_results(self, results: Results, arrived: float) -> None:
+        """fio prints no documents, but has printed what a job came to: its last word if nothing follows."""
+        if self._signal is None:
+            self.outcome, self.reason, self.end = "", "", None
+        if results.job in self._errors and self.last_report is not None:  # --status-interval
+            self._interval.add(arrived - self.last_report)
+        self._errors[results.job] = self._errors.get(results.job) or results.error
+        self.last_report = self._silent_after = arrived
+
+    def _over_without_documents(self, end: float) -> None:
+        if self._signal is None:
+            failed = [(job, error) for job, error in self._errors.items() if error]
+            self.outcome, self.reason = ("failed", because(*failed[0])) if failed else ("finished", "")
+            self.end = end
+
     def _interrupted(self, signal: int, arrived: float) -> None:
         if self.outcome == "finished":
             return
@@ -195,10 +215,12 @@ class FioState:
         windows = difference(base, snapshot)
         begun = {series for series, issued in zip(snapshot.series, snapshot.total(ISSUED), strict=True) if issued}
         going_on = {label for label, over in zip(snapshot.labels, verdicts, strict=True) if not over}
+        # Writes that are over are not writes that stall.
+        verifying = {series.job for series, window in windows.items() if series.operation == "verify" and window.iops}
         self._windows = {
             series: window
             for series, window in windows.items()
-            if window.iops or (series in begun and series.job in going_on)
+            if window.iops or (series in begun and series.job in going_on - verifying and series.operation != "verify")
         }
         active = {series.job for series in self._windows}
         used = cpu.difference(base, snapshot) if base is not None else {}
@@ -211,10 +233,9 @@ class FioState:
         if not begun <= windows.keys() or not windows:
             self.idle_reports = 0
             return
-        counted = [window for series, window in windows.items() if series.operation != "sync"]
-        timed = sum(window.timed for window in counted if window.latency is not None)
-        latency = sum((window.latency or 0.0) * window.timed for window in counted) / timed if timed else None
-        self.history.append(Report(time, sum(window.iops for window in counted), latency))
+        rate, latency = figures.of_windows(windows)
+        if rate is not None:
+            self.history.append(Report(time, rate, latency))
         idle = bool(self._windows) and not any(window.iops for window in self._windows.values())
         self.idle_reports = self.idle_reports + 1 if idle else 0
 

@@ -3,9 +3,9 @@
 fio's messages have no common form (log.c, init.c, backend.c, stat.c). Those that matter here: `fio: ...` (errors and
 warnings alike), `fio: terminating on signal N`, `note: both iodepth >= 1 and synchronous I/O engine are selected
 ...`. The rest that is known is passed over: ETA (`Jobs: 1 (f=1): ...`), normal output (a header with `(g=0): rw=`,
-results with `(groupid=0, jobs=1): err=`), terse output (`3;fio-3.33;...`). Which `fio: ` lines end fio before it
-starts a job was read from the sources of 3.42: errors of options, of the job file and of loading or setting up the
-I/O engine.
+results with `(groupid=0, jobs=1): err=`), terse output (`3;fio-3.33;...`); of these two only the error of each job is
+read. Which `fio: ` lines end fio before it starts a job was read from the sources of 3.42: errors of options, of the
+job file and of loading or setting up the I/O engine.
 """
 
 import re
@@ -26,6 +26,13 @@ class Interrupted(NamedTuple):
     signal: int
 
 
+class Results(NamedTuple):
+    """fio printed what a job came to, in its normal or terse format; `error` is an errno, 0 if there was none."""
+
+    job: str
+    error: int
+
+
 class DepthNote(NamedTuple):
     """fio says that a synchronous I/O engine was combined with a queue depth above 1."""
 
@@ -39,10 +46,10 @@ _FATAL = re.compile(
     r"output file open error|outside of|init failed|conflicts with specified IO engine)|(?!pid=)\S+\.c:\d+, func=)"
     r"|Bad option <|No job\(?s\)? defined"
 )
-_INTERRUPTED = re.compile(r"fio: terminating on signal (\d+)")
+_INTERRUPTED = re.compile(r"fio: terminating on signal (\d{1,3})")
 _DEPTH_NOTE = re.compile(r"note: both iodepth >= 1 and synchronous I/O engine")
-_RESULTS = re.compile(r".*: \(groupid=\d+, jobs=\d+\): err=")
-_TERSE = re.compile(r"(?:[345];fio-\d|2;(?:[^;]*;){40})")
+_RESULTS = re.compile(r"(.*): \(groupid=\d+, jobs=\d+\): err= ?(\d{1,9}(?=[: ]))?")
+_TERSE = re.compile(r"(?:[345];fio-\d[^;]*|2(?=;(?:[^;]*;){40}));([^;]*);[^;]*;(\d{1,9}(?=;))?")
 _KNOWN = re.compile(
     _HOST + r"(?:" + _PROGRAM + r"|Jobs: -?\d+ \(f=|.*: \(g=\d+\): rw=|fio-\d+\.\d+|.*: Laying out IO file|"
     r"hostname=\S+, be=\d, .*, fio=fio-|verify: |note: both iodepth)"
@@ -74,10 +81,13 @@ def meaning(line: str) -> Meaning:
     return "continued" if line[:1].isspace() else "unknown"
 
 
-def record(line: str, found: Meaning) -> Fatal | Interrupted | DepthNote | None:
+def record(line: str, found: Meaning) -> Fatal | Interrupted | DepthNote | Results | None:
     """The record of a line of that meaning; None if it only had to be known."""
     if found == "fatal":
         return Fatal(line)
+    if found in ("results", "terse"):
+        result = (_RESULTS if found == "results" else _TERSE).match(line)
+        return Results(result[1], int(result[2])) if result and result[2] else None
     if found == "depth_note":
         return DepthNote()
     signal = _INTERRUPTED.match(line)

@@ -1,0 +1,188 @@
+"""fio's documents as other programs store them or pass them on: layouts, wrappers, prefixes."""
+
+import json
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchwatch.config import RunsSettings
+from benchwatch.histogram import Buckets
+from benchwatch.offline import read_runs
+from benchwatch.tools import Begin, Misread
+from benchwatch.tools.fio import FIO
+from benchwatch.tools.fio.document import Document
+from benchwatch.tools.fio.parser import FioParser
+
+from .recordings import comparable, data_of, documents_of, misread, parse, plain, read, state_of, texts_of, values
+
+NAME = "jsonplus-si1-libaio-qd16-3.33.out"
+DATA = data_of(NAME)
+DOCUMENTS = documents_of(NAME)
+LAYOUTS: dict[str, Callable[[list[Any]], str]] = {
+    "compact": lambda trees: "".join(json.dumps(tree, separators=(",", ":")) + "\n" for tree in trees),
+    "on one line each": lambda trees: "".join(json.dumps(tree) + "\n" for tree in trees),
+    "indented by four": lambda trees: "".join(json.dumps(tree, indent=4) + "\n" for tree in trees),
+    "with sorted keys": lambda trees: "".join(json.dumps(tree, indent=2, sort_keys=True) + "\n" for tree in trees),
+    "compact and sorted": lambda trees: "".join(json.dumps(tree, sort_keys=True) + "\n" for tree in trees),
+    "in an array": lambda trees: json.dumps(trees, indent=2),
+    "in a compact array": lambda trees: json.dumps(trees),
+    "in an object": lambda trees: json.dumps({"host": "vm1", "results": {"fio": trees}}, indent=2, sort_keys=True),
+    "in a compact object": lambda trees: json.dumps({"fio": trees, "other": [1, None, "}"]}),
+    "as a list by hand": lambda _: "[\n" + ",\n".join(text.decode() for text in texts_of(DATA)) + "]\n",
+    "indented as a whole": lambda _: re.sub("^", "    ", DATA.decode(), flags=re.MULTILINE),
+    "with carriage returns": lambda _: DATA.decode().replace("\n", "\r\n"),
+    "with no newline at the end": lambda _: DATA.decode().rstrip("\n"),
+    "compact with no newline at the end": lambda trees: "\n".join(json.dumps(tree) for tree in trees),
+}
+CLOCK = "2026-05-01T10:00:{:02d}.{}Z stdout F "
+PREFIXES: dict[str, Callable[[int], str]] = {
+    "docker compose": lambda _: "fio-1  | ",
+    "docker compose in colour": lambda _: "\x1b[36mfio-1  | \x1b[0m",
+    "kubectl --prefix": lambda _: "[pod/fio-7d9f/fio] ",
+    "kubectl --timestamps": lambda number: CLOCK.format(number % 60, 1 + 7 * number),
+    "syslog": lambda number: f"Nov 20 09:58:{number % 60:02d} vm1 fio[123]: ",
+    "logger with a level": lambda number: f"2026-11-20 09:58:{number % 60:02d},{number % 1000:03d} INFO  fio: ",
+}
+
+
+def prefixed(data: bytes, prefix: Callable[[int], str]) -> bytes:
+    lines = data.decode().splitlines()
+    return "".join(f"{prefix(number)}{line}\n" for number, line in enumerate(lines)).encode()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_documents_in_any_layout_say_the_same(layout: str) -> None:
+    data = LAYOUTS[layout](DOCUMENTS).encode()
+    assert FIO.recognise(data[: 64 * 1024]) == "text"
+    assert misread(data) == []
+    state, expected = state_of(data), state_of(DATA)
+    assert state.outcome == "finished"
+    assert values(state) == values(expected)
+    assert state.figures() == expected.figures()
+    assert list(state.history) == list(expected.history)
+    assert state.parameters() == expected.parameters()
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_documents_behind_a_prefix_say_the_same_and_the_prefix_is_named(prefix: str) -> None:
+    data = prefixed(DATA, PREFIXES[prefix])
+    assert FIO.recognise(data[: 64 * 1024]) == "text"
+    (told,) = (record for record in parse(data) if isinstance(record, Misread))
+    assert told == Misread(
+        "prefixed_lines", "byte 0", f"every line begins with {PREFIXES[prefix](0)!r} or the like, which is left out"
+    )
+    assert values(state_of(data)) == values(state_of(DATA))
+    assert state_of(data).outcome == "finished"
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_compact_documents_behind_a_prefix_are_read(prefix: str) -> None:
+    data = prefixed(LAYOUTS["compact"](DOCUMENTS).encode(), PREFIXES[prefix])
+    assert misread(data) == ["prefixed_lines"]
+    assert values(state_of(data)) == values(state_of(DATA))
+
+
+def test_messages_around_documents_behind_a_prefix_are_read() -> None:
+    *earlier, last = texts_of(DATA)
+    data = b"fio: a warning\n" + b"".join(earlier) + b"\nfio: terminating on signal 2\n" + last
+    state = state_of(prefixed(data, PREFIXES["docker compose"]))
+    assert state.reason == "interrupted by signal 2"
+
+
+def test_a_document_that_was_damaged_does_not_take_its_neighbours_along() -> None:
+    trees = [*DOCUMENTS[:2], {**DOCUMENTS[2], "jobs": "none"}]
+    compact = LAYOUTS["compact"](trees).encode()
+    assert misread(compact) == ["bad_document"]
+    assert len([record for record in parse(compact) if isinstance(record, Document)]) == 2
+    array = json.dumps(trees).encode()
+    assert misread(array) == ["bad_document"]
+    assert len([record for record in parse(array) if isinstance(record, Document)]) == 2
+
+
+@pytest.mark.parametrize("text", [b'{"a": "\\"fio version\\":"}\n', b'{"b": 1, "fio version" : "fio-2.1.3"}\n'])
+def test_what_is_no_document_of_fio_3_is_refused_in_words(text: bytes) -> None:
+    (told,) = parse(text)
+    assert isinstance(told, Misread)
+    assert told.reason in ("bad_document", "other_text")
+
+
+def test_two_fios_in_one_array_are_two_runs() -> None:
+    other = documents_of("json-trim-null-3.33.out")
+    records = parse(json.dumps([*DOCUMENTS, *other]).encode())
+    assert [type(record) for record in records] == 4 * [Document] + [Begin] + len(other) * [Document]
+    assert len(read(json.dumps([*DOCUMENTS, *other]).encode())) == 2
+
+
+def test_a_document_on_one_line_counts_before_its_line_has_ended() -> None:
+    (line,) = LAYOUTS["compact"](DOCUMENTS[-1:]).encode().splitlines()
+    parser = FioParser()
+    assert parser.feed(line[:-1]) == []
+    assert [type(record) for record in parser.feed(line[-1:])] == [Document]
+    assert parser.feed(b"\n") == parser.close() == []
+
+
+@pytest.mark.parametrize("layout", ["compact", "in an array", "in a compact object", "with sorted keys"])
+def test_a_stored_document_that_was_cut_off_is_a_misreading(layout: str) -> None:
+    data = LAYOUTS[layout](DOCUMENTS[:1]).encode()[:-4]
+    assert misread(data) == ["truncated_document"]
+
+
+MIXED = b"".join(
+    [
+        prefixed(texts_of(data_of("json-trim-null-3.33.out"))[0], PREFIXES["kubectl --timestamps"]),
+        prefixed(LAYOUTS["compact"](documents_of("json-trim-null-3.33.out")[:1]).encode(), PREFIXES["docker compose"]),
+    ]
+)
+STREAMS = [
+    MIXED,
+    prefixed(b"Jobs: 1 (f=1)\r{\nfio: x\n" + texts_of(data_of("json-trim-null-3.33.out"))[0], PREFIXES["syslog"]),
+    LAYOUTS["in an object"](documents_of("json-trim-null-3.33.out")[:1]).encode(),
+]
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(st.sampled_from(STREAMS), st.lists(st.integers(0, 20_000), max_size=12))
+def test_records_do_not_depend_on_chunk_borders(data: bytes, cuts: list[int]) -> None:
+    places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    parser = FioParser()
+    records = [record for start, stop in pairwise(places) for record in parser.feed(data[start:stop])]
+    assert comparable([*records, *parser.close()]) == comparable(parse(data))
+
+
+@pytest.mark.parametrize("data", STREAMS)
+def test_records_do_not_depend_on_the_arrival_of_single_bytes(data: bytes) -> None:
+    assert comparable(parse(data, range(len(data)))) == comparable(parse(data))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_moments_of_any_layout_are_the_times_of_its_documents(layout: str) -> None:
+    data = LAYOUTS[layout](DOCUMENTS).encode()
+    found = list(FIO.moments("text", data))
+    times = [document["timestamp_ms"] / 1000 for document in DOCUMENTS]
+    assert [moment.time for moment in found] == (times[-1:] if layout.startswith("in a") else times)
+    assert len(data.rstrip(b"] \r\n")) <= found[-1].offset <= len(data)
+
+
+def test_the_moments_behind_a_prefix_are_the_times_of_the_documents() -> None:
+    data = prefixed(DATA, PREFIXES["docker compose"])
+    found = list(FIO.moments("text", data))
+    assert [moment.time for moment in found] == [document["timestamp_ms"] / 1000 for document in DOCUMENTS]
+    assert all(data[: moment.offset].endswith(b"fio-1  | }\n") for moment in found)
+
+
+@pytest.mark.parametrize("layout", ["in an array", "compact with no newline at the end"])
+def test_a_file_of_another_layout_is_shown_offline(layout: str, tmp_path: Path) -> None:
+    (tmp_path / "vm1.json").write_text(LAYOUTS[layout](DOCUMENTS))
+    ((worker,),) = (run.workers for run in read_runs([tmp_path / "vm1.json"], RunsSettings(), Buckets()))
+    assert worker.state.figures() == state_of(DATA).figures()
+    assert worker.faults == {}
+
+
+def test_plain_is_what_was_printed() -> None:
+    assert [plain(text) for text in texts_of(DATA)] == DOCUMENTS
