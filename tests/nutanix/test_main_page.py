@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.nutanix.main_page import Disk, MainPage, VdiskRow, file_name, frontend_labels, read_main_page
+from benchwatch.nutanix.main_page import Disk, MainPage, VdiskRow, file_name, read_main_page, vdisk_uuid
 from benchwatch.nutanix.notes import Unrecognised
 
 GIB = 1024**3
@@ -132,13 +132,93 @@ def test_a_latency_of_0_counts_when_operations_were_done() -> None:
 
 
 def test_front_end_rows_belong_to_the_hosted_vdisk_of_their_name(published: MainPage) -> None:
-    assert frontend_labels(published) == ["31181823"]
+    assert published.frontend_labels == ("31181823",)
+    assert published.unmatched == ()
 
 
 def test_a_front_end_row_of_no_or_of_several_hosted_vdisks_goes_by_its_name() -> None:
     hosted = "<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>VDisk Name<tr><td>1<td>a<tr><td>2<td>a<tr><td>3<td>b"
     nfs = "</table><h2>NFS Worker</h2><table><tr><th>VDisk Name<th>% busy<tr><td>a<td>1<tr><td>b<td>2<tr><td>c<td>3"
-    assert frontend_labels(read_main_page((hosted + nfs).encode())) == ["a", "3", "c"]
+    found = read_main_page((hosted + nfs).encode())
+    assert found.frontend_labels == ("a", "3", "c")
+    assert [row.name for row in found.unmatched] == ["a", "c"]
+
+
+A, B = "5f0d7d8e-3a52-4c0b-9f0e-00000000000a", "5f0d7d8e-3a52-4c0b-9f0e-00000000000b"
+
+
+def views(hosted: dict[str, str], frontend: list[str]) -> MainPage:
+    """A page with these hosted vdisks (name by id) and front-end rows (names)."""
+    back = "".join(f"<tr><td>{identity}<td>{name}" for identity, name in hosted.items())
+    front = "".join(f"<tr><td>{name}<td>{index}" for index, name in enumerate(frontend))
+    return read_main_page(
+        f"<h2>NFS Slave</h2><table><tr><th>VDisk Name<th>% busy{front}</table>"
+        f"<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>VDisk Name{back}</table>".encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("hosted", "frontend", "labels", "unmatched"),
+    [
+        (
+            {"40043": f"NFS:4:0:40043 ({A})", "2": f"NFS:4:0:2 ({B})"},
+            [f"NFS:40043 ({A})", f"NFS:2 ({B})"],
+            "40043 2",
+            0,
+        ),
+        ({"1": f"NFS:4:0:1 ({A.upper()})"}, [f"NFS:1 ({A})"], "1", 0),
+        ({"1": f"NFS:4:0:1 ({A})"}, [A], "1", 0),
+        ({"1": f"x ({A})", "2": f"y ({A})"}, [f"z ({A})"], f"z ({A})", 1),  # whose?
+        ({"1": f"x ({A})", "2": f"y ({A})"}, [f"y ({A})"], "2", 0),
+        ({"1": f"x ({A})"}, [f"y ({A})", f"z ({A})"], f"y ({A})|z ({A})", 2),
+        ({"1": f"x ({A})"}, [f"y ({A})", f"x ({A})"], f"y ({A})|1", 1),
+        ({"1": "x (vm.vmdk)"}, ["y (vm.vmdk)"], "y (vm.vmdk)", 1),  # a file name is not unique in a cluster
+        ({"1": f"x ({A})"}, [f"y ({A})", "1"], f"y ({A})|1", 1),
+        ({"1": f"x ({A})"}, ["1", f"y ({A})"], f"1|y ({A})", 1),
+        ({}, ["a"], "a", 1),
+    ],
+)
+def test_front_end_rows_that_name_a_vdisk_in_another_form_are_joined_by_its_uuid(
+    hosted: dict[str, str], frontend: list[str], labels: str, unmatched: int
+) -> None:
+    found = views(hosted, frontend)
+    assert found.frontend_labels == tuple(labels.split("|" if "|" in labels or "(" in labels else " "))
+    assert len(found.unmatched) == unmatched
+    assert found.unrecognised == ()
+
+
+def test_without_a_table_of_hosted_vdisks_no_row_is_called_unmatched() -> None:
+    found = page("VDisk Name|% busy", "a|1", title="NFS Worker")
+    assert found.frontend_labels == ("a",)
+    assert found.unmatched == ()
+
+
+_NAMES = st.sampled_from(["1", "2", "x", f"x ({A})", f"y ({A})", f"z ({A})", f"x ({B})", A, B, f"{A} {B}"])
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(["1", "2", "3"]), _NAMES), st.lists(_NAMES, unique=True))
+def test_no_two_front_end_rows_are_one_vdisk(hosted: dict[str, str], frontend: list[str]) -> None:
+    labels = views(hosted, frontend).frontend_labels
+    assert len(set(labels)) == len(labels) == len(frontend)
+
+
+@pytest.mark.parametrize(
+    ("name", "uuid"),
+    [
+        (f"NFS:1 ({A.upper()})", A),
+        (f"NFS:4:0:1 ({A})#77@7", A),
+        (A, A),
+        (f"{A} (vm.vmdk)", A),
+        (f"{A} {B}", ""),
+        (f"{A} ({B})", B),
+        ("NFS:1 (vm.vmdk)", ""),
+        (f"{A}0", ""),
+        ("", ""),
+    ],
+)
+def test_the_uuid_of_a_vdisk_is_the_only_one_in_its_name(name: str, uuid: str) -> None:
+    assert vdisk_uuid(name) == uuid
 
 
 def test_units_of_labels_are_read() -> None:

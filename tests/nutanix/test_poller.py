@@ -324,6 +324,18 @@ def test_what_is_not_understood_is_counted_by_section(world: World) -> None:
     assert counts['section="read_source"'] == 4
 
 
+def test_front_end_rows_without_a_hosted_vdisk_are_counted(world: World) -> None:
+    world.cluster("checkpoint", 1, 4, "rows-extra")
+    poller = world.poller()
+    for _ in range(2):
+        world.poll(poller)
+    assert series(poller, "nutanix_cvm_unmatched_rows_total") == {"": 2}
+    world.cvms[0].variations = {"names-differ"}
+    world.poll(poller)
+    assert series(poller, "nutanix_cvm_unmatched_rows_total") == {"": 2}
+    assert set(series(poller, "nutanix_vdisk_frontend_busy_ratio")) == set(series(poller, "nutanix_vdisk_busy_ratio"))
+
+
 def test_polls_start_on_a_grid_and_never_overlap(world: World) -> None:
     world.cluster()
     began: list[float] = []

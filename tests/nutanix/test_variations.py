@@ -170,6 +170,14 @@ def test_names_of_any_form_join_the_two_views(name: str) -> None:
     assert_same(main, plain)
 
 
+def test_two_forms_of_a_name_are_one_vdisk_in_both_views() -> None:
+    main, _, _ = documents("checkpoint")
+    found = read_main_page(write(main, ["names-differ"]).encode())
+    assert [row.name for row in found.hosted.rows] != [row.name for row in found.frontend.rows]
+    assert found.frontend_labels == tuple(row.id for row in found.hosted.rows)
+    assert found.unmatched == ()
+
+
 @pytest.mark.parametrize("scene", SCENE_NAMES)
 @pytest.mark.parametrize("second", [0, 19, 30, 61, 130, 4000])
 def test_every_scene_is_understood_at_any_time(scene: str, second: int) -> None:

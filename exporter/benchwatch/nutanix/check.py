@@ -76,6 +76,11 @@ def _words(
             yield from (f"  {label}" for label in main.recognised[section])
         else:
             yield f"{name}: not found, {meaning}"
+        if section == FRONTEND and main.unmatched:
+            yield f"  In no row of Hosted VDisks, by name or uuid ({len(main.unmatched)}):"
+            yield from (f"    {row.name}" for row in main.unmatched[:MOST_LINES])
+            if len(main.unmatched) > MOST_LINES:
+                yield f"    ... and {len(main.unmatched) - MOST_LINES} more"
     yield from _refused(main.unrecognised)
     for vdisk, page in details.items():
         sections = page.recognised if vdisk in page.vdisks else {}

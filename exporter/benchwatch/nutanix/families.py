@@ -27,6 +27,12 @@ CVM_UNRECOGNISED_ROWS = _family(
     "section",
     kind="counter",
 )
+CVM_UNMATCHED_ROWS = _family(
+    "cvm_unmatched_rows_total",
+    "Rows of the front-end view for which no row of Hosted VDisks has the same name or uuid, summed over all polls:"
+    " their numbers are those of a vdisk of their own name.",
+    kind="counter",
+)
 
 STARGATE_INFO = _family("stargate_info", "1; the Stargate process of the CVM.", "version", "svm_id", "incarnation")
 STARGATE_START = _family("stargate_start_timestamp_seconds", "When the Stargate process started.")

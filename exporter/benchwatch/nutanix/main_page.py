@@ -8,13 +8,14 @@ NFS Slave         (later NFS Worker) a row a vdisk: what the virtual machine see
 Hosted VDisks     (2014: Hosted Active VDisks) a row a vdisk: what reaches the store behind the oplog
 
 `Ops/s Write` of Hosted VDisks leaves out writes that the oplog absorbed, and its latency is not the virtual machine's.
-An idle vdisk shows a latency of 0: nothing was measured, so there is none here. Rows of the two tables are joined by
-the vdisk's name; the id stands in Hosted VDisks only.
+An idle vdisk shows a latency of 0: nothing was measured, so there is none here. The id stands in Hosted VDisks only,
+and the two tables may name one vdisk in two forms (`NFS:40043 (uuid)`, `NFS:4:0:40043 (uuid)`): rows are joined by the
+whole name where one hosted vdisk has it, else by the uuid where each table has it once.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -93,6 +94,7 @@ _RATES_BEHIND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 _GIGABYTES = UNITS["gb"]
 _DISK = re.compile(r"(\d{1,18})\s*\((\d{1,15})\s*/\s*(\d{1,15})\)", re.ASCII)
+_UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 _SVM_COLUMNS = frozenset(("svm id", "ip:port", "incarnation"))
 
 
@@ -143,6 +145,10 @@ class MainPage:
     disks: tuple[Disk, ...]
     frontend: VdiskTable
     hosted: VdiskTable
+    frontend_labels: tuple[str, ...]
+    """What the vdisk of each front-end row is called in metrics; each is another one."""
+    unmatched: tuple[VdiskRow, ...]
+    """Front-end rows that no row of a table of hosted vdisks could be found for: they go by their own names."""
     recognised: Mapping[str, tuple[str, ...]]
     unrecognised: tuple[Unrecognised, ...]
 
@@ -172,24 +178,52 @@ def read_main_page(html: bytes) -> MainPage:
         elif table.columns or any(map(any, table.rows)):
             first = excerpt([printed(column) for column in table.columns] or table.rows[0])
             notes.refuse("", f"table {table.titles[-1] if table.titles else ''!r} that begins with {first}")
+    frontend, hosted = vdisks.get(FRONTEND, VdiskTable()), vdisks.get(HOSTED, VdiskTable())
+    labels = _joined(frontend.rows, hosted.rows)
+    pairs = zip(frontend.rows, labels, strict=True)
     return MainPage(
         overview,
         tuple(disks.values()),
-        vdisks.get(FRONTEND, VdiskTable()),
-        vdisks.get(HOSTED, VdiskTable()),
+        frontend,
+        hosted,
+        tuple(label or row.name for row, label in pairs),
+        tuple(row for row, label in zip(frontend.rows, labels, strict=True) if not label) if HOSTED in vdisks else (),
         notes.recognised,
         tuple(notes.unrecognised),
     )
 
 
-def frontend_labels(page: MainPage) -> list[str]:
-    """What the vdisk of each front-end row is called in metrics.
+def vdisk_uuid(vdisk_name: str) -> str:
+    """The uuid in a vdisk's name, in lower case: its file name, or the only one there; empty if there is none."""
+    file = file_name(vdisk_name)
+    found = [file] if _UUID.fullmatch(file) else _UUID.findall(vdisk_name)
+    return found[0].lower() if len(found) == 1 else ""
 
-    A row belongs to the one hosted vdisk of its name; where there is none, or several, it goes by its name.
+
+def _joined(frontend: Sequence[VdiskRow], hosted: Sequence[VdiskRow]) -> list[str]:
+    """The label of the hosted vdisk of each front-end row, or the row's own id; empty if there is none.
+
+    No two rows get the same: a vdisk that a row names by its label is not looked for in the names of others.
     """
-    names = Counter(row.name for row in page.hosted.rows)
-    label_of = {row.name: row.label for row in page.hosted.rows if names[row.name] == 1}
-    return [row.id or label_of.get(row.name, row.name) for row in page.frontend.rows]
+    labels = {row.label for row in hosted}
+    direct = labels.intersection(row.name for row in frontend)
+    rest = [row for row in hosted if row.label not in direct]
+    by_name = _once((row.name, row.label) for row in rest)
+    by_uuid = _once((vdisk_uuid(row.name), row.label) for row in rest)
+    own = _once((vdisk_uuid(row.name), row.name) for row in frontend)
+    joined = []
+    for row in frontend:
+        uuid = vdisk_uuid(row.name)
+        other = by_uuid.get(uuid, "") if uuid in own else ""
+        joined.append(row.id or (row.name if row.name in direct else by_name.get(row.name, other)))
+    return joined
+
+
+def _once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The pairs whose key is not empty and appears once."""
+    found = list(pairs)
+    counts = Counter(key for key, _ in found)
+    return {key: value for key, value in found if key and counts[key] == 1}
 
 
 def _section(table: Table) -> str | None:

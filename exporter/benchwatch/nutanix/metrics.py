@@ -1,14 +1,13 @@
 """The samples of one CVM, from the last snapshot of its pages. What the pages do not show is absent."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ..exposition import Family, Sample
 from . import families as f
 from .histogram_table import Histogram
-from .main_page import Disk, MainPage, VdiskTable, file_name, frontend_labels
+from .main_page import Disk, MainPage, VdiskTable, file_name, vdisk_uuid
 from .overview import Overview
 from .settings import Mapped, VdiskDisk
 from .snapshot import Detail, Snapshot, Status
@@ -74,8 +73,6 @@ _FRONTEND: _Samples = {
 _HISTOGRAMS = {"latency": f.FRONTEND_LATENCY_WINDOW, "size": f.SIZE_WINDOW}
 _CATEGORIES = {"random_ratio": f.RANDOM, "sequential_ratio": f.SEQUENTIAL}
 
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
-
 
 class CvmSource:
     """The samples of one CVM as a source (see exposition.Source)."""
@@ -101,6 +98,7 @@ def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample]:
     if status.polls:
         yield Sample(f.CVM_UP, (), int(status.up))
         yield Sample(f.CVM_POLL_DURATION, (), status.duration)
+        yield Sample(f.CVM_UNMATCHED_ROWS, (), status.unmatched)
     if status.last_success is not None:
         yield Sample(f.CVM_LAST_SUCCESS, (), status.last_success)
     for key, count in status.errors.items():
@@ -122,7 +120,7 @@ def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample]:
         for store, ratio in snapshot.oplog.utilisation.items():
             yield Sample(f.OPLOG_UTILISATION, (store,), ratio)
     hosted = [row.label for row in main.hosted.rows]
-    frontend = frontend_labels(main)
+    frontend = main.frontend_labels
     names = dict(zip(frontend, main.frontend.rows, strict=True)) | dict(zip(hosted, main.hosted.rows, strict=True))
     for vdisk, row in names.items():
         yield _info(vdisk, row.name, mapping)
@@ -154,7 +152,7 @@ def _own_disks(main: MainPage) -> Iterator[Disk]:
 def _info(vdisk: str, name: str, mapping: Mapped) -> Sample:
     file = file_name(name)
     disk = mapping.get(file.lower(), VdiskDisk())
-    uuid = file if _UUID.fullmatch(file) else ""
+    uuid = file if vdisk_uuid(file) == file.lower() else ""
     return Sample(f.VDISK_INFO, (vdisk, uuid, name, disk.vm, disk.disk, disk.role), 1)
 
 

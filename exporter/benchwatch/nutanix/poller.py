@@ -65,6 +65,7 @@ class Poller(CvmSource):
         self._wait = wait or self._stopping.wait
         self._errors: Counter[tuple[str, str]] = Counter()
         self._unrecognised: Counter[str] = Counter()
+        self._unmatched = 0
         self._turns: dict[str, int] = {}
         """The number of the request with which a vdisk's page was last asked for."""
         self._requests = itertools.count()
@@ -112,6 +113,7 @@ class Poller(CvmSource):
             raise PageError("not_a_cvm", "the page has nothing that a CVM's main page has")
         now = self._wall_clock()
         self._count(main.unrecognised)
+        self._unmatched += len(main.unmatched)
         self._tell("main", "")
         unread = len(main.unrecognised)
         self._tell(
@@ -202,6 +204,7 @@ class Poller(CvmSource):
             error=error,
             errors=dict(self._errors),
             unrecognised=dict(self._unrecognised),
+            unmatched=self._unmatched,
         )
 
     def _count(self, unrecognised: Iterable[Unrecognised]) -> None:

@@ -45,3 +45,5 @@ class Status:
     """Pages that could not be used, by (page, reason)."""
     unrecognised: Mapping[str, int] = field(default_factory=dict)
     """Rows, columns and tables left out, by section; summed over all polls."""
+    unmatched: int = 0
+    """Front-end rows without a hosted vdisk, summed over all polls."""
