@@ -1,7 +1,7 @@
 """The samples of one CVM, from the last snapshot of its pages. What the pages do not show is absent."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ..exposition import Family, Sample
@@ -79,14 +79,22 @@ class CvmSource:
 
     def __init__(self, name: str, mapping: Mapped) -> None:
         self.labels: tuple[tuple[str, str], ...] = (("cvm", name),)
-        self.status = Status()
-        """Replaced as a whole by whoever reads the pages; another thread may take samples at any time."""
+        self._status = Status()
         self._mapping = mapping
 
     @property
-    def version(self) -> int:
+    def status(self) -> Status:
+        """What is known; replaced as a whole by whoever reads the pages, while others take samples at any time."""
+        return self._status
+
+    @status.setter
+    def status(self, status: Status) -> None:
+        self._status = status
+
+    @property
+    def version(self) -> Hashable:
         """See exposition.Source."""
-        return self.status.polls
+        return self.status
 
     def samples(self) -> Iterator[Sample]:
         """See exposition.Source."""
@@ -94,9 +102,10 @@ class CvmSource:
 
 
 def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample]:
-    """All samples of one CVM; none before its first poll."""
-    if status.polls:
+    """All samples of one CVM; none before anything is known of it."""
+    if status.up is not None:
         yield Sample(f.CVM_UP, (), int(status.up))
+    if status.polls:
         yield Sample(f.CVM_POLL_DURATION, (), status.duration)
         yield Sample(f.CVM_UNMATCHED_ROWS, (), status.unmatched)
     if status.last_success is not None:
