@@ -99,7 +99,7 @@ def _words(
 
 
 def _refused(entries: Iterable[Unrecognised]) -> Iterator[str]:
-    lines = [f"    {section}: {text}" for section, text in entries]
+    lines = [f"    {section}: {text}" for section, text, _ in entries]
     if lines:
         yield f"  Not understood and left out ({len(lines)}):"
         yield from lines[:MOST_LINES]

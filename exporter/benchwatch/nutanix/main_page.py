@@ -165,7 +165,7 @@ def read_main_page(html: bytes) -> MainPage:
     overview = Overview()
     disks: dict[str, Disk] = {}
     vdisks: dict[str, VdiskTable] = {}
-    for table in read_tables(html):
+    for table in read_tables(html, notes):
         section = _section(table)
         if section == OVERVIEW:
             overview = read_overview(table, overview, notes)

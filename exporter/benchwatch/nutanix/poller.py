@@ -146,7 +146,7 @@ class Poller(CvmSource):
         self._count(main.unrecognised)
         self._unmatched += len(main.unmatched)
         self._tell("main", "")
-        unread = len(main.unrecognised)
+        unread = sum(entry.times for entry in main.unrecognised)
         self._tell(
             "main, in part", "unrecognised" if unread else "", f"{unread} things not understood, see nutanix check"
         )
@@ -247,7 +247,8 @@ class Poller(CvmSource):
         )
 
     def _count(self, unrecognised: Iterable[Unrecognised]) -> None:
-        self._unrecognised.update(entry.section for entry in unrecognised)
+        for section, _, times in unrecognised:
+            self._unrecognised[section] += times
 
     def _fail(self, page: str, error: PageError) -> None:
         self._errors[page, error.reason] += 1
