@@ -380,3 +380,80 @@ def test_no_damage_to_a_page_raises_or_makes_a_number_negative(data: st.DataObje
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_page_without_anything(html: bytes) -> None:
     assert read_main_page(html).hosted.rows == ()
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        ("Ops/s Read", cell)
+        for cell in (
+            "NaN",
+            "nan",
+            "inf",
+            "-1",
+            "1e400",
+            "1,234",
+            "1_000",
+            "+5",
+            "0x10",
+            "9" * 20,
+            "9" * 400,
+            "9" * 5000,
+            "١٢",
+            "1e99",
+            str(2**64 + 4096),
+        )
+    ]
+    + [("% busy", cell) for cell in ("101", "250%", "1e9", "100.5")]
+    + [
+        ("Outstanding ops Read", cell)
+        for cell in ("1,234", "1,234,567", "2, -8KB", "2, 8XB", "9999999999999999999999, 8KB")
+    ],
+)
+def test_what_no_program_prints_is_left_out_and_counted_once(column: str, cell: str) -> None:
+    for other in ("5", "0.5", "-"):  # the other cells decide how the column is read
+        found = page(f"VDisk Id|{column}|Usage (GB)", f"1|{cell}|1", f"2|{other}|1")
+        values = [found.hosted.values(row) for row in range(2)]
+        assert set(values[0]) == {"usage_bytes"}
+        assert [value["usage_bytes"] for value in values] == [GIB, GIB]
+        assert [entry.section for entry in found.unrecognised] == ["hosted_vdisks"]
+        assert len(found.unrecognised[0].text) < 300
+
+
+def test_the_greatest_numbers_that_a_program_prints_are_read() -> None:
+    found = page("VDisk Id|Ops/s Read|% busy", f"1|{2**63 - 1}|100", "2|4.5|100%")
+    assert [found.hosted.values(row) for row in range(2)] == [
+        {"read_ops_per_second": 2**63, "busy_ratio": 1},
+        {"read_ops_per_second": 4.5, "busy_ratio": 1},
+    ]
+
+
+def test_vdisks_beyond_the_bound_are_left_out_and_counted() -> None:
+    rows = "".join(f"<tr><td>{index}<td>{index % 90}" for index in range(1, 21))
+    html = f"<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>% busy{rows}</table>".encode()
+    found = read_main_page(html, max_vdisks=15)
+    assert [row.id for row in found.hosted.rows] == [str(index) for index in range(1, 16)]
+    assert found.unrecognised == (Unrecognised("hosted_vdisks", "5 rows after the first 15 vdisks", 5),)
+
+
+def test_a_name_is_on_one_line_and_has_nothing_that_a_terminal_obeys() -> None:
+    found = page("VDisk Id|VDisk Name", "1|a\x1b]0;title\x07\u202eb\nc")
+    assert found.hosted.rows[0].name == r"a\x1b]0;title\x07\u202eb c"
+    overview = read_main_page(b"<table><tr><td>Build version<td>v\x1b[2J<tr><td>SVM id<td>7</table>").overview
+    assert (overview.version, overview.svm_id) == (r"v\x1b[2J", "7")
+
+
+def test_names_longer_than_any_are_left_out_and_counted() -> None:
+    found = page("VDisk Id|VDisk Name", f"1|{'x' * 501}", f"2|{'x' * 500}")
+    assert [row.id for row in found.hosted.rows] == ["2"]
+    assert [entry.section for entry in found.unrecognised] == ["hosted_vdisks"]
+    found = read_main_page(f"<table><tr><td>Build version<td>{'v' * 501}<tr><td>SVM id<td>7</table>".encode())
+    assert (found.overview.version, found.overview.svm_id) == ("", "7")
+    assert [entry.section for entry in found.unrecognised] == ["overview"]
+
+
+def test_an_overview_of_rows_without_end_is_bounded_and_counted() -> None:
+    rows = "".join(f"<tr><td>q{index} queue (size/admitted)<td>0/1" for index in range(300))
+    found = read_main_page(f"<table>{rows}</table>".encode())
+    assert len(found.overview.values) == 2 * 200
+    assert found.unrecognised == (Unrecognised("overview", "100 rows after the first 200", 100),)

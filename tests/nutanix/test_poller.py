@@ -284,7 +284,7 @@ def test_a_polling_thread_that_died_leaves_nothing_behind(world: World, monkeypa
     poller = world.poller()
     world.poll(poller)
 
-    def dies(html: bytes) -> None:
+    def dies(html: bytes, most: int) -> None:
         raise SystemExit
 
     monkeypatch.setattr(poller_module, "read_main_page", dies)
@@ -308,7 +308,7 @@ def test_a_page_that_drips_ends_the_poll_at_the_deadline(world: World) -> None:
 def test_an_error_of_its_own_is_counted_and_does_not_end_the_polling(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(html: bytes) -> None:
+    def broken(html: bytes, most: int) -> None:
         raise ZeroDivisionError
 
     world.cluster()

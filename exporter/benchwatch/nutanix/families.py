@@ -25,8 +25,8 @@ CVM_PAGE_ERRORS = _family(
 )
 CVM_UNRECOGNISED_ROWS = _family(
     "cvm_unrecognised_rows_total",
-    "Rows, columns, cells and tables of the pages that were left out because they were not understood, summed over all"
-    " polls; `benchwatch nutanix check` lists them.",
+    "Rows, columns, cells and tables of the pages that were left out because they were not understood or are beyond a"
+    " bound (`max_vdisks`), summed over all polls; `benchwatch nutanix check` lists them.",
     "section",
     kind="counter",
 )

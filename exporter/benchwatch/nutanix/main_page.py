@@ -19,11 +19,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..printable import printable
 from .columns import Fields, excerpt, printed, read_columns, read_numbers
 from .notes import Notes, Unrecognised
 from .overview import Overview, is_overview, read_overview
-from .quantities import NO_VALUE, UNITS, read_label
-from .tables import Table, collapse, read_tables
+from .quantities import MAX_NAME, NO_VALUE, UNITS, Unreadable, read_label
+from .quantities import name as vdisk_name
+from .tables import Table, read_tables
 
 HOSTED, FRONTEND, CLUSTER, OVERVIEW = "hosted_vdisks", "nfs", "cluster_state", "overview"
 
@@ -95,6 +97,8 @@ _RATES_BEHIND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 _GIGABYTES = UNITS["gb"]
 _DISK = re.compile(r"(\d{1,18})\s*\((\d{1,15})\s*/\s*(\d{1,15})\)", re.ASCII)
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
+MAX_VDISKS = 10_000
+MAX_DISKS = 5_000
 _SVM_COLUMNS = frozenset(("svm id", "ip:port", "incarnation"))
 
 
@@ -159,8 +163,11 @@ def file_name(vdisk_name: str) -> str:
     return vdisk_name[start + 1 : end].strip() if 0 <= start < end else ""
 
 
-def read_main_page(html: bytes) -> MainPage:
-    """Reads the page; never raises. Of a page that is no CVM's, `recognised` is empty."""
+def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
+    """Reads the page, of each table of vdisks the first `max_vdisks`; never raises.
+
+    Of a page that is no CVM's, `recognised` is empty.
+    """
     notes = Notes()
     overview = Overview()
     disks: dict[str, Disk] = {}
@@ -174,7 +181,7 @@ def read_main_page(html: bytes) -> MainPage:
         elif section in vdisks:
             notes.refuse(section, f"table of {len(table.rows)} rows: there is another one of this section")
         elif section is not None:
-            vdisks[section] = _vdisks(table, section, notes)
+            vdisks[section] = _vdisks(table, section, notes, max_vdisks)
         elif table.columns or any(map(any, table.rows)):
             first = excerpt([printed(column) for column in table.columns] or table.rows[0])
             notes.refuse("", f"table {table.titles[-1] if table.titles else ''!r} that begins with {first}")
@@ -242,19 +249,27 @@ def _section(table: Table) -> str | None:
     return FRONTEND if "vdisk name" in words and words & _ONLY_FRONTEND else None
 
 
-def _vdisks(table: Table, section: str, notes: Notes) -> VdiskTable:
+def _vdisks(table: Table, section: str, notes: Notes, most: int) -> VdiskTable:
     fields = HOSTED_FIELDS if section == HOSTED else FRONTEND_FIELDS
     columns, texts = read_columns(table, section, fields, notes, _IDENTITY)
     id_at, name_at, width = texts.get("id"), texts.get("name"), len(table.columns)
     rows: dict[str, VdiskRow] = {}
     kept: list[int] = []
     for index, cells in enumerate(table.rows):
+        if len(rows) >= most:
+            left_out = len(table.rows) - index
+            notes.refuse(section, f"{left_out} rows after the first {most} vdisks", left_out)
+            break
         if len(cells) != width:
             if any(cells):
                 notes.refuse(section, f"row {excerpt(cells)}: {len(cells)} cells under {width} columns")
             continue
         identity = cells[id_at] if id_at is not None else ""
-        name = collapse(cells[name_at]) if name_at is not None else ""
+        try:
+            name = vdisk_name(cells[name_at]) if name_at is not None else ""
+        except Unreadable as error:
+            notes.refuse(section, f"row of vdisk {str(error)!r}: the name is too long")
+            continue
         label = identity or name
         if not label or (id_at is not None and not identity.isdecimal()):
             if any(cells):
@@ -279,7 +294,7 @@ def _averages(section: str, numbers: Mapping[str, Sequence[float | None]]) -> di
 
 
 def _read_disks(table: Table, found: dict[str, Disk], notes: Notes) -> None:
-    labels = [printed(column) for column in table.columns]
+    labels = [printable(printed(column)[:MAX_NAME]) for column in table.columns]
     known = {label.lower(): index for index, label in enumerate(labels)}
     svm_column = known.get("svm id")
     notes.found(CLUSTER, *labels)
@@ -289,8 +304,8 @@ def _read_disks(table: Table, found: dict[str, Disk], notes: Notes) -> None:
             if cell in NO_VALUE or label.lower() in _SVM_COLUMNS:
                 continue
             match = _DISK.fullmatch(cell)
-            if match is None or match[1] in found:
-                notes.refuse(CLUSTER, f"cell {cell!r} under {label!r}")
+            if match is None or match[1] in found or len(found) >= MAX_DISKS or len(svm_id) > MAX_NAME:
+                notes.refuse(CLUSTER, f"cell {cell[:MAX_NAME]!r} under {label!r}")
                 continue
             available, size = (float(text) * _GIGABYTES.multiply for text in match.group(2, 3))
             found[match[1]] = Disk(svm_id, match[1], label, available, size)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..printable import printable
 from .client import Client, PageError, vdisk_query
 from .main_page import MainPage, VdiskRow, read_main_page
 from .mapping import Selection, load_mapping
@@ -139,7 +140,7 @@ class Poller(CvmSource):
             self._finish(began)
 
     def _read(self, previous: Snapshot | None, began: float) -> Snapshot:
-        main = read_main_page(self._client.get("/"))
+        main = read_main_page(self._client.get("/"), self._settings.max_vdisks)
         if not main.recognised:
             raise PageError("not_a_cvm", "the page has nothing that a CVM's main page has")
         time, read = self._wall_clock(), self._monotonic()
@@ -260,7 +261,7 @@ class Poller(CvmSource):
             return
         self._conditions[page] = condition
         if condition:
-            _log.warning("cvm %s: page %s: %s: %s", self.name, page, condition, text)
+            _log.warning("cvm %s: page %s: %s: %s", self.name, page, condition, printable(text))
         else:
             _log.info("cvm %s: page %s: is well again", self.name, page)
 

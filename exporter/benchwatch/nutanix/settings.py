@@ -7,6 +7,7 @@ nutanix:
   connect_timeout: 5s
   deadline: 60s             # for one page, to its last byte
   max_page_bytes: 16777216
+  max_vdisks: 10000         # of each table of vdisks; what is beyond is counted as unrecognised
   oplog_flush_stats: false  # poll /oplog_flush_stats too
   vdisks:                   # whose detail pages are read, besides those in the mapping
     include: ["45269", "vm-.*"]
@@ -105,6 +106,7 @@ class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     connect_timeout: Duration = Duration(5)
     deadline: Duration = Duration(60)
     max_page_bytes: int = 16 * 1024 * 1024
+    max_vdisks: int = 10_000
     oplog_flush_stats: bool = False
     vdisks: VdiskSelection = VdiskSelection()
     mapping: dict[str, VdiskDisk] = {}
@@ -121,6 +123,8 @@ class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             )
         if self.max_page_bytes < 1024:
             raise ValueError(f"max_page_bytes: expected 1024 or more, got {self.max_page_bytes}")
+        if self.max_vdisks < 1:
+            raise ValueError(f"max_vdisks: expected 1 or more, got {self.max_vdisks}")
         if self.mapping and self.mapping_file:
             raise ValueError("mapping_file: expected either mapping or mapping_file, got both")
         for what, values in (

@@ -1,0 +1,30 @@
+"""Text from outside as one line that a terminal shows and never obeys.
+
+Names of runs, values of parameters, messages of tools, cells of a CVM's page: any of them may hold an escape sequence
+(which sets the clipboard or the window's title), a line break that fakes another line, a bidirectional override that
+shows letters in another order, or bytes that are no UTF-8. A character that cannot be printed (`str.isprintable`)
+becomes the escape that names it:
+
+    \\n \\r \\t          the usual ones
+    \\x1b              an ASCII control character
+    \\xff              a byte that was no UTF-8 (a surrogate of Python's `surrogateescape`)
+    \\u009b \\u202e     any other: C1 controls, line separators, formatting characters
+"""
+
+_COMMON = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def printable(text: str) -> str:
+    """The text with every character that cannot be printed replaced by a visible escape."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _escape(character) for character in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x80:
+        return _COMMON.get(character, f"\\x{code:02x}")
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
