@@ -11,6 +11,10 @@ becomes the escape that names it:
     \\u009b \\u202e     any other: C1 controls, line separators, formatting characters
 """
 
+import logging
+from html import escape
+from types import TracebackType
+
 _COMMON = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -19,6 +23,31 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else _escape(character) for character in text)
+
+
+def lines(text: str) -> str:
+    """The same for a text whose line breaks are its own."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def in_html(text: str) -> str:
+    """The same as text of an HTML page, without markup."""
+    return escape(printable(text))
+
+
+class LogFormatter(logging.Formatter):
+    """A log whose messages are one printable line each, and tracebacks printable lines."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """See logging.Formatter."""
+        record.message = printable(record.message)
+        return super().formatMessage(record)
+
+    def formatException(
+        self, ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+    ) -> str:
+        """See logging.Formatter."""
+        return lines(super().formatException(ei))
 
 
 def _escape(character: str) -> str:
