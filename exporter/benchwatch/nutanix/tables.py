@@ -7,7 +7,8 @@ Tags may be in upper case, `td`, `tr` and `p` unclosed, `<` in texts unescaped: 
 far as tables go: text in a table outside any cell stands before the table, a new row ends the cell before it.
 
 Every character is looked at a bounded number of times (no step of reading looks beyond the next `<` twice), so that no
-page takes longer than its size; tables nested more than MAX_NESTED deep and rows beyond MAX_ROWS are left out.
+page takes longer than its size; left out are tables nested more than MAX_NESTED deep, those after the first MAX_TABLES,
+and rows after the first MAX_ROWS.
 """
 
 import re
@@ -21,6 +22,7 @@ from .notes import Notes
 
 MAX_COLUMNS = 200
 MAX_ROWS = 100_000
+MAX_TABLES = 20_000
 MAX_NESTED = 20
 MAX_TITLES = 50
 
@@ -75,7 +77,7 @@ def read_tables(html: bytes, notes: Notes | None = None) -> list[Table]:
     if notes is not None and reader.rows_left_out:
         notes.refuse("", f"{reader.rows_left_out} rows after the first {MAX_ROWS}", reader.rows_left_out)
     if notes is not None and reader.tables_left_out:
-        text = f"{reader.tables_left_out} tables in more than {MAX_NESTED - 1} others"
+        text = f"{reader.tables_left_out} tables after the first {MAX_TABLES} or in more than {MAX_NESTED - 1} others"
         notes.refuse("", text, reader.tables_left_out)
     found = _Found()
     found.walk(reader.page)
@@ -153,6 +155,7 @@ class _Reader:
         self.tables_left_out = 0
         self._text = text
         self._rows = 0
+        self._tables = 0
         self._open: list[_Open] = []
         self._too_deep = 0
 
@@ -209,7 +212,8 @@ class _Reader:
         while self._open and self._open[-1].cell is None:  # a table is in a cell or in no table
             self._end_row()
             self._open.pop()
-        if len(self._open) >= MAX_NESTED:
+        self._tables += 1
+        if len(self._open) >= MAX_NESTED or self._tables > MAX_TABLES:
             self._too_deep += 1
             self.tables_left_out += 1
             return
