@@ -211,6 +211,8 @@ SERVER_VARIATIONS: Mapping[str, str] = {
     "chunked": "the body comes in chunks",
     "http500": "HTTP status 500",
     "huge": "a body of 100 MB, its length not told",
+    "tangled": "15 MB of tags that no other closes, over which a browser's parser takes hours",
+    "gzip": "a body of 100 MB packed into 100 kB, though none was asked for",
     "redirect": "a redirect to /h/gflags on another port",
     "not-a-cvm": "another server's page",
     "not-http": "something else than HTTP",
