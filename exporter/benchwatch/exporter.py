@@ -125,7 +125,7 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
     return CvmView(
         name=poller.name,
         url=poller.url,
-        up=status.up if status.polls else None,
+        up=status.up,
         age=None if status.last_success is None else now - status.last_success,
         error=status.error,
         vdisks=len(status.snapshot.main.hosted) if status.snapshot else 0,

@@ -172,3 +172,23 @@ def test_simulate_serves_several_cvms_until_interrupted() -> None:
         assert process.wait(10) == 130
         assert process.stderr is not None
         assert process.stderr.read() == ""
+
+
+def test_nothing_of_a_page_is_obeyed_by_the_terminal(
+    cvm: SimulatedCvm, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = cvm.page
+
+    def hostile(target: str) -> str | None:
+        html = page(target)
+        return html and html.replace("el6-", "\x1b]52;c;bad\x07el6-").replace(
+            "Incarnation id", "\x9b31m\u202eIncarnation"
+        )
+
+    cvm.page = hostile  # type: ignore[method-assign]
+    for command in (["check", cvm.url], ["check", cvm.url, "--metrics"], ["save", cvm.url, "--output", str(tmp_path)]):
+        main(["nutanix", *command])
+        shown = "".join(capsys.readouterr())
+        assert [character for character in shown if not character.isprintable() and character != "\n"] == []
+        if command[0] == "check":
+            assert r"\x1b]52;c;bad\x07el6-" in shown.replace(r"\\", "\\")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.nutanix.main_page import Disk, MainPage, VdiskRow, file_name, frontend_labels, read_main_page
+from benchwatch.nutanix.main_page import Disk, MainPage, VdiskRow, file_name, read_main_page, vdisk_uuid
 from benchwatch.nutanix.notes import Unrecognised
 
 GIB = 1024**3
@@ -132,13 +132,93 @@ def test_a_latency_of_0_counts_when_operations_were_done() -> None:
 
 
 def test_front_end_rows_belong_to_the_hosted_vdisk_of_their_name(published: MainPage) -> None:
-    assert frontend_labels(published) == ["31181823"]
+    assert published.frontend_labels == ("31181823",)
+    assert published.unmatched == ()
 
 
 def test_a_front_end_row_of_no_or_of_several_hosted_vdisks_goes_by_its_name() -> None:
     hosted = "<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>VDisk Name<tr><td>1<td>a<tr><td>2<td>a<tr><td>3<td>b"
     nfs = "</table><h2>NFS Worker</h2><table><tr><th>VDisk Name<th>% busy<tr><td>a<td>1<tr><td>b<td>2<tr><td>c<td>3"
-    assert frontend_labels(read_main_page((hosted + nfs).encode())) == ["a", "3", "c"]
+    found = read_main_page((hosted + nfs).encode())
+    assert found.frontend_labels == ("a", "3", "c")
+    assert [row.name for row in found.unmatched] == ["a", "c"]
+
+
+A, B = "5f0d7d8e-3a52-4c0b-9f0e-00000000000a", "5f0d7d8e-3a52-4c0b-9f0e-00000000000b"
+
+
+def views(hosted: dict[str, str], frontend: list[str]) -> MainPage:
+    """A page with these hosted vdisks (name by id) and front-end rows (names)."""
+    back = "".join(f"<tr><td>{identity}<td>{name}" for identity, name in hosted.items())
+    front = "".join(f"<tr><td>{name}<td>{index}" for index, name in enumerate(frontend))
+    return read_main_page(
+        f"<h2>NFS Slave</h2><table><tr><th>VDisk Name<th>% busy{front}</table>"
+        f"<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>VDisk Name{back}</table>".encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("hosted", "frontend", "labels", "unmatched"),
+    [
+        (
+            {"40043": f"NFS:4:0:40043 ({A})", "2": f"NFS:4:0:2 ({B})"},
+            [f"NFS:40043 ({A})", f"NFS:2 ({B})"],
+            "40043 2",
+            0,
+        ),
+        ({"1": f"NFS:4:0:1 ({A.upper()})"}, [f"NFS:1 ({A})"], "1", 0),
+        ({"1": f"NFS:4:0:1 ({A})"}, [A], "1", 0),
+        ({"1": f"x ({A})", "2": f"y ({A})"}, [f"z ({A})"], f"z ({A})", 1),  # whose?
+        ({"1": f"x ({A})", "2": f"y ({A})"}, [f"y ({A})"], "2", 0),
+        ({"1": f"x ({A})"}, [f"y ({A})", f"z ({A})"], f"y ({A})|z ({A})", 2),
+        ({"1": f"x ({A})"}, [f"y ({A})", f"x ({A})"], f"y ({A})|1", 1),
+        ({"1": "x (vm.vmdk)"}, ["y (vm.vmdk)"], "y (vm.vmdk)", 1),  # a file name is not unique in a cluster
+        ({"1": f"x ({A})"}, [f"y ({A})", "1"], f"y ({A})|1", 1),
+        ({"1": f"x ({A})"}, ["1", f"y ({A})"], f"1|y ({A})", 1),
+        ({}, ["a"], "a", 1),
+    ],
+)
+def test_front_end_rows_that_name_a_vdisk_in_another_form_are_joined_by_its_uuid(
+    hosted: dict[str, str], frontend: list[str], labels: str, unmatched: int
+) -> None:
+    found = views(hosted, frontend)
+    assert found.frontend_labels == tuple(labels.split("|" if "|" in labels or "(" in labels else " "))
+    assert len(found.unmatched) == unmatched
+    assert found.unrecognised == ()
+
+
+def test_without_a_table_of_hosted_vdisks_no_row_is_called_unmatched() -> None:
+    found = page("VDisk Name|% busy", "a|1", title="NFS Worker")
+    assert found.frontend_labels == ("a",)
+    assert found.unmatched == ()
+
+
+_NAMES = st.sampled_from(["1", "2", "x", f"x ({A})", f"y ({A})", f"z ({A})", f"x ({B})", A, B, f"{A} {B}"])
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(["1", "2", "3"]), _NAMES), st.lists(_NAMES, unique=True))
+def test_no_two_front_end_rows_are_one_vdisk(hosted: dict[str, str], frontend: list[str]) -> None:
+    labels = views(hosted, frontend).frontend_labels
+    assert len(set(labels)) == len(labels) == len(frontend)
+
+
+@pytest.mark.parametrize(
+    ("name", "uuid"),
+    [
+        (f"NFS:1 ({A.upper()})", A),
+        (f"NFS:4:0:1 ({A})#77@7", A),
+        (A, A),
+        (f"{A} (vm.vmdk)", A),
+        (f"{A} {B}", ""),
+        (f"{A} ({B})", B),
+        ("NFS:1 (vm.vmdk)", ""),
+        (f"{A}0", ""),
+        ("", ""),
+    ],
+)
+def test_the_uuid_of_a_vdisk_is_the_only_one_in_its_name(name: str, uuid: str) -> None:
+    assert vdisk_uuid(name) == uuid
 
 
 def test_units_of_labels_are_read() -> None:
@@ -300,3 +380,80 @@ def test_no_damage_to_a_page_raises_or_makes_a_number_negative(data: st.DataObje
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_page_without_anything(html: bytes) -> None:
     assert read_main_page(html).hosted.rows == ()
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        ("Ops/s Read", cell)
+        for cell in (
+            "NaN",
+            "nan",
+            "inf",
+            "-1",
+            "1e400",
+            "1,234",
+            "1_000",
+            "+5",
+            "0x10",
+            "9" * 20,
+            "9" * 400,
+            "9" * 5000,
+            "١٢",
+            "1e99",
+            str(2**64 + 4096),
+        )
+    ]
+    + [("% busy", cell) for cell in ("101", "250%", "1e9", "100.5")]
+    + [
+        ("Outstanding ops Read", cell)
+        for cell in ("1,234", "1,234,567", "2, -8KB", "2, 8XB", "9999999999999999999999, 8KB")
+    ],
+)
+def test_what_no_program_prints_is_left_out_and_counted_once(column: str, cell: str) -> None:
+    for other in ("5", "0.5", "-"):  # the other cells decide how the column is read
+        found = page(f"VDisk Id|{column}|Usage (GB)", f"1|{cell}|1", f"2|{other}|1")
+        values = [found.hosted.values(row) for row in range(2)]
+        assert set(values[0]) == {"usage_bytes"}
+        assert [value["usage_bytes"] for value in values] == [GIB, GIB]
+        assert [entry.section for entry in found.unrecognised] == ["hosted_vdisks"]
+        assert len(found.unrecognised[0].text) < 300
+
+
+def test_the_greatest_numbers_that_a_program_prints_are_read() -> None:
+    found = page("VDisk Id|Ops/s Read|% busy", f"1|{2**63 - 1}|100", "2|4.5|100%")
+    assert [found.hosted.values(row) for row in range(2)] == [
+        {"read_ops_per_second": 2**63, "busy_ratio": 1},
+        {"read_ops_per_second": 4.5, "busy_ratio": 1},
+    ]
+
+
+def test_vdisks_beyond_the_bound_are_left_out_and_counted() -> None:
+    rows = "".join(f"<tr><td>{index}<td>{index % 90}" for index in range(1, 21))
+    html = f"<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>% busy{rows}</table>".encode()
+    found = read_main_page(html, max_vdisks=15)
+    assert [row.id for row in found.hosted.rows] == [str(index) for index in range(1, 16)]
+    assert found.unrecognised == (Unrecognised("hosted_vdisks", "5 rows after the first 15 vdisks", 5),)
+
+
+def test_a_name_is_on_one_line_and_has_nothing_that_a_terminal_obeys() -> None:
+    found = page("VDisk Id|VDisk Name", "1|a\x1b]0;title\x07\u202eb\nc")
+    assert found.hosted.rows[0].name == r"a\x1b]0;title\x07\u202eb c"
+    overview = read_main_page(b"<table><tr><td>Build version<td>v\x1b[2J<tr><td>SVM id<td>7</table>").overview
+    assert (overview.version, overview.svm_id) == (r"v\x1b[2J", "7")
+
+
+def test_names_longer_than_any_are_left_out_and_counted() -> None:
+    found = page("VDisk Id|VDisk Name", f"1|{'x' * 501}", f"2|{'x' * 500}")
+    assert [row.id for row in found.hosted.rows] == ["2"]
+    assert [entry.section for entry in found.unrecognised] == ["hosted_vdisks"]
+    found = read_main_page(f"<table><tr><td>Build version<td>{'v' * 501}<tr><td>SVM id<td>7</table>".encode())
+    assert (found.overview.version, found.overview.svm_id) == ("", "7")
+    assert [entry.section for entry in found.unrecognised] == ["overview"]
+
+
+def test_an_overview_of_rows_without_end_is_bounded_and_counted() -> None:
+    rows = "".join(f"<tr><td>q{index} queue (size/admitted)<td>0/1" for index in range(300))
+    found = read_main_page(f"<table>{rows}</table>".encode())
+    assert len(found.overview.values) == 2 * 200
+    assert found.unrecognised == (Unrecognised("overview", "100 rows after the first 200", 100),)

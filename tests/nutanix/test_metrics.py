@@ -126,5 +126,5 @@ def test_a_damaged_page_gives_an_exposition_without_duplicates(data: st.DataObje
 def test_nothing_measured_is_nothing_shown() -> None:
     source = CvmSource("cvm-a", {})
     assert Exposition().render([source]) == ""
-    source.status = Status(polls=1)
+    source.status = Status(polls=1, up=False)
     assert "nutanix_cvm_up" in Exposition().render([source])

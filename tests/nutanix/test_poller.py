@@ -3,7 +3,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -23,14 +23,18 @@ ALL = VdiskSelection(include=(".*",))
 
 @dataclass
 class World:
-    """A simulated cluster and pollers of it, all on one clock that the test moves."""
+    """A simulated cluster and pollers of it, all on one clock that the test moves; the wall clock may be `step` off."""
 
     stack: ExitStack
     now: float = 1_790_000_000.0
+    step: float = 0
     cvms: list[SimulatedCvm] = field(default_factory=list)
 
     def clock(self) -> float:
         return self.now
+
+    def wall_clock(self) -> float:
+        return self.now + self.step
 
     def cluster(self, scene: str = "checkpoint", cvms: int = 1, vdisks: int = 4, *variations: str) -> None:
         cluster = Cluster(scene, cvms=cvms, vdisks=vdisks, seed=1, clock=self.clock)
@@ -42,7 +46,7 @@ class World:
         cvm = CvmSettings(name="cvm-a", url=self.cvms[number].url)
         mapping = {DATA_UUID: VdiskDisk(vm="db1", disk="scsi.1", role="data")}
         client = Client(cvm.url, deadline=deadline)
-        return Poller(cvm, settings, mapping, client, wall_clock=self.clock, monotonic=self.clock)
+        return Poller(cvm, settings, mapping, client, wall_clock=self.wall_clock, monotonic=self.clock)
 
     def poll(self, poller: Poller, seconds: float = 10) -> None:
         """One poll, then the clock goes on."""
@@ -150,10 +154,12 @@ def test_a_failed_poll_is_counted_and_keeps_the_last_numbers_for_three_intervals
     world.cvms[0].variations.add(variation)
     reason = {"http500": "http_status", "not-a-cvm": "not_a_cvm", "not-http": "protocol"}.get(variation, variation)
     for polls in (1, 2):
-        world.poll(poller)
+        poller.poll()
+        world.now += 9.9
         assert series(poller, "nutanix_cvm_up") == {"": 0}
         assert series(poller, "nutanix_cvm_page_errors_total") == {f'page="main",reason="{reason}"': polls}
         assert series(poller, "nutanix_vdisk_usage_bytes") == before
+        world.now += 0.1
     world.poll(poller)
     assert series(poller, "nutanix_vdisk_usage_bytes") == {}
     assert series(poller, "nutanix_cvm_last_success_timestamp_seconds") == {"": 1_790_000_000}
@@ -174,6 +180,121 @@ def test_a_cvm_that_never_answered_shows_that_it_is_down(world: World) -> None:
     assert "connection refused" in poller.status.error
 
 
+class Hang:
+    """Holds the requests of a simulated CVM from the `after`-th on, until the test ends."""
+
+    def __init__(self, cvm: SimulatedCvm, after: int = 0) -> None:
+        self.waiting, self.end = threading.Event(), threading.Event()
+        enter = cvm.enter
+
+        def hold(target: str) -> None:
+            enter(target)
+            if len(cvm.requests) > after:
+                self.waiting.set()
+                self.end.wait(60)
+
+        cvm.enter = hold  # type: ignore[method-assign]
+
+
+@contextmanager
+def polling(poller: Poller, hang: Hang) -> Iterator[None]:
+    """While a poll waits for the CVM."""
+    thread = threading.Thread(target=poller.poll)
+    thread.start()
+    try:
+        assert hang.waiting.wait(30)
+        yield
+    finally:
+        hang.end.set()
+        thread.join(30)
+
+
+@pytest.mark.parametrize("step", [0, 3600, -3600])
+def test_a_hanging_cvm_is_down_and_without_numbers_after_three_intervals(world: World, step: float) -> None:
+    world.cluster()
+    poller = world.poller(deadline=60)
+    world.poll(poller)
+    assert len(series(poller, "nutanix_vdisk_usage_bytes")) == 4
+    world.step = step  # of the wall clock
+    with polling(poller, Hang(world.cvms[0], after=2)):
+        world.now += 19.9
+        assert series(poller, "nutanix_cvm_up") == {"": 1}
+        assert len(series(poller, "nutanix_vdisk_usage_bytes")) == 4
+        world.now += 0.1
+        assert series(poller, "nutanix_cvm_up") == {"": 0}
+        assert series(poller, "nutanix_vdisk_usage_bytes") == series(poller, "nutanix_vdisk_info") == {}
+        assert series(poller, "nutanix_vdisk_details_timestamp_seconds") == {}
+        assert series(poller, "nutanix_cvm_last_success_timestamp_seconds") == {"": 1_790_000_000}
+        assert poller.status.error == "no page read for 30 s or more"
+    assert series(poller, "nutanix_cvm_up") == {"": 1}
+    assert len(series(poller, "nutanix_vdisk_usage_bytes")) == 4
+
+
+def test_a_cvm_that_hangs_from_the_beginning_is_down_after_three_intervals(world: World) -> None:
+    world.cluster()
+    poller = world.poller(deadline=60)
+    with polling(poller, Hang(world.cvms[0])):
+        world.now += 29
+        assert render(poller) == ""
+        world.now += 1
+        assert series(poller, "nutanix_cvm_up") == {"": 0}
+
+
+def test_the_main_page_is_shown_while_the_page_of_a_vdisk_hangs(world: World) -> None:
+    world.cluster()
+    poller = world.poller(deadline=60)
+    with polling(poller, Hang(world.cvms[0], after=1)):
+        assert series(poller, "nutanix_cvm_up") == {"": 1}
+        assert len(series(poller, "nutanix_vdisk_usage_bytes")) == 4
+        world.now += 30
+        assert series(poller, "nutanix_cvm_up") == {"": 0}
+        assert series(poller, "nutanix_vdisk_usage_bytes") == {}
+
+
+def test_pages_that_are_not_read_again_go_one_by_one(world: World) -> None:
+    world.cluster()
+    poller = world.poller(NutanixSettings(oplog_flush_stats=True), deadline=60)
+    world.poll(poller)
+    with polling(poller, Hang(world.cvms[0], after=4)):  # the main page is read again, 45269's is not
+        assert list(series(poller, "nutanix_oplog_utilisation_ratio")) == ['store="oplog"', 'store="lws"']
+        world.now += 20
+        assert series(poller, "nutanix_cvm_up") == {"": 1}
+        assert len(series(poller, "nutanix_vdisk_usage_bytes")) == 4
+        assert series(poller, "nutanix_vdisk_details_timestamp_seconds") == {}
+        assert series(poller, "nutanix_oplog_utilisation_ratio") == {}
+
+
+@pytest.mark.parametrize("step", [3600, -3600])
+def test_a_step_of_the_wall_clock_drops_and_keeps_nothing(world: World, step: float) -> None:
+    world.cluster()
+    poller = world.poller()
+    world.poll(poller)
+    world.step = step
+    world.cvms[0].variations.add("http500")
+    world.poll(poller)
+    assert len(series(poller, "nutanix_vdisk_usage_bytes")) == 4
+    assert len(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == 1
+    world.poll(poller)
+    assert series(poller, "nutanix_vdisk_usage_bytes") == {}
+    assert series(poller, "nutanix_vdisk_details_timestamp_seconds") == {}
+
+
+def test_a_polling_thread_that_died_leaves_nothing_behind(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.cluster()
+    poller = world.poller()
+    world.poll(poller)
+
+    def dies(html: bytes, most: int) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(poller_module, "read_main_page", dies)
+    with pytest.raises(SystemExit):
+        poller.run()
+    world.now += 20
+    assert series(poller, "nutanix_cvm_up") == {"": 0}
+    assert series(poller, "nutanix_vdisk_usage_bytes") == {}
+
+
 def test_a_page_that_drips_ends_the_poll_at_the_deadline(world: World) -> None:
     world.cluster("checkpoint", 1, 4, "slow")
     poller = Poller(
@@ -187,7 +308,7 @@ def test_a_page_that_drips_ends_the_poll_at_the_deadline(world: World) -> None:
 def test_an_error_of_its_own_is_counted_and_does_not_end_the_polling(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(html: bytes) -> None:
+    def broken(html: bytes, most: int) -> None:
         raise ZeroDivisionError
 
     world.cluster()
@@ -271,8 +392,9 @@ def test_details_that_cannot_be_read_again_are_dropped_after_three_rounds(world:
     cvm.page = no_details  # type: ignore[method-assign]
     left = []
     for _ in range(3):
-        world.poll(poller)
+        poller.poll()
         left.append(len(series(poller, "nutanix_vdisk_details_timestamp_seconds")))
+        world.now += 10
     assert left == [3, 2, 0]  # one is asked for a poll, as the connection is in trouble
     assert series(poller, "nutanix_cvm_up") == {"": 1}
     assert series(poller, "nutanix_cvm_page_errors_total") == {'page="vdisk_stats",reason="closed"': 3}
@@ -322,6 +444,18 @@ def test_what_is_not_understood_is_counted_by_section(world: World) -> None:
     counts = series(poller, "nutanix_cvm_unrecognised_rows_total")
     assert counts['section="hosted_vdisks"'] == counts['section="nfs"'] == 4
     assert counts['section="read_source"'] == 4
+
+
+def test_front_end_rows_without_a_hosted_vdisk_are_counted(world: World) -> None:
+    world.cluster("checkpoint", 1, 4, "rows-extra")
+    poller = world.poller()
+    for _ in range(2):
+        world.poll(poller)
+    assert series(poller, "nutanix_cvm_unmatched_rows_total") == {"": 2}
+    world.cvms[0].variations = {"names-differ"}
+    world.poll(poller)
+    assert series(poller, "nutanix_cvm_unmatched_rows_total") == {"": 2}
+    assert set(series(poller, "nutanix_vdisk_frontend_busy_ratio")) == set(series(poller, "nutanix_vdisk_busy_ratio"))
 
 
 def test_polls_start_on_a_grid_and_never_overlap(world: World) -> None:

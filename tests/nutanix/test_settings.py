@@ -60,6 +60,7 @@ def test_a_url_gets_the_default_port(url: str, expected: str) -> None:
         ("http://10.0.0.1#", "no path may be given"),
         ("http://me:secret@10.0.0.1", "there is no login"),
         ("http://10.0.0.1:99999", "out of range"),
+        ("http://10.0.0.1:0", "expected http://host"),
         ("http://10.0.0.1:port", "expected http://host"),
     ],
 )
@@ -76,7 +77,27 @@ def test_any_other_url_is_refused_with_a_reason(url: str, why: str, tmp_path: Pa
             "poll_interval: expected 10s or more, got 5s: a poll costs the CVM work; to poll faster all",
         ),
         ("deadline: 0", "deadline: expected more than 0"),
-        ("max_page_bytes: 10", "max_page_bytes: expected 1024 or more, got 10"),
+        ("deadline: 2d", "deadline: expected more than 0 and at most 1d, got 172800s"),
+        (f"connect_timeout: {'9' * 400}s", "connect_timeout: expected more than 0 and at most 1d, got infs"),
+        ("poll_interval: 1.0e+15", "poll_interval: expected more than 0 and at most 1d, got 1e+15s"),
+        ("poll_interval: .nan", "expected a duration such as"),
+        ("poll_interval: .inf", "expected a duration such as"),
+        ("poll_interval: -10", "expected a duration such as"),
+        (f"max_page_bytes: {10**15}", "max_page_bytes: expected 1024 to 268435456, got 1000000000000000"),
+        ("max_vdisks: 0", "max_vdisks: expected 1 or more, got 0"),
+        (
+            "cvms: [{name: \"a\\e[2J\", url: 'http://a'}]",
+            "name: expected at most 200 printable characters, got 'a\\x1b[2J'",
+        ),
+        (f"cvms: [{{name: {'a' * 201}, url: 'http://a'}}]", "name: expected at most 200 printable characters"),
+        ("vdisks: {include: ['a{99999999999999999999}']}", "is no regular expression"),
+        (f"vdisks: {{exclude: ['{'(' * 5000 + ')' * 5000}']}}", "is no regular expression"),
+        (
+            f"mapping: {{{UUID}: {{vm: a}}, {UUID.upper()}: {{vm: b}}}}",
+            f"mapping: expected each uuid or file name once, got '{UUID}' twice",
+        ),
+        ("mapping: {'': {vm: a}}", "mapping: expected the uuid or file name of a vdisk, got an empty text"),
+        ("max_page_bytes: 10", "max_page_bytes: expected 1024 to 268435456, got 10"),
         ("vdisks: {include: ['(']}", "include: '(' is no regular expression"),
         ("vdisks: {max_detail_pages: -1}", "max_detail_pages: expected 0 or more pages a poll, got -1"),
         ("cvms: [{name: '', url: 'http://a'}]", "name: expected the name of the CVM in metrics, got an empty text"),
@@ -112,7 +133,13 @@ def test_the_mapping_stands_in_the_settings_or_in_a_file(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [(None, "cannot be read"), ("a: 1\n", "expected `object`, got `int`"), ("a: {size: 1}\n", "no such key")],
+    [
+        ("'': {vm: a}", "mapping: expected the uuid"),
+        (f"{UUID}: {{}}\n{UUID.upper()}: {{}}", "once"),
+        (None, "cannot be read"),
+        ("a: 1\n", "expected `object`, got `int`"),
+        ("a: {size: 1}\n", "no such key"),
+    ],
 )
 def test_a_mapping_file_that_cannot_be_used_is_refused(text: str | None, message: str, tmp_path: Path) -> None:
     if text is not None:

@@ -1,5 +1,9 @@
+import time
+from collections.abc import Callable
+
 import pytest
 
+from benchwatch.nutanix.notes import Notes, Unrecognised
 from benchwatch.nutanix.tables import Table, read_tables
 
 
@@ -123,3 +127,92 @@ def test_a_page_nested_without_end_has_no_tables(tag: bytes) -> None:
 def test_a_page_whose_cells_are_never_closed_is_read() -> None:
     rows = b"<TR><TD>a<TD>1<BR>" * 20_000
     assert len(read_tables(b"<table><tr><th>A<th>B" + rows + b"</table>")[0].rows) == 20_000
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        b"<b></p>",
+        b"<div>",
+        b"<font a=1><p>",
+        b"<p><table><tr><td><b>",
+        b"<table><tr><td>x</table>",
+        b"x<tr>",
+        b"<!--",
+        b"<",
+        b"<a",
+        b'<a "<a" "',
+        b"<script>",
+        b'<tr><td><a href="',
+        b"<tr><td colspan=200 rowspan=200>1",
+        b"<tr><td>1",
+        b" a",
+        b"&#99999999",
+    ],
+)
+@pytest.mark.parametrize("before", [b"", b"<table><tr><td>", b"<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>x<tr>"])
+def test_a_page_takes_time_in_proportion_to_its_size(before: bytes, part: bytes) -> None:
+    size = 200_000
+    small, large = (before + part * (n // len(part)) for n in (size // 8, size))
+    quickest = [min(cpu_seconds(read_tables, html) for _ in range(2)) for html in (small, large)]
+    assert quickest[1] < 24 * quickest[0] + 0.1  # 8 times the page; 64 times the time if each step looked at all of it
+
+
+def cpu_seconds(work: Callable[[bytes], object], html: bytes) -> float:
+    began = time.thread_time()
+    work(html)
+    return time.thread_time() - began
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("12<!-- <td> -->", "12"),
+        ("1<script>x</td><td></script>2", "1 2"),
+        ("&lt;b&gt; &amp; &nbsp;", "<b> &"),
+        ("&#" + "9" * 5000 + ";", "&#" + "9" * 5000 + ";"),
+        ("x < y", "x < y"),
+        ("1</th>2", "12"),
+        ("<font color='a>b'>3</font>", "3"),
+    ],
+)
+def test_a_cell_is_read_as_browsers_do(cell: str, text: str) -> None:
+    assert read(f"<table><tr><th>A<th>B<tr><td>{cell}<td>5</table>").rows == [[text, "5"]]
+
+
+@pytest.mark.parametrize(
+    "row", ["<tr><td>1</td><td>2</td></tr>", "<TR BGCOLOR=red><TD nowrap>1<TD> 2 </TR>\n", "<tr>\n<td>1\n<td>2"]
+)
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_plain_row_is_read_as_any_other(row: str, plain: bool) -> None:
+    other = row if plain else row.replace(">1", ">1<br>", 1)
+    html = f"<table><tr><th>A<th>B{other}<tr><td><a href='/?a&amp;b' >3</a></td><td>&lt;4</td></tr></table>"
+    table = read(html)
+    assert table.rows == [["1", "2"], ["3", "<4"]]
+    assert table.links == {1: ["/?a&b"]}
+
+
+def test_rows_beyond_the_bound_are_left_out_and_counted() -> None:
+    notes = Notes()
+    (table,) = read_tables(b"<table><tr><th>A<th>B" + b"<tr><td>1<td>2" * 100_002 + b"</table>", notes)
+    assert len(table.rows) == 99_999  # besides the header
+    assert notes.unrecognised == [Unrecognised("other", "3 rows after the first 100000", 3)]
+
+
+def test_tables_nested_too_deeply_are_left_out_and_counted() -> None:
+    notes = Notes()
+    found = read_tables(b"<table><tr><td>a" * 25 + b"</table>" * 25 + b"<table><tr><td>1<td>2</table>", notes)
+    assert found[-1].rows == [["1", "2"]]
+    assert notes.unrecognised == [Unrecognised("other", "5 tables after the first 20000 or in more than 19 others", 5)]
+
+
+def test_tables_beyond_the_bound_are_left_out_and_counted() -> None:
+    notes = Notes()
+    found = read_tables(b"<table><tr><td>1<td>2</table>" * 20_003, notes)
+    assert len(found) == 20_000
+    assert [entry.times for entry in notes.unrecognised] == [3]
+
+
+def test_a_table_has_the_nearest_titles_only() -> None:
+    table = read("".join(f"<h2>{number}</h2>" for number in range(1000)) + "<table><tr><td>1<td>2</table>")
+    assert table.titles == tuple(str(number) for number in range(950, 1000))

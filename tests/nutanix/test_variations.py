@@ -151,7 +151,7 @@ def test_missing_rows_leave_the_others() -> None:
     assert all(plain_main[key] == value for key, value in main.items() if value is not None)
     assert not [key for key in vdisk if key[0] == "histograms"]
     assert all(plain_vdisk[key] == value for key, value in vdisk.items())
-    assert {text for _, text in refused} == {"ranges: there is none that begins at 0"}
+    assert {text for _, text, _ in refused} == {"ranges: there is none that begins at 0"}
 
 
 def test_split_sources_go_by_their_new_names() -> None:
@@ -168,6 +168,14 @@ def test_names_of_any_form_join_the_two_views(name: str) -> None:
     main, _, refused = read("checkpoint", name)
     assert refused == []
     assert_same(main, plain)
+
+
+def test_two_forms_of_a_name_are_one_vdisk_in_both_views() -> None:
+    main, _, _ = documents("checkpoint")
+    found = read_main_page(write(main, ["names-differ"]).encode())
+    assert [row.name for row in found.hosted.rows] != [row.name for row in found.frontend.rows]
+    assert found.frontend_labels == tuple(row.id for row in found.hosted.rows)
+    assert found.unmatched == ()
 
 
 @pytest.mark.parametrize("scene", SCENE_NAMES)

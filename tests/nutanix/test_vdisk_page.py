@@ -171,3 +171,11 @@ def test_no_damage_to_a_page_raises_or_makes_a_histogram_fall(data: st.DataObjec
             assert list(histogram.edges) == sorted(histogram.edges)
             assert list(histogram.cumulative) == sorted(histogram.cumulative)
             assert histogram.edges[-1] == math.inf
+
+
+def test_sources_without_end_are_bounded_and_counted() -> None:
+    rows = "".join(f"<tr><td>Source {index}<td>1<td>0" for index in range(70))
+    html = f"<h2>VDisk 1 Read Source</h2><table><tr><th>Source<th>Data (MB/s)<th>Percent{rows}</table>"
+    found = read_vdisk_page(html.encode())
+    assert len(found.vdisks["1"].read_source) == 64
+    assert [(entry.section, entry.times) for entry in found.unrecognised] == [("read_source", 6)]

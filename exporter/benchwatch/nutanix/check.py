@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 from ..exposition import Exposition
+from ..printable import printable
 from .client import Client, PageError
 from .main_page import CLUSTER, FRONTEND, HOSTED, OVERVIEW, MainPage
 from .metrics import CvmSource
@@ -31,14 +32,14 @@ def check(client: Client, vdisks: Sequence[str] | None, metrics: bool) -> int:
     try:
         pages = fetch(client, vdisks)
     except PageError as error:
-        print(f"{client.url}: {error.text}.\n\n{ADVICE}", file=sys.stderr)
+        print(f"{client.url}: {printable(error.text)}.\n\n{ADVICE}", file=sys.stderr)
         return 1
     details = {vdisk: read_vdisk_page(pages.bodies[vdisk]) for vdisk in pages.vdisks}
     oplog = read_oplog_page(pages.bodies[OPLOG]) if OPLOG in pages.bodies else None
     if metrics:
         sys.stdout.write(_metrics(client, pages, details, oplog, time.monotonic() - began))
     else:
-        print("\n".join(_words(client, pages, details, oplog, time.monotonic() - began)))
+        print("\n".join(map(printable, _words(client, pages, details, oplog, time.monotonic() - began))))
     return 0 if _is_usable(pages.main) else 1
 
 
@@ -76,6 +77,11 @@ def _words(
             yield from (f"  {label}" for label in main.recognised[section])
         else:
             yield f"{name}: not found, {meaning}"
+        if section == FRONTEND and main.unmatched:
+            yield f"  In no row of Hosted VDisks, by name or uuid ({len(main.unmatched)}):"
+            yield from (f"    {row.name}" for row in main.unmatched[:MOST_LINES])
+            if len(main.unmatched) > MOST_LINES:
+                yield f"    ... and {len(main.unmatched) - MOST_LINES} more"
     yield from _refused(main.unrecognised)
     for vdisk, page in details.items():
         sections = page.recognised if vdisk in page.vdisks else {}
@@ -90,11 +96,15 @@ def _words(
         yield from _refused(oplog.unrecognised)
     for page_name, problem in pages.problems.items():
         yield from ("", f"Page {page_name}: {problem}")
-    yield from ("", "Usable." if _is_usable(main) else f"Not usable: there is no table of vdisks.\n\n{ADVICE}")
+    yield ""
+    if _is_usable(main):
+        yield "Usable."
+    else:
+        yield from ("Not usable: there is no table of vdisks.", "", *ADVICE.splitlines())
 
 
 def _refused(entries: Iterable[Unrecognised]) -> Iterator[str]:
-    lines = [f"    {section}: {text}" for section, text in entries]
+    lines = [f"    {section}: {text}" for section, text, _ in entries]
     if lines:
         yield f"  Not understood and left out ({len(lines)}):"
         yield from lines[:MOST_LINES]

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .notes import Notes
-from .quantities import BYTES, PLAIN, Dimension, Unit, Unreadable, number, read_label
+from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, Unit, Unreadable, largest, number, read_label
 from .tables import Table, collapse
+
+MAX_LABELLED = 64
+"""Rows of a table whose rows have labels: each may become a series."""
 
 Fields = Mapping[tuple[str, Dimension], str]
 """The field of each label: (words in lower case, what its unit measures)."""
@@ -97,7 +100,8 @@ def _numbers(
     except (ValueError, OverflowError):
         pass
     else:
-        if min(values, default=0) >= 0:
+        digits = "".join(texts)
+        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= largest(unit)):
             return {field: values}
     known: dict[str, tuple[float | None, float | None]] = {}
     for text in texts:
@@ -116,6 +120,8 @@ def _pair(text: str, unit: Unit) -> tuple[float | None, float | None]:
     first, comma, second = text.partition(",")
     if not comma:
         return number(text, unit), None
+    if second.strip().isdecimal():  # 1,234 is one number in another way of writing, or two: nobody knows
+        raise Unreadable(text)
     return number(first.strip(), unit), number(second.strip(), BYTES)
 
 
@@ -146,9 +152,14 @@ def labelled_rows(
     numeric = {column.position for column in columns}
     where = texts.get("label", min(set(range(len(table.columns) + 1)) - numeric))
     rows = []
-    for cells in table.rows:
+    if len(table.rows) > MAX_LABELLED:
+        left_out = len(table.rows) - MAX_LABELLED
+        notes.refuse(section, f"{left_out} rows after the first {MAX_LABELLED}", left_out)
+    for cells in table.rows[:MAX_LABELLED]:
         label = collapse(cells[where]) if where < len(cells) else ""
-        if label:
+        if len(label) > MAX_NAME:
+            notes.refuse(section, f"row {label[:MAX_NAME]!r}")
+        elif label:
             found = {field: Cell(cells[position], unit) for position, field, unit in columns if position < len(cells)}
             rows.append((label, found))
         elif any(cells):

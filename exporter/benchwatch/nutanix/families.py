@@ -10,21 +10,30 @@ def _family(name: str, help_text: str, *labels: str, kind: Kind = "gauge") -> Fa
     return _declared[-1]
 
 
-CVM_UP = _family("cvm_up", "1 if the last poll read and understood the CVM's main page, else 0.")
+CVM_UP = _family(
+    "cvm_up",
+    "1 if the last poll read and understood the CVM's main page, less than three poll intervals ago; else 0.",
+)
 CVM_POLL_DURATION = _family("cvm_poll_duration_seconds", "Time that the last poll of the CVM took, all pages together.")
 CVM_LAST_SUCCESS = _family(
     "cvm_last_success_timestamp_seconds",
-    "When the main page was last read: the age of the numbers below. After failed polls they are dropped once they are"
-    " older than three poll intervals.",
+    "When the main page was last read: the age of the numbers below. They are dropped once they are three poll"
+    " intervals old, whether polls fail or one is still waiting.",
 )
 CVM_PAGE_ERRORS = _family(
     "cvm_page_errors_total", "Pages that could not be read or used, by reason.", "page", "reason", kind="counter"
 )
 CVM_UNRECOGNISED_ROWS = _family(
     "cvm_unrecognised_rows_total",
-    "Rows, columns, cells and tables of the pages that were left out because they were not understood, summed over all"
-    " polls; `benchwatch nutanix check` lists them.",
+    "Rows, columns, cells and tables of the pages that were left out because they were not understood or are beyond a"
+    " bound (`max_vdisks`), summed over all polls; `benchwatch nutanix check` lists them.",
     "section",
+    kind="counter",
+)
+CVM_UNMATCHED_ROWS = _family(
+    "cvm_unmatched_rows_total",
+    "Rows of the front-end view for which no row of Hosted VDisks has the same name or uuid, summed over all polls:"
+    " their numbers are those of a vdisk of their own name.",
     kind="counter",
 )
 

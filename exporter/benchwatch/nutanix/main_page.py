@@ -8,21 +8,24 @@ NFS Slave         (later NFS Worker) a row a vdisk: what the virtual machine see
 Hosted VDisks     (2014: Hosted Active VDisks) a row a vdisk: what reaches the store behind the oplog
 
 `Ops/s Write` of Hosted VDisks leaves out writes that the oplog absorbed, and its latency is not the virtual machine's.
-An idle vdisk shows a latency of 0: nothing was measured, so there is none here. Rows of the two tables are joined by
-the vdisk's name; the id stands in Hosted VDisks only.
+An idle vdisk shows a latency of 0: nothing was measured, so there is none here. The id stands in Hosted VDisks only,
+and the two tables may name one vdisk in two forms (`NFS:40043 (uuid)`, `NFS:4:0:40043 (uuid)`): rows are joined by the
+whole name where one hosted vdisk has it, else by the uuid where each table has it once.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..printable import printable
 from .columns import Fields, excerpt, printed, read_columns, read_numbers
 from .notes import Notes, Unrecognised
 from .overview import Overview, is_overview, read_overview
-from .quantities import NO_VALUE, UNITS, read_label
-from .tables import Table, collapse, read_tables
+from .quantities import MAX_NAME, NO_VALUE, UNITS, Unreadable, read_label
+from .quantities import name as vdisk_name
+from .tables import Table, read_tables
 
 HOSTED, FRONTEND, CLUSTER, OVERVIEW = "hosted_vdisks", "nfs", "cluster_state", "overview"
 
@@ -93,6 +96,9 @@ _RATES_BEHIND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 _GIGABYTES = UNITS["gb"]
 _DISK = re.compile(r"(\d{1,18})\s*\((\d{1,15})\s*/\s*(\d{1,15})\)", re.ASCII)
+_UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
+MAX_VDISKS = 10_000
+MAX_DISKS = 5_000
 _SVM_COLUMNS = frozenset(("svm id", "ip:port", "incarnation"))
 
 
@@ -143,6 +149,10 @@ class MainPage:
     disks: tuple[Disk, ...]
     frontend: VdiskTable
     hosted: VdiskTable
+    frontend_labels: tuple[str, ...]
+    """What the vdisk of each front-end row is called in metrics; each is another one."""
+    unmatched: tuple[VdiskRow, ...]
+    """Front-end rows that no row of a table of hosted vdisks could be found for: they go by their own names."""
     recognised: Mapping[str, tuple[str, ...]]
     unrecognised: tuple[Unrecognised, ...]
 
@@ -153,13 +163,16 @@ def file_name(vdisk_name: str) -> str:
     return vdisk_name[start + 1 : end].strip() if 0 <= start < end else ""
 
 
-def read_main_page(html: bytes) -> MainPage:
-    """Reads the page; never raises. Of a page that is no CVM's, `recognised` is empty."""
+def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
+    """Reads the page, of each table of vdisks the first `max_vdisks`; never raises.
+
+    Of a page that is no CVM's, `recognised` is empty.
+    """
     notes = Notes()
     overview = Overview()
     disks: dict[str, Disk] = {}
     vdisks: dict[str, VdiskTable] = {}
-    for table in read_tables(html):
+    for table in read_tables(html, notes):
         section = _section(table)
         if section == OVERVIEW:
             overview = read_overview(table, overview, notes)
@@ -168,28 +181,56 @@ def read_main_page(html: bytes) -> MainPage:
         elif section in vdisks:
             notes.refuse(section, f"table of {len(table.rows)} rows: there is another one of this section")
         elif section is not None:
-            vdisks[section] = _vdisks(table, section, notes)
+            vdisks[section] = _vdisks(table, section, notes, max_vdisks)
         elif table.columns or any(map(any, table.rows)):
             first = excerpt([printed(column) for column in table.columns] or table.rows[0])
             notes.refuse("", f"table {table.titles[-1] if table.titles else ''!r} that begins with {first}")
+    frontend, hosted = vdisks.get(FRONTEND, VdiskTable()), vdisks.get(HOSTED, VdiskTable())
+    labels = _joined(frontend.rows, hosted.rows)
+    pairs = zip(frontend.rows, labels, strict=True)
     return MainPage(
         overview,
         tuple(disks.values()),
-        vdisks.get(FRONTEND, VdiskTable()),
-        vdisks.get(HOSTED, VdiskTable()),
+        frontend,
+        hosted,
+        tuple(label or row.name for row, label in pairs),
+        tuple(row for row, label in zip(frontend.rows, labels, strict=True) if not label) if HOSTED in vdisks else (),
         notes.recognised,
         tuple(notes.unrecognised),
     )
 
 
-def frontend_labels(page: MainPage) -> list[str]:
-    """What the vdisk of each front-end row is called in metrics.
+def vdisk_uuid(vdisk_name: str) -> str:
+    """The uuid in a vdisk's name, in lower case: its file name, or the only one there; empty if there is none."""
+    file = file_name(vdisk_name)
+    found = [file] if _UUID.fullmatch(file) else _UUID.findall(vdisk_name)
+    return found[0].lower() if len(found) == 1 else ""
 
-    A row belongs to the one hosted vdisk of its name; where there is none, or several, it goes by its name.
+
+def _joined(frontend: Sequence[VdiskRow], hosted: Sequence[VdiskRow]) -> list[str]:
+    """The label of the hosted vdisk of each front-end row, or the row's own id; empty if there is none.
+
+    No two rows get the same: a vdisk that a row names by its label is not looked for in the names of others.
     """
-    names = Counter(row.name for row in page.hosted.rows)
-    label_of = {row.name: row.label for row in page.hosted.rows if names[row.name] == 1}
-    return [row.id or label_of.get(row.name, row.name) for row in page.frontend.rows]
+    labels = {row.label for row in hosted}
+    direct = labels.intersection(row.name for row in frontend)
+    rest = [row for row in hosted if row.label not in direct]
+    by_name = _once((row.name, row.label) for row in rest)
+    by_uuid = _once((vdisk_uuid(row.name), row.label) for row in rest)
+    own = _once((vdisk_uuid(row.name), row.name) for row in frontend)
+    joined = []
+    for row in frontend:
+        uuid = vdisk_uuid(row.name)
+        other = by_uuid.get(uuid, "") if uuid in own else ""
+        joined.append(row.id or (row.name if row.name in direct else by_name.get(row.name, other)))
+    return joined
+
+
+def _once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The pairs whose key is not empty and appears once."""
+    found = list(pairs)
+    counts = Counter(key for key, _ in found)
+    return {key: value for key, value in found if key and counts[key] == 1}
 
 
 def _section(table: Table) -> str | None:
@@ -208,19 +249,27 @@ def _section(table: Table) -> str | None:
     return FRONTEND if "vdisk name" in words and words & _ONLY_FRONTEND else None
 
 
-def _vdisks(table: Table, section: str, notes: Notes) -> VdiskTable:
+def _vdisks(table: Table, section: str, notes: Notes, most: int) -> VdiskTable:
     fields = HOSTED_FIELDS if section == HOSTED else FRONTEND_FIELDS
     columns, texts = read_columns(table, section, fields, notes, _IDENTITY)
     id_at, name_at, width = texts.get("id"), texts.get("name"), len(table.columns)
     rows: dict[str, VdiskRow] = {}
     kept: list[int] = []
     for index, cells in enumerate(table.rows):
+        if len(rows) >= most:
+            left_out = len(table.rows) - index
+            notes.refuse(section, f"{left_out} rows after the first {most} vdisks", left_out)
+            break
         if len(cells) != width:
             if any(cells):
                 notes.refuse(section, f"row {excerpt(cells)}: {len(cells)} cells under {width} columns")
             continue
         identity = cells[id_at] if id_at is not None else ""
-        name = collapse(cells[name_at]) if name_at is not None else ""
+        try:
+            name = vdisk_name(cells[name_at]) if name_at is not None else ""
+        except Unreadable as error:
+            notes.refuse(section, f"row of vdisk {str(error)!r}: the name is too long")
+            continue
         label = identity or name
         if not label or (id_at is not None and not identity.isdecimal()):
             if any(cells):
@@ -245,7 +294,7 @@ def _averages(section: str, numbers: Mapping[str, Sequence[float | None]]) -> di
 
 
 def _read_disks(table: Table, found: dict[str, Disk], notes: Notes) -> None:
-    labels = [printed(column) for column in table.columns]
+    labels = [printable(printed(column)[:MAX_NAME]) for column in table.columns]
     known = {label.lower(): index for index, label in enumerate(labels)}
     svm_column = known.get("svm id")
     notes.found(CLUSTER, *labels)
@@ -255,8 +304,8 @@ def _read_disks(table: Table, found: dict[str, Disk], notes: Notes) -> None:
             if cell in NO_VALUE or label.lower() in _SVM_COLUMNS:
                 continue
             match = _DISK.fullmatch(cell)
-            if match is None or match[1] in found:
-                notes.refuse(CLUSTER, f"cell {cell!r} under {label!r}")
+            if match is None or match[1] in found or len(found) >= MAX_DISKS or len(svm_id) > MAX_NAME:
+                notes.refuse(CLUSTER, f"cell {cell[:MAX_NAME]!r} under {label!r}")
                 continue
             available, size = (float(text) * _GIGABYTES.multiply for text in match.group(2, 3))
             found[match[1]] = Disk(svm_id, match[1], label, available, size)

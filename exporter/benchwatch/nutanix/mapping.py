@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 from ..config import read_yaml
+from ..errors import ConfigError
 from .main_page import VdiskRow, file_name
-from .settings import Mapped, NutanixSettings, VdiskDisk, VdiskSelection
+from .settings import Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 
 
 def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:
@@ -13,7 +14,10 @@ def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:
     found = settings.mapping
     if settings.mapping_file:
         found = read_yaml(folder / settings.mapping_file, dict[str, VdiskDisk])
-    return {name.lower(): disk for name, disk in found.items()}
+    try:
+        return mapped(found)
+    except ValueError as error:
+        raise ConfigError(f"{folder / settings.mapping_file}: {error}") from None
 
 
 class Selection:

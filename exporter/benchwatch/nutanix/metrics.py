@@ -1,14 +1,13 @@
 """The samples of one CVM, from the last snapshot of its pages. What the pages do not show is absent."""
 
 import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ..exposition import Family, Sample
 from . import families as f
 from .histogram_table import Histogram
-from .main_page import Disk, MainPage, VdiskTable, file_name, frontend_labels
+from .main_page import Disk, MainPage, VdiskTable, file_name, vdisk_uuid
 from .overview import Overview
 from .settings import Mapped, VdiskDisk
 from .snapshot import Detail, Snapshot, Status
@@ -74,22 +73,28 @@ _FRONTEND: _Samples = {
 _HISTOGRAMS = {"latency": f.FRONTEND_LATENCY_WINDOW, "size": f.SIZE_WINDOW}
 _CATEGORIES = {"random_ratio": f.RANDOM, "sequential_ratio": f.SEQUENTIAL}
 
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
-
 
 class CvmSource:
     """The samples of one CVM as a source (see exposition.Source)."""
 
     def __init__(self, name: str, mapping: Mapped) -> None:
         self.labels: tuple[tuple[str, str], ...] = (("cvm", name),)
-        self.status = Status()
-        """Replaced as a whole by whoever reads the pages; another thread may take samples at any time."""
+        self._status = Status()
         self._mapping = mapping
 
     @property
-    def version(self) -> int:
+    def status(self) -> Status:
+        """What is known; replaced as a whole by whoever reads the pages, while others take samples at any time."""
+        return self._status
+
+    @status.setter
+    def status(self, status: Status) -> None:
+        self._status = status
+
+    @property
+    def version(self) -> Hashable:
         """See exposition.Source."""
-        return self.status.polls
+        return self.status
 
     def samples(self) -> Iterator[Sample]:
         """See exposition.Source."""
@@ -97,10 +102,12 @@ class CvmSource:
 
 
 def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample]:
-    """All samples of one CVM; none before its first poll."""
-    if status.polls:
+    """All samples of one CVM; none before anything is known of it."""
+    if status.up is not None:
         yield Sample(f.CVM_UP, (), int(status.up))
+    if status.polls:
         yield Sample(f.CVM_POLL_DURATION, (), status.duration)
+        yield Sample(f.CVM_UNMATCHED_ROWS, (), status.unmatched)
     if status.last_success is not None:
         yield Sample(f.CVM_LAST_SUCCESS, (), status.last_success)
     for key, count in status.errors.items():
@@ -122,7 +129,7 @@ def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample]:
         for store, ratio in snapshot.oplog.utilisation.items():
             yield Sample(f.OPLOG_UTILISATION, (store,), ratio)
     hosted = [row.label for row in main.hosted.rows]
-    frontend = frontend_labels(main)
+    frontend = main.frontend_labels
     names = dict(zip(frontend, main.frontend.rows, strict=True)) | dict(zip(hosted, main.hosted.rows, strict=True))
     for vdisk, row in names.items():
         yield _info(vdisk, row.name, mapping)
@@ -154,7 +161,7 @@ def _own_disks(main: MainPage) -> Iterator[Disk]:
 def _info(vdisk: str, name: str, mapping: Mapped) -> Sample:
     file = file_name(name)
     disk = mapping.get(file.lower(), VdiskDisk())
-    uuid = file if _UUID.fullmatch(file) else ""
+    uuid = file if vdisk_uuid(file) == file.lower() else ""
     return Sample(f.VDISK_INFO, (vdisk, uuid, name, disk.vm, disk.disk, disk.role), 1)
 
 

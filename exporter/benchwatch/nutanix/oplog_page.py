@@ -29,7 +29,12 @@ def read_oplog_page(html: bytes) -> OplogPage:
     """Reads the page; never raises. Without a row of totals, `recognised` is empty."""
     notes = Notes()
     utilisation: dict[str, float] = {}
-    rows = [row for table in read_tables(html) for row in table.rows if row and row[0].lower().rstrip(" :") == "total"]
+    rows = [
+        row
+        for table in read_tables(html, notes)
+        for row in table.rows
+        if row and row[0].lower().rstrip(" :") == "total"
+    ]
     if rows:
         cells = rows[-1][1:]
         notes.found(SECTION)

@@ -12,10 +12,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .notes import Notes
-from .quantities import BYTES, NO_VALUE, PERCENT, Unit, Unreadable, number
+from .quantities import BYTES, MAX_NAME, NO_VALUE, PERCENT, Unit, Unreadable, name, number
 from .tables import Table, collapse
 
 SECTION = "overview"
+MAX_ROWS = 200
 
 _TEXTS = {"build version": "version", "svm id": "svm_id", "incarnation id": "incarnation"}
 _START = "start time"
@@ -62,21 +63,25 @@ def read_overview(table: Table, before: Overview, notes: Notes) -> Overview:
     """The rows of the table, added to what was known before."""
     texts: dict[str, str] = {}
     values = dict(before.values)
-    for row in table.rows:
+    if len(table.rows) > MAX_ROWS:
+        left_out = len(table.rows) - MAX_ROWS
+        notes.refuse(SECTION, f"{left_out} rows after the first {MAX_ROWS}", left_out)
+    for row in table.rows[:MAX_ROWS]:
         printed, text = (collapse(row[0]), collapse(row[1])) if len(row) == 2 else (collapse(" | ".join(row)), "")
         label = _label(printed)
+        try:
+            numbers = None if label in _TEXTS else _numbers(label, text)
+            text = name(text)
+        except (Unreadable, ValueError):
+            notes.refuse(SECTION, f"value of {printed[:MAX_NAME]!r}: {text[:MAX_NAME]!r}")
+            continue
         if label in _TEXTS:
             if text not in NO_VALUE:
                 texts[_TEXTS[label]] = text
         else:
-            try:
-                numbers = _numbers(label, text)
-            except (Unreadable, ValueError):
-                notes.refuse(SECTION, f"value of {printed!r}: {text!r}")
-                continue
             if numbers is None:
                 if printed:
-                    notes.refuse(SECTION, f"row {printed!r}: {text!r}")
+                    notes.refuse(SECTION, f"row {printed[:MAX_NAME]!r}: {text!r}")
                 continue
             values |= numbers
         notes.found(SECTION, f"{printed}: {text}")

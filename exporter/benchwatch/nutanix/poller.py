@@ -2,8 +2,11 @@
 
 A poll is the main page, the oplog page if wanted, and the pages of some selected vdisks: at most so many, those whose
 last turn is longest ago, and only until the poll interval is used up. Polls start on a grid of the interval and never
-overlap. A page that fails is counted; the last numbers are kept only while they are not older than three intervals
-(details: three rounds of turns). A vdisk that has gone between the list and its page is no error.
+overlap. The main page's numbers are shown before the other pages are asked for; a page that fails is counted, and a
+vdisk that has gone between the list and its page is no error.
+
+Numbers are shown only while they are less than three intervals old (details: three rounds of turns), by the monotonic
+clock and at the moment of the scrape: nothing that a poll under way does can keep them. After that the CVM is down.
 """
 
 import itertools
@@ -13,8 +16,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from ..printable import printable
 from .client import Client, PageError, vdisk_query
 from .main_page import MainPage, VdiskRow, read_main_page
 from .mapping import Selection, load_mapping
@@ -65,12 +70,40 @@ class Poller(CvmSource):
         self._wait = wait or self._stopping.wait
         self._errors: Counter[tuple[str, str]] = Counter()
         self._unrecognised: Counter[str] = Counter()
+        self._unmatched = 0
         self._turns: dict[str, int] = {}
         """The number of the request with which a vdisk's page was last asked for."""
         self._requests = itertools.count()
         self._missing: set[str] = set()
         """Listed vdisks whose page was not there at their last turn: an error if it is not there again."""
         self._conditions: dict[str, str] = {}
+        self._keep = KEEP_INTERVALS * settings.poll_interval
+        self._keep_details = self._keep
+        """Seconds for which numbers are shown after their page was read."""
+        self._created = monotonic()
+        self._changing = threading.Lock()
+
+    @property
+    def status(self) -> Status:
+        """What is known now: what has become too old since the pages were read is not in it any more."""
+        now = self._monotonic()
+        with self._changing:
+            status = self._status
+            snapshot = status.snapshot
+            if snapshot is not None:
+                snapshot = snapshot.not_older(now - self._keep, now - self._keep_details)
+            if snapshot is not status.snapshot:
+                status = replace(status, snapshot=snapshot)
+            is_silent = snapshot is None and (status.up or (status.up is None and now - self._created >= self._keep))
+            if is_silent:
+                status = replace(status, up=False, error=f"no page read for {self._keep:g} s or more")
+            self._status = status
+            return status
+
+    @status.setter
+    def status(self, status: Status) -> None:
+        with self._changing:
+            self._status = status
 
     def start(self) -> None:
         """Poll in a thread of its own: at once, then at every interval."""
@@ -93,34 +126,43 @@ class Poller(CvmSource):
     def poll(self) -> None:
         """Read the pages once and put the new status in place of the old one."""
         began = self._monotonic()
-        before = self.status
         try:
-            snapshot = self._read(before.snapshot, began)
+            snapshot = self._read(self.status.snapshot, began)
         except PageError as error:
             self._fail("main", error)
-            self._finish(began, self._kept(before.snapshot), before.last_success, error.text)
+            self._finish(began, error.text)
         except Exception:  # a thread that ended silently would leave old numbers as if they were new
             _log.exception("cvm %s: an error in benchwatch itself", self.name)
             self._errors["main", "internal"] += 1
-            self._finish(began, self._kept(before.snapshot), before.last_success, "an error in benchwatch, see its log")
+            self._finish(began, "an error in benchwatch, see its log")
         else:
-            self._finish(began, snapshot, snapshot.time)
+            self._show(snapshot)
+            self._finish(began)
 
     def _read(self, previous: Snapshot | None, began: float) -> Snapshot:
-        main = read_main_page(self._client.get("/"))
+        main = read_main_page(self._client.get("/"), self._settings.max_vdisks)
         if not main.recognised:
             raise PageError("not_a_cvm", "the page has nothing that a CVM's main page has")
-        now = self._wall_clock()
+        time, read = self._wall_clock(), self._monotonic()
         self._count(main.unrecognised)
+        self._unmatched += len(main.unmatched)
         self._tell("main", "")
-        unread = len(main.unrecognised)
+        unread = sum(entry.times for entry in main.unrecognised)
         self._tell(
             "main, in part", "unrecognised" if unread else "", f"{unread} things not understood, see nutanix check"
         )
         if previous is not None and _process(previous.main) != _process(main):
             _log.info("cvm %s: Stargate was restarted", self.name)
             previous = None
-        return Snapshot(now, main, self._details(main, previous, began), self._oplog())
+        snapshot = Snapshot(time, main, {}, read=read)
+        if previous is not None:
+            hosted = {row.label for row in main.hosted.rows}
+            details = {vdisk: detail for vdisk, detail in previous.details.items() if vdisk in hosted}
+            snapshot = replace(previous, time=time, main=main, details=details, read=read)
+        self._show(snapshot)
+        details = self._details(main, previous, began)
+        oplog = self._oplog()
+        return replace(snapshot, details=details, oplog=oplog, oplog_read=self._monotonic())
 
     def _oplog(self) -> OplogPage | None:
         if not self._settings.oplog_flush_stats:
@@ -139,6 +181,8 @@ class Poller(CvmSource):
     def _details(self, main: MainPage, previous: Snapshot | None, began: float) -> dict[str, Detail]:
         """The details of the selected vdisks that are still hosted here, some of them read anew."""
         selected = {row.label: row for row in main.hosted.rows if row in self._selection}
+        rounds = math.ceil(len(selected) / max(self._settings.vdisks.max_detail_pages, 1))
+        self._keep_details = self._keep * max(rounds, 1)
         details = self._lasting(previous.details, selected) if previous is not None else {}
         self._turns = {vdisk: turn for vdisk, turn in self._turns.items() if vdisk in selected}
         self._missing.intersection_update(selected)
@@ -179,33 +223,33 @@ class Poller(CvmSource):
             return None
         self._missing.discard(vdisk)
         self._count(page.unrecognised)
-        return Detail(self._wall_clock(), page.vdisks[vdisk])
+        return Detail(self._wall_clock(), page.vdisks[vdisk], self._monotonic())
 
     def _lasting(self, details: Mapping[str, Detail], selected: Mapping[str, VdiskRow]) -> dict[str, Detail]:
         """Details of vdisks that are still here, as long as they may be shown: for three rounds of turns."""
-        rounds = math.ceil(len(selected) / max(self._settings.vdisks.max_detail_pages, 1))
-        oldest = self._wall_clock() - KEEP_INTERVALS * self._settings.poll_interval * rounds
-        return {vdisk: detail for vdisk, detail in details.items() if vdisk in selected and detail.time > oldest}
+        oldest = self._monotonic() - self._keep_details
+        return {vdisk: detail for vdisk, detail in details.items() if vdisk in selected and detail.read > oldest}
 
-    def _kept(self, snapshot: Snapshot | None) -> Snapshot | None:
-        """The snapshot as long as it may be shown."""
-        oldest = self._wall_clock() - KEEP_INTERVALS * self._settings.poll_interval
-        return snapshot if snapshot is not None and snapshot.time > oldest else None
+    def _show(self, snapshot: Snapshot) -> None:
+        """These pages are what is known of the CVM from now on."""
+        self.status = replace(self._status, up=True, last_success=snapshot.time, snapshot=snapshot, error="")
 
-    def _finish(self, began: float, snapshot: Snapshot | None, last_success: float | None, error: str = "") -> None:
-        self.status = Status(
-            polls=self.status.polls + 1,
-            up=not error,
+    def _finish(self, began: float, error: str = "") -> None:
+        status = self.status
+        self.status = replace(
+            status,
+            polls=status.polls + 1,
+            up=bool(status.up) and not error,
             duration=self._monotonic() - began,
-            last_success=last_success,
-            snapshot=snapshot,
-            error=error,
+            error=error or status.error,
             errors=dict(self._errors),
             unrecognised=dict(self._unrecognised),
+            unmatched=self._unmatched,
         )
 
     def _count(self, unrecognised: Iterable[Unrecognised]) -> None:
-        self._unrecognised.update(entry.section for entry in unrecognised)
+        for section, _, times in unrecognised:
+            self._unrecognised[section] += times
 
     def _fail(self, page: str, error: PageError) -> None:
         self._errors[page, error.reason] += 1
@@ -217,7 +261,7 @@ class Poller(CvmSource):
             return
         self._conditions[page] = condition
         if condition:
-            _log.warning("cvm %s: page %s: %s: %s", self.name, page, condition, text)
+            _log.warning("cvm %s: page %s: %s: %s", self.name, page, condition, printable(text))
         else:
             _log.info("cvm %s: page %s: is well again", self.name, page)
 

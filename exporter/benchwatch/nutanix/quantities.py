@@ -6,10 +6,10 @@ operations a second of 4096 bytes. No value is an empty cell, a non-breaking spa
 and without their sign.
 """
 
-import math
 import re
 from typing import Literal, NamedTuple
 
+from ..printable import printable
 from .tables import collapse
 
 Dimension = Literal["", "bytes", "bytes/s", "ops/s", "seconds", "ratio"]
@@ -68,8 +68,24 @@ _BARE = frozenset(name for name, unit in UNITS.items() if unit.dimension in ("by
 _NUMBER = re.compile(r"(\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s].*)?", re.ASCII)
 
 
+LARGEST = 2**64
+"""No program prints a greater number: it would be a number in 64 bits."""
+MAX_NAME = 500
+"""Characters of a name or version that becomes a label's value."""
+
+
 class Unreadable(Exception):
-    """A cell that is neither a number nor one of the signs for no value."""
+    """A cell that is neither a number nor one of the signs for no value, or a name that is none."""
+
+
+def name(text: str) -> str:
+    """A cell's text as a label's value: on one line, nothing in it that a terminal would obey.
+
+    Raises Unreadable for one that is longer than any name.
+    """
+    if len(text) > MAX_NAME:
+        raise Unreadable(text[:MAX_NAME])
+    return printable(collapse(text))
 
 
 class Label(NamedTuple):
@@ -111,11 +127,14 @@ def read_label(group: str, own: str = "") -> Label:
 def number(text: str, unit: Unit = PLAIN) -> float | None:
     """A stripped cell in base units, or None for no value.
 
-    A unit written in the cell goes before the one given, if it measures the same thing. Raises Unreadable for anything
-    else than a finite number that is not negative.
+    A unit written in the cell overrides the one given, if it measures the same thing. Raises Unreadable for anything
+    else than a number that a program can print: not negative, at most LARGEST, a ratio at most 1 (100 %).
     """
-    if text.isdecimal() and len(text) < 16:  # nearly every cell: exact in a float
-        return int(text) * unit.multiply / unit.divide
+    if text.isdecimal() and text.isascii() and len(text) < 16:  # nearly every cell: exact in a float
+        value = int(text) * unit.multiply / unit.divide
+        if value > largest(unit):
+            raise Unreadable(text)
+        return value
     if text in NO_VALUE:
         return None
     match = _NUMBER.fullmatch(text)
@@ -128,6 +147,11 @@ def number(text: str, unit: Unit = PLAIN) -> float | None:
             raise Unreadable(text)
         unit = known
     value = float(match[1]) * unit.multiply / unit.divide
-    if not math.isfinite(value):
+    if value > largest(unit):
         raise Unreadable(text)
     return value
+
+
+def largest(unit: Unit) -> float:
+    """The greatest number of this unit that a page can show, in base units."""
+    return 1 if unit.dimension == "ratio" else LARGEST * unit.multiply / unit.divide

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..printable import printable
 from .client import Client, PageError
 from .main_page import read_main_page
 from .pages import ADVICE, MAIN, OPLOG, fetch
@@ -16,7 +17,7 @@ def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
     try:
         pages = fetch(client, vdisks)
     except PageError as error:
-        print(f"{client.url}: {error.text}.\n\n{ADVICE}", file=sys.stderr)
+        print(f"{client.url}: {printable(error.text)}.\n\n{ADVICE}", file=sys.stderr)
         return 1
     sanitiser = Sanitiser()
     sanitiser.learn(pages.main)
@@ -41,5 +42,5 @@ def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
         "Left as they are: ids, versions, times, all numbers, and texts in places that are not known. Look through it."
     )
     for name, problem in problems.items():
-        print(f"Page {name}: {problem}", file=sys.stderr)
+        print(printable(f"Page {name}: {problem}"), file=sys.stderr)
     return 1 if problems else 0

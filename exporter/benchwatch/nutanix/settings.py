@@ -7,6 +7,7 @@ nutanix:
   connect_timeout: 5s
   deadline: 60s             # for one page, to its last byte
   max_page_bytes: 16777216
+  max_vdisks: 10000         # of each table of vdisks; what is beyond is counted as unrecognised
   oplog_flush_stats: false  # poll /oplog_flush_stats too
   vdisks:                   # whose detail pages are read, besides those in the mapping
     include: ["45269", "vm-.*"]
@@ -30,6 +31,10 @@ from ..durations import Duration
 DEFAULT_PORT = 2009
 MINIMUM_POLL_INTERVAL = 10.0
 """Seconds; a poll costs the CVM work."""
+LONGEST = 86400.0
+"""Seconds, of a duration here: nobody means more, and clocks of the system cannot wait for any number."""
+LARGEST_PAGE = 256 * 1024 * 1024
+MAX_NAME = 200
 
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 
@@ -39,7 +44,7 @@ def base_url(url: str) -> str:
     expected = f"expected http://host or http://host:port (port {DEFAULT_PORT} if none is given)"
     try:
         parts = urlsplit(url)
-        port = parts.port or DEFAULT_PORT
+        port = DEFAULT_PORT if parts.port is None else parts.port
     except ValueError as error:
         raise ValueError(f"{url!r}: {expected}: {error}") from None
     if parts.scheme != "http":
@@ -49,7 +54,7 @@ def base_url(url: str) -> str:
     if parts.path not in ("", "/") or parts.query or parts.fragment or "?" in url or "#" in url:
         raise ValueError(f"{url!r}: {expected}; only fixed pages are read, so no path may be given")
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
-    if not _HOST.fullmatch(host):
+    if not _HOST.fullmatch(host) or not port:
         raise ValueError(f"{url!r}: {expected}")
     return f"http://{host}:{port}"
 
@@ -63,6 +68,8 @@ class CvmSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def __post_init__(self) -> None:
         if not self.name.strip():
             raise ValueError("name: expected the name of the CVM in metrics, got an empty text")
+        if not self.name.isprintable() or len(self.name) > MAX_NAME:
+            raise ValueError(f"name: expected at most {MAX_NAME} printable characters, got {self.name[:MAX_NAME]!r}")
         base_url(self.url)
 
 
@@ -72,6 +79,18 @@ class VdiskDisk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     vm: str = ""
     disk: str = ""
     role: str = ""
+
+
+def mapped(mapping: Mapping[str, VdiskDisk]) -> "Mapped":
+    """The mapping by file names in lower case. Raises ValueError, a sentence, for one that is empty or there twice."""
+    found = {file.strip().lower(): disk for file, disk in mapping.items()}
+    if "" in found:
+        raise ValueError("mapping: expected the uuid or file name of a vdisk, got an empty text")
+    if len(found) < len(mapping):
+        names = [file.strip().lower() for file in mapping]
+        twice = min(name for name in found if names.count(name) > 1)
+        raise ValueError(f"mapping: expected each uuid or file name once, got {twice!r} twice (case does not count)")
+    return found
 
 
 Mapped = Mapping[str, VdiskDisk]
@@ -90,7 +109,7 @@ class VdiskSelection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             for pattern in patterns:
                 try:
                     re.compile(pattern)
-                except re.error as error:
+                except (re.error, OverflowError, RecursionError) as error:
                     raise ValueError(f"{key}: {pattern!r} is no regular expression: {error}") from None
         if self.max_detail_pages < 0:
             raise ValueError(f"max_detail_pages: expected 0 or more pages a poll, got {self.max_detail_pages}")
@@ -105,6 +124,7 @@ class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     connect_timeout: Duration = Duration(5)
     deadline: Duration = Duration(60)
     max_page_bytes: int = 16 * 1024 * 1024
+    max_vdisks: int = 10_000
     oplog_flush_stats: bool = False
     vdisks: VdiskSelection = VdiskSelection()
     mapping: dict[str, VdiskDisk] = {}
@@ -112,15 +132,18 @@ class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     def __post_init__(self) -> None:
         for key in ("poll_interval", "connect_timeout", "deadline"):
-            if not getattr(self, key):
-                raise ValueError(f"{key}: expected more than 0")
+            if not 0 < getattr(self, key) <= LONGEST:
+                raise ValueError(f"{key}: expected more than 0 and at most 1d, got {getattr(self, key):g}s")
         if self.poll_interval < MINIMUM_POLL_INTERVAL and not self.allow_fast_polling:
             raise ValueError(
                 f"poll_interval: expected {MINIMUM_POLL_INTERVAL:g}s or more, got {self.poll_interval:g}s: a poll costs"
                 " the CVM work; to poll faster all the same, set allow_fast_polling: true"
             )
-        if self.max_page_bytes < 1024:
-            raise ValueError(f"max_page_bytes: expected 1024 or more, got {self.max_page_bytes}")
+        if not 1024 <= self.max_page_bytes <= LARGEST_PAGE:
+            raise ValueError(f"max_page_bytes: expected 1024 to {LARGEST_PAGE}, got {self.max_page_bytes}")
+        if self.max_vdisks < 1:
+            raise ValueError(f"max_vdisks: expected 1 or more, got {self.max_vdisks}")
+        mapped(self.mapping)
         if self.mapping and self.mapping_file:
             raise ValueError("mapping_file: expected either mapping or mapping_file, got both")
         for what, values in (

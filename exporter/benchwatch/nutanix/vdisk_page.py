@@ -83,7 +83,7 @@ def read_vdisk_page(html: bytes) -> VdiskPage:
     notes = Notes()
     vdisks: dict[str, VdiskStats] = {}
     seen: set[tuple[str, str]] = set()
-    for table in read_tables(html):
+    for table in read_tables(html, notes):
         vdisk, section = _heading(table)
         if not section:
             if table.columns or any(map(any, table.rows)):

@@ -1,5 +1,6 @@
 """HTTP servers for the simulated CVMs, and everything that can go wrong between a CVM and its reader."""
 
+import gzip
 import socket
 import sys
 import threading
@@ -153,6 +154,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(b"internal error\n", 500)
         elif "redirect" in variations:
             self._head(302, Location=f"http://127.0.0.1:1/h/gflags?from={self.cvm.number}")
+        elif "tangled" in variations:
+            self._send(b"<b></p>" * (15 * 1024 * 1024 // 7), 200)
+        elif "gzip" in variations:
+            body = gzip.compress(b"\0" * HUGE_BYTES)
+            self._head(200, Content_Encoding="gzip", Content_Length=str(len(body)))
+            self.wfile.write(body)
         elif "huge" in variations:
             self._head(200)
             for chunk in _huge():

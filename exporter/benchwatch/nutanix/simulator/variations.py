@@ -77,13 +77,13 @@ def _extra_rows(section: Section) -> Section:
     return replace(section, rows=(("Something new", *new[1:]), *section.rows))
 
 
-def _renamed(rename: Callable[[str], str]) -> Change:
+def _renamed(rename: Callable[[str], str], *sections: str) -> Change:
     def change(section: Section) -> Section:
         where = [column.group for column in section.columns].index("VDisk Name")
         rows = tuple((*row[:where], rename(str(row[where])), *row[where + 1 :]) for row in section.rows)
         return replace(section, rows=rows)
 
-    return each(change, "nfs", "hosted_vdisks")
+    return each(change, *sections or ("nfs", "hosted_vdisks"))
 
 
 def _plain_name(name: str) -> str:
@@ -190,6 +190,10 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
     "names-nested": Variation(
         "file names with spaces and parentheses", _renamed(_nested_name), absent="the vdisks' uuids"
     ),
+    "names-differ": Variation(
+        "NFS:4:0:1 (uuid) in Hosted VDisks, NFS:1 (uuid) in the front-end view",
+        _renamed(lambda name: name.replace("NFS:", "NFS:4:0:", 1), "hosted_vdisks"),
+    ),
     "names-shadow": Variation("shadow clones, name#id@svm", _renamed(lambda name: f"{name}#77@7")),
     **_sections_of("overview", "cluster_state", "nfs", "hosted_vdisks"),
     **_sections_of("ops_and_randomness", "frontend_read_latency", "read_source", "extent_group_up_migration"),
@@ -207,6 +211,8 @@ SERVER_VARIATIONS: Mapping[str, str] = {
     "chunked": "the body comes in chunks",
     "http500": "HTTP status 500",
     "huge": "a body of 100 MB, its length not told",
+    "tangled": "15 MB of tags that no other closes, over which a browser's parser takes hours",
+    "gzip": "a body of 100 MB packed into 100 kB, though none was asked for",
     "redirect": "a redirect to /h/gflags on another port",
     "not-a-cvm": "another server's page",
     "not-http": "something else than HTTP",
