@@ -410,9 +410,9 @@ def test_what_an_encoding_has_not_is_no_reason_to_fail(
     stream.seek(0)
     text = stream.read()
     if form == "json":
-        assert json.loads(text)["others"][0]["name"] == other.name
+        assert json.loads(text)["others"][0]["name"] == r"sl\xf6w"
     else:
-        assert "sl?w" in text
+        assert r"sl\xf6w" in text
         assert f"170 {'µ' if encoding == 'utf-8' else '?'}s" in text
 
 
