@@ -145,3 +145,11 @@ def test_a_last_line_without_its_end_settles_behind_a_prefix(tmp_path: Path) -> 
         pass
     (worker,) = runs.workers
     assert worker.phase == "finished"
+
+
+def test_no_prefix_takes_long_on_any_line() -> None:
+    numbers = b"1." * 55 + b"1 "
+    found = find_prefix(b"".join(numbers + line for line in TEXT.splitlines(keepends=True)), TOOLS)
+    assert found is not None
+    other = b"1." * 5000 + b"x\n"
+    assert found[2].plain(other) == other
