@@ -20,6 +20,7 @@ def test_a_killed_exporter_comes_back_with_the_same_totals_and_state(
     processes.start("fio", ["fio", *job, "--time_based", "--runtime=18", *output], folder=folder)
     other = Exporter(processes, exporter.runs)
     starts: set[float] = set()
+    start = 'benchwatch_run_start_timestamp_seconds{worker="db1"}'
     for _ in range(3):
         time.sleep(2)
         other.kill()
@@ -27,7 +28,6 @@ def test_a_killed_exporter_comes_back_with_the_same_totals_and_state(
         seen = other.page("a")
         running = 'benchwatch_run_state{worker="db1",state="running"}'
         assert pgbench.popen.poll() is not None or seen[running] == 1
-        start = 'benchwatch_run_start_timestamp_seconds{worker="db1"}'
         eventually(lambda: start in other.page("b"), 10, "the first progress line")
         starts.add(other.page("b")[start])
         starts.add(exporter.page("b")[start])
