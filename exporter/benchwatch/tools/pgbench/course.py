@@ -3,7 +3,6 @@
 from .. import Outcome
 from .messages import ClientAborted, Failure, Ignored, RunAborted
 
-
 _KEPT = 100
 """How many errors are remembered; the first are those that say why."""
 
