@@ -189,6 +189,10 @@ class Worker:
                 self._take(stream, data, min(modified, now), now)
                 taken += len(data)
                 more |= len(data) == limit or stream.in_older_part
+            elif (written := stream.written_since(files)) is not None:
+                stream.written = min(written, now)
+                self._written = max(stream.written, self._written)
+                self._date(stream)
         self.caught_up |= not more
         return taken
 

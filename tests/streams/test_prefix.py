@@ -145,3 +145,22 @@ def test_a_last_line_without_its_end_settles_behind_a_prefix(tmp_path: Path) -> 
         pass
     (worker,) = runs.workers
     assert worker.phase == "finished"
+
+
+def test_no_prefix_takes_long_on_any_line() -> None:
+    numbers = b"1." * 55 + b"1 "
+    found = find_prefix(b"".join(numbers + line for line in TEXT.splitlines(keepends=True)), TOOLS)
+    assert found is not None
+    other = b"1." * 5000 + b"x\n"
+    assert found[2].plain(other) == other
+
+
+def test_documents_of_fio_behind_a_prefix_have_their_times(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    data = (RECORDINGS / "fio" / "jsonplus-si1-libaio-qd16-3.42.out").read_bytes()
+    written = []
+    for text in (data, prefixed(data, PREFIXES["kubectl --timestamps"])):
+        assert main(["backfill", str(place("a/disk1.out", text))]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        written.append([line for line in lines if "fio_" in line or "run_state" in line])
+    assert written[0] == written[1]
+    assert len(written[0]) > 1000

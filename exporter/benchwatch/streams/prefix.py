@@ -110,6 +110,7 @@ def _shapes(text: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _shape(prefix: bytes) -> bytes:
+    """Nothing in it is tried twice, so that no line takes long."""
     end = len(prefix.rstrip())
     parts: list[bytes] = []
     if padded := _PADDED.search(prefix):
@@ -120,9 +121,9 @@ def _shape(prefix: bytes) -> bytes:
     for token in _TOKEN.finditer(prefix[:end]):
         text = token[0]
         if token["number"]:
-            parts.append(rb"\d+(?:[.,]\d+)?")
+            parts.append(rb"\d++(?:[.,]\d++)?+")
         elif token["space"]:
-            parts.append(rb"[ \t]+")
+            parts.append(rb"[ \t]++")
         elif token["word"]:
             parts.append(next((one for one in _CLASSES if re.fullmatch(one, text, re.IGNORECASE)), re.escape(text)))
         else:

@@ -55,6 +55,13 @@ class Stream:
     def _born(self) -> float | None:
         return birth(self._files[0].path)
 
+    def written_since(self, files: Mapping[str, FileStatus]) -> float | None:
+        """When the file was last written to, Unix seconds, if that was after it was read: midway, perhaps."""
+        status = files.get(self._files[self._reading].path.name)
+        if self.written is None or status is None or status.modified <= self.written:
+            return None
+        return status.modified
+
     @property
     def size(self) -> int:
         """How much was read of it."""

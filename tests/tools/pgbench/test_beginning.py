@@ -131,3 +131,10 @@ def test_a_failed_run_that_was_copied_long_after_ends_with_its_last_report() -> 
     assert (state.outcome, state.end) == ("failed", 1795168140.0)
     state.written("err", Written(1795999999.0))
     assert state.end == 1795168139.0
+
+
+def test_a_file_that_was_read_midway_through_a_write_is_dated_by_its_end(tmp_path: Path) -> None:
+    output = Output(tmp_path)
+    output.add(REPORT, 5.4)
+    os.utime(output.path, (output.born + 5.402, output.born + 5.402))
+    assert output.add("", 5.402) == (0.402, 5.402)

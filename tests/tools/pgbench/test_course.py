@@ -1,6 +1,11 @@
 """How a run ends, and why; initialisation."""
 
+import pickle
+
 import pytest
+
+from benchwatch.tools.pgbench.course import Course
+from benchwatch.tools.pgbench.messages import Failure, Ignored
 
 from .recordings import ARRIVED, PROGRESS, read, state_of, streams, values
 
@@ -91,3 +96,15 @@ def test_initialisation_belongs_to_the_run_that_follows() -> None:
     assert (state.outcome, state.start, state.end) == ("", None, None)
     state = state_of(text + "pgbench (15.18)\nstarting vacuum...end.\n" + PROGRESS.format(1, 10))
     assert state.start == ARRIVED - 1
+
+
+def test_a_flood_of_errors_is_remembered_by_its_first_and_its_fatal_ones() -> None:
+    course = Course()
+    for number in range(10_000):
+        course.add(Failure(f"error {number}", fatal=number == 7_000))
+    course.progressed = True
+    assert (course.outcome, course.reason) == ("failed", "error 0")
+    assert len(pickle.dumps(course)) < 10_000
+    for _ in range(9_900):
+        course.add(Ignored())
+    assert course.reason == "error 0"

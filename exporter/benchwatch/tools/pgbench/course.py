@@ -3,6 +3,9 @@
 from .. import Outcome
 from .messages import ClientAborted, Failure, Ignored, RunAborted
 
+_KEPT = 100
+"""How many errors are remembered; the first are those that say why."""
+
 
 class Course:
     """Collects what happened; the outcome follows from all of it, in whatever order the streams were read."""
@@ -23,6 +26,7 @@ class Course:
         self._aborted: dict[int, str] = {}
         self._run_aborted = ""
         self._failures: list[Failure] = []
+        self._more = 0  # failures that are not kept
 
     def add(self, message: ClientAborted | Failure | Ignored | RunAborted) -> None:
         """Takes in one message."""
@@ -31,9 +35,19 @@ class Course:
         elif isinstance(message, RunAborted):
             self._run_aborted = message.message
         elif isinstance(message, Failure):
-            self._failures.append(message)
+            self._fail(message)
+        elif self._more:
+            self._more -= 1
         elif self._failures:
             self._failures.pop()
+
+    def _fail(self, message: Failure) -> None:
+        if len(self._failures) < _KEPT:
+            self._failures.append(message)
+            return
+        self._more += 1
+        if message.fatal:
+            self._failures[-1] = message
 
     @property
     def outcome(self) -> Outcome:
