@@ -60,3 +60,13 @@ def test_promtool_accepts_what_all_recordings_give(capsys: pytest.CaptureFixture
     assert page.count("# TYPE fio_") > 15
     checked = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, text=True)
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+
+
+def test_a_parameter_without_a_value_is_not_exported(capsys: pytest.CaptureFixture[str], place: Place) -> None:
+    """To Prometheus a label without a value is no label; fio 3.39 prints a switch such as time_based with none."""
+    folder = place("a/disk1.out", RECORDINGS / "fio" / "json-si1-randrw-3.39.out").parent
+    place("a/run.yaml", b"parameters: {shared_buffers: 16GB, comment: ''}\n")
+    assert main(["metrics", str(folder)]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("benchwatch_run_parameter{")]
+    names = [line.partition('name="')[2].partition('"')[0] for line in lines]
+    assert names == ["name", "rw", "rwmixread", "directory", "size", "bs", "ioengine", "runtime", "shared_buffers"]

@@ -276,7 +276,8 @@ class Worker:
         info = (tool, state.tool_version)
         yield Sample(RUN_INFO, info, 1, tuple(sorted(self._runfile.labels.items())))
         for name, value in {**state.parameters(), **self._runfile.parameters}.items():
-            yield Sample(RUN_PARAMETER, (name, value), 1)
+            if value:
+                yield Sample(RUN_PARAMETER, (name, value), 1)
         for device, role in self._runfile.disks.items():
             yield Sample(RUN_DISK, (device, role), 1)
         for family, moment in (
