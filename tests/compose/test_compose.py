@@ -192,7 +192,7 @@ def test_shared_memory_of_the_machine_is_mounted_by_an_override_only() -> None:
 
 def test_demo_has_no_way_out() -> None:
     inside = {name for name, network in PROJECT["networks"].items() if network.get("internal")}
-    for name, service in SERVICES.items():
+    for service in SERVICES.values():
         if "demo" in service.get("profiles", []):
             assert service.get("network_mode") == "none" or set(service["networks"]) <= inside
     assert set(SERVICES["prometheus"]["networks"]) == {"default", *inside}

@@ -34,7 +34,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum(pgbench_tps{{{RUN}}})", "TPS"),
             unit="short",
             bad="0 while running: a total stall.",
-            none="no report",
+            none=live.NO_REPORT,
             size=(6, 3),
             steps=((None, "text"), (0, RED), (0.001, "text")),
         ),
@@ -44,7 +44,7 @@ def _overview() -> list[dashboard.Panel]:
             now(weighted_latency(f"pgbench_latency_average_seconds{{{RUN}}}", f"pgbench_tps{{{RUN}}}"), "mean"),
             unit="s",
             bad="above the objective, or rising at the same TPS.",
-            none="no report",
+            none=live.NO_LATENCY,
             size=(6, 3),
         ),
         stat(
@@ -53,7 +53,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f'max(pgbench_latency_window_seconds{{{RUN},quantile="0.99"}})', "p99"),
             unit="s",
             bad="many times the mean.",
-            none="no -l",
+            none=live.NO_PERCENTILE,
             size=(6, 3),
         ),
         stat(
@@ -81,7 +81,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum(pgbench_skipped_transactions_total{{{RUN}}})", "skipped"),
             unit="short",
             bad="above 0: the database does not keep up with the rate.",
-            none="no -R",
+            none="none with -R",
             size=(6, 3),
             steps=((None, "text"), (0, GREEN), (1, RED)),
         ),
@@ -91,7 +91,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum(pgbench_retries_total{{{RUN}}})", "retries"),
             unit="short",
             bad="a large part of the transactions: they fight over the same rows.",
-            none="no --max-tries",
+            none="none with --max-tries",
             size=(6, 3),
         ),
     ]
@@ -165,7 +165,7 @@ def _latency() -> list[dashboard.Panel]:
             Query(f"max {_BY} ({peak(f'pgbench_rate_limit_lag_seconds{{{RUN}}}')})", _WORKER),
             unit="s",
             bad="grows: the database cannot keep the rate, and the latency no longer says how fast it is.",
-            none="No run with a rate limit (pgbench -R) in this time range",
+            none="No report of a run with a rate limit (pgbench -R) in this time range",
         ),
     ]
 
@@ -195,14 +195,14 @@ def _failures() -> list[dashboard.Panel]:
             "pgbench_skipped_transactions_total",
             "Transactions a second that were late already and not begun (-R with -L).",
             "above 0: the rate is beyond the database.",
-            "No run with -R and -L in this time range",
+            "No report of a run with -R and -L in this time range",
         ),
         counter(
             "Retries",
             "pgbench_retries_total",
             "Further tries a second (--max-tries).",
             "a large part of the TPS.",
-            "No run with --max-tries in this time range",
+            "No report of a run with --max-tries in this time range",
         ),
     ]
 
@@ -234,7 +234,7 @@ def _results() -> list[dashboard.Panel]:
                 Column("Value #G", "Scale", "short"),
             ],
             bad="a run that is not here has no final report: it runs, failed or was interrupted.",
-            none="No pgbench run has finished",
+            none="No result of pgbench at the end of this time range",
             size=(24, 7),
             sort=("Run", "down"),
         ),
@@ -250,7 +250,7 @@ def _results() -> list[dashboard.Panel]:
                 Column("Value", "Mean latency", "s", width=130),
             ],
             bad="END (the commit) with most of the time: the log device decides.",
-            none="No finished run with pgbench -r",
+            none="No result of pgbench -r at the end of this time range",
             size=(14, 9),
             sort=("Mean latency", "down"),
         ),
