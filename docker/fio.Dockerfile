@@ -4,5 +4,5 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends fio \
  && rm -rf /var/lib/apt/lists/*
 # A named volume on /data takes its owner from here.
-RUN install -d -o 10001 -g 10001 /data
-USER 10001:10001
+RUN install -d -o 10006 -g 10006 /data
+USER 10006:10006

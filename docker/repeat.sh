@@ -4,7 +4,7 @@
 set -eu
 name=$1 worker=$2 objective=$3
 shift 3
-remove_all_but() { ls -d "/pushed/$name-"* | head -n "-$1" | xargs -r rm -r; }
+remove_all_but() { ls -d "/pushed/$name-"* | head -n "-$1" | xargs -r rm -rf || :; }
 stop() {
   trap - TERM INT
   kill $! && wait $! || :

@@ -190,9 +190,8 @@ class Demo:
         config, data = self.folder / "prometheus.yml", self.folder / "prometheus"
         config.write_text(text)
         shutil.rmtree(data, ignore_errors=True)  # what is shown and judged is of this demo alone
-        listen = f"--web.listen-address={self._address('Prometheus')}"
-        storage = [f"--storage.tsdb.path={data}", "--storage.tsdb.retention.time=1d"]
-        return ["prometheus", f"--config.file={config}", *storage, listen]
+        listen = ["--web.cors.origin=", f"--web.listen-address={self._address('Prometheus')}"]
+        return ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={data}", *listen]
 
     def _grafana_settings(self) -> Mapping[str, str]:
         address = ("127.0.0.1", self.ports["Grafana"])

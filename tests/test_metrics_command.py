@@ -71,3 +71,13 @@ def test_names_that_are_not_utf_8_are_printed(capsys: pytest.CaptureFixture[str]
     assert [f'pgbench_clients{{run="{run}",worker="x"}} 4' in out for run in (r"a\\xff", r"a\\xfe")] == [True, True]
     assert main(["metrics", str(folders[0] / "\x1b[31m")]) == 2
     assert r"/a\xff/\x1b[31m: cannot be read" in capsys.readouterr().err
+
+
+def test_a_parameter_without_a_value_is_not_exported(capsys: pytest.CaptureFixture[str], place: Place) -> None:
+    """To Prometheus a label without a value is no label; fio 3.39 prints a switch such as time_based with none."""
+    folder = place("a/disk1.out", RECORDINGS / "fio" / "json-si1-randrw-3.39.out").parent
+    place("a/run.yaml", b"parameters: {shared_buffers: 16GB, comment: ''}\n")
+    assert main(["metrics", str(folder)]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("benchwatch_run_parameter{")]
+    names = [line.partition('name="')[2].partition('"')[0] for line in lines]
+    assert names == ["name", "rw", "rwmixread", "directory", "size", "bs", "ioengine", "runtime", "shared_buffers"]

@@ -70,3 +70,11 @@ def test_setup_does_not_empty_the_environment_of_another_checkout(tmp_path: Path
         f"setup: .venv is a link to {other}, which would be emptied. Remove the link, then start again.\n"
     )
     assert (other / "kept").exists()
+
+
+@pytest.mark.parametrize(("argument", "expected"), [("11", "12 or 13, got 11"), ("--help", "12 or 13, got --help")])
+def test_test_debian_says_which_releases_it_knows(argument: str, expected: str) -> None:
+    done = subprocess.run(
+        [ROOT / "scripts/test-debian", argument], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"test-debian: expected {expected}\n")

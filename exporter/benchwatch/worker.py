@@ -341,7 +341,8 @@ class Worker:
         info = (tool, state.tool_version)
         yield Sample(RUN_INFO, info, 1, tuple(sorted(self._runfile.labels.items())))
         for name, value in {**state.parameters(), **self._runfile.parameters}.items():
-            yield Sample(RUN_PARAMETER, (name, value), 1)
+            if value:
+                yield Sample(RUN_PARAMETER, (name, value), 1)
         for note in self.notes:
             yield Sample(RUN_NOTE, (note,), 1)
         if (repetitions := self.repetition[1]) > 1:

@@ -13,7 +13,7 @@ RUN_INFO = Family(
 RUN_PARAMETER = Family(
     "benchwatch_run_parameter",
     "gauge",
-    "One parameter of the run, as the tool or the run's run.yaml names it; always 1.",
+    "One parameter of the run, as the tool or the run's run.yaml names it; none without a value; always 1.",
     ("name", "value"),
     "runs",
 )

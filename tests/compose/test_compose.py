@@ -33,9 +33,12 @@ LASTING = [name for name, service in SERVICES.items() if service["restart"] != "
 def mounts(name: str) -> dict[str, tuple[str, bool]]:
     """What a service has mounted, by place in the container: source, and whether it may be written."""
     found = {}
-    for text in SERVICES[name].get("volumes", []):
-        source, target, *mode = text.split(":")
-        found[target] = (source, mode != ["ro"])
+    for mount in SERVICES[name].get("volumes", []):
+        if isinstance(mount, str):
+            source, target = mount.split(":")
+            found[target] = (source, True)
+        else:
+            found[mount["target"]] = (mount["source"], not mount["read_only"])
     return found
 
 
@@ -60,8 +63,31 @@ def test_image_is_of_an_exact_version_or_built_here(name: str) -> None:
 def test_versions_are_those_that_the_configuration_was_made_for() -> None:
     images = {service["image"] for service in SERVICES.values()}
     assert {"prom/prometheus:v3.15.0", "prom/alertmanager:v0.34.2", "prom/node-exporter:v1.12.1"} <= images
-    assert any(re.fullmatch(r"grafana/grafana:12\.\d+\.\d+", image) for image in images)
+    assert any(re.fullmatch(r"grafana/grafana:12\.[4-9]\d*\.\d+", image) for image in images)
     assert any(re.fullmatch(r"postgres:(1[789]|[2-9]\d).*", image) for image in images)
+
+
+def test_no_two_services_share_a_user() -> None:
+    """Where one has the machine's /proc, it could look into others of its user. Those that end at once do not count."""
+    users = [SERVICES[name]["user"].partition(":")[0] for name in LASTING]
+    assert len(users) == len(set(users)) == 11
+
+
+def test_node_exporter_has_user_and_group_of_its_own() -> None:
+    assert "/host/proc" in mounts("node-exporter")
+    names = set(SERVICES) - {"node-exporter"}
+    taken = {number for name in names for number in SERVICES[name]["user"].split(":")}
+    assert not taken & set(SERVICES["node-exporter"]["user"].split(":"))
+
+
+@pytest.mark.parametrize(("name", "helper"), [("alertmanager", "alertmanager-volume"), ("grafana", "grafana-password")])
+def test_what_makes_a_volume_ready_is_over_before_its_service_begins(name: str, helper: str) -> None:
+    assert SERVICES[name]["depends_on"][helper] == {"condition": "service_completed_successfully"}
+    assert SERVICES[helper]["image"] == SERVICES[name]["image"], "so that the volume has the owner that its image gives"
+    assert mounts(helper).items() <= mounts(name).items()
+    assert SERVICES[helper]["network_mode"] == "none"
+    groups = {SERVICES[one]["user"].partition(":")[2] for one in (name, helper)}
+    assert len(groups) == 1
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -75,8 +101,10 @@ def test_service_has_no_more_rights_than_it_needs(name: str) -> None:
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert not {"privileged", "pid", "ipc", "devices"} & service.keys()
     assert service.get("network_mode", "none") == "none", "never the machine's network"
-    assert service["mem_limit"] and service["pids_limit"]
-    assert service["logging"]["options"] == {"max-size": "10m", "max-file": "3"}
+    assert service["mem_limit"] == service["memswap_limit"], "nothing of it in swap"
+    assert service["pids_limit"]
+    options = {"max-size": "10m", "max-file": "3"}
+    assert service["logging"] == {"driver": "json-file", "options": options}, "a driver that Podman has too"
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -108,7 +136,10 @@ def test_profiles_add_what_they_say() -> None:
     for name, service in SERVICES.items():
         by_profile.setdefault(" ".join(service.get("profiles", [])), set()).add(name)
     assert by_profile == {
-        "": {"exporter", "node-exporter", "prometheus", "alertmanager", "grafana", "grafana-password"},
+        "": {
+            *("exporter", "node-exporter", "prometheus", "alertmanager", "grafana"),
+            *("alertmanager-volume", "grafana-password"),
+        },
         "demo": {"demo-postgres", "demo-pgbench", "demo-fio", "demo-cvm", "demo-cvm-exporter"},
         "postgres": {"postgres-exporter"},
     }
@@ -123,9 +154,59 @@ def test_mounts_are_in_a_clean_clone_or_volumes_and_only_those_are_written(name:
             tracked = path if path.is_file() else path / ".gitignore" if own else next(path.iterdir())
             assert tracked.exists() and not writable
         elif source.startswith("/"):
-            assert source in ("/proc", "/sys", "/dev/shm") and not writable
+            assert source in ("/proc", "/sys") and not writable
         else:
             assert source in PROJECT["volumes"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_mount_whose_source_is_missing_makes_no_folder(name: str) -> None:
+    for mount in SERVICES[name].get("volumes", []):
+        if isinstance(mount, str):
+            assert mount.partition(":")[0] in PROJECT["volumes"]
+        else:
+            assert (mount["type"], mount["bind"]) == ("bind", {"create_host_path": False})
+
+
+def test_secrets_that_are_not_set_are_an_empty_file_of_the_clone() -> None:
+    for secret in PROJECT["secrets"].values():
+        assert secret["file"] == "./docker/no-password"
+        assert (ROOT / secret["file"]).read_bytes() == b""
+
+
+def test_shared_memory_of_the_machine_is_mounted_by_an_override_only() -> None:
+    override = yaml.safe_load((ROOT / "docker" / "shm.yaml").read_text())
+    ((name, service),) = override["services"].items()
+    assert "/dev/shm" not in mounts(name)
+    (mount,) = service["volumes"]
+    assert mount == {
+        "type": "bind",
+        "source": "/dev/shm",
+        "target": "/dev/shm",
+        "read_only": True,
+        "bind": {"create_host_path": False},
+    }
+    for page in (".env", "docs/container.md", "docs/run.md"):
+        assert "docker/shm.yaml" in (ROOT / page).read_text()
+
+
+def test_demo_has_no_way_out() -> None:
+    inside = {name for name, network in PROJECT["networks"].items() if network.get("internal")}
+    for service in SERVICES.values():
+        if "demo" in service.get("profiles", []):
+            assert service.get("network_mode") == "none" or set(service["networks"]) <= inside
+    assert set(SERVICES["prometheus"]["networks"]) == {"default", *inside}
+
+
+def test_prometheus_lets_no_page_of_another_address_read_its_answers() -> None:
+    assert "--web.cors.origin=" in SERVICES["prometheus"]["command"]
+
+
+def test_documented_rights_of_a_private_clone_cover_what_is_mounted() -> None:
+    text = (ROOT / "docs" / "container.md").read_text()
+    (command,) = re.findall(r"`chmod -R go\+rX ([^`&]*) && chmod go\+x secrets`", text)
+    folders = {source.split("/")[1] for name in SERVICES for source, _ in mounts(name).values() if source[0] == "."}
+    assert folders == {*command.split(), "secrets"}
 
 
 def test_what_users_put_in_is_ignored_by_git_and_what_they_edit_survives_the_documented_update() -> None:

@@ -1,11 +1,14 @@
 """Prometheus' configuration for compose.yaml: what prometheus.yml says, under the names of the services."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tests.compose.test_compose import SERVICES
 from tests.prometheus.programs import FOLDER, output, program
+from tests.prometheus.test_prometheus3 import too_old
 
 NAMES = {
     "127.0.0.1:19777": "exporter:19777",
@@ -18,8 +21,21 @@ def load(name: str) -> dict[str, Any]:
     return yaml.safe_load((FOLDER / name).read_text())
 
 
-def test_promtool_reads_it_without_complaint() -> None:
-    assert "SUCCESS" in output(program("promtool"), "check", "config", FOLDER / "compose.yml")
+def test_promtool_reads_it_without_complaint(tmp_path: Path) -> None:
+    """Whatever promtool there is: that of PROMETHEUS_3 reads all of it, older ones all but the retention."""
+    newest = os.environ.get("PROMETHEUS_3")
+    promtool = Path(newest).with_name("promtool") if newest else Path(program("promtool"))
+    config = load("compose.yml")
+    if too_old(output(promtool, "--version")):
+        config.pop("storage")
+    config["rule_files"] = [f"{FOLDER}/{pattern}" for pattern in config["rule_files"]]
+    (tmp_path / "compose.yml").write_text(yaml.safe_dump(config))
+    assert "SUCCESS" in output(promtool, "check", "config", tmp_path / "compose.yml")
+
+
+def test_what_is_kept_is_said_in_the_file_and_not_by_deprecated_flags() -> None:
+    assert load("compose.yml")["storage"] == {"tsdb": {"retention": {"time": "30d", "size": "10GB"}}}
+    assert not [flag for flag in SERVICES["prometheus"]["command"] if "retention" in flag]
 
 
 def test_is_the_other_one_with_the_names_of_the_services_and_what_the_profiles_add() -> None:
@@ -27,6 +43,7 @@ def test_is_the_other_one_with_the_names_of_the_services_and_what_the_profiles_a
     for address, name in NAMES.items():
         text = text.replace(address, name)
     found = load("compose.yml")
+    found.pop("storage")
     for job in found["scrape_configs"]:
         job.pop("dns_sd_configs", None)
         job.pop("relabel_configs", None)

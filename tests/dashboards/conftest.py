@@ -134,7 +134,8 @@ class Lab:
     def _configure(self) -> Path:
         """The product's own configuration and rules for dashboards, with these addresses, and alerts that fire."""
         config = yaml.safe_load((CHECKOUT / "prometheus/prometheus.yml").read_text())
-        config["scrape_configs"] = [job for job in config["scrape_configs"] if job["job_name"] != "prometheus"]
+        others = ("prometheus", "alertmanager")
+        config["scrape_configs"] = [job for job in config["scrape_configs"] if job["job_name"] not in others]
         for job in config["scrape_configs"]:
             name = "node" if job["job_name"] == "node" else "exporter"
             job["static_configs"] = [{"targets": [self._addresses[name]]}]

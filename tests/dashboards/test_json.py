@@ -144,6 +144,20 @@ def test_every_panel_has_a_known_unit_and_words_for_no_data(path: Path) -> None:
 
 
 @every_dashboard
+def test_words_for_no_data_do_not_say_that_a_program_or_an_option_is_missing(path: Path) -> None:
+    """A query without an answer does not know that: a scrape may be late, a run over, a second without an operation."""
+    for panel in panels(load(path)):
+        words = panel["fieldConfig"]["defaults"].get("noValue", "")
+        programs = (
+            r"-|json|\w*_?exporter|fio|pgbench|target|transaction log|nutanix|detail page|run with|job with|finished"
+        )
+        assert not re.match(rf"(?i)no ({programs})", words), panel["title"]
+        moment = all(target["instant"] and "$__range" not in target["expr"] for target in panel.get("targets", []))
+        if moment and panel["type"] != "text":
+            assert "in this time range" not in words.replace("at the end of this time range", ""), panel["title"]
+
+
+@every_dashboard
 def test_panels_are_core_numbered_and_do_not_overlap(path: Path) -> None:
     dashboard = load(path)
     shown = dashboard["panels"]

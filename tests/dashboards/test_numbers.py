@@ -59,6 +59,30 @@ def one_after_the_other(name: str, last: str = "stale", **labels: str) -> list[d
     ]
 
 
+@pytest.mark.parametrize(
+    ("dashboard", "panel", "shown"),
+    [
+        ("density", "CPU of the host", {"{}": 0.5}),
+        ("density", "Taken by the hypervisor", {"{}": 0.125}),
+        ("density", "Processors of the host", {'{mode="user"}': 0.375, '{mode="steal"}': 0.125}),
+        ("spike", "Processors of the host", {'{mode="user"}': 0.375, '{mode="steal"}': 0.125}),
+    ],
+)
+def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
+    dashboard: str, panel: str, shown: Samples, tmp_path: Path
+) -> None:
+    (path,) = [path for path in FILES if path.stem == dashboard]
+    (target,) = [one for one in targets(load(path)) if one.panel == panel]
+    # The shortest that Grafana makes of it at a moment; a graph's is longer.
+    window = f"{4 * target.minimum_step}s" if target.instant else "20s"
+    loads = [
+        series("node_cpu_seconds_total", f"0+{seconds}x{SECONDS - 8} _x8", instance="h:9100", cpu=cpu, mode=mode)
+        for mode, seconds in (("idle", 0.5), ("user", 0.375), ("steal", 0.125))
+        for cpu in ("0", "1")
+    ]
+    shows(tmp_path, f"round({expression(dashboard, panel, __rate_interval=window)}, 0.0009765625)", loads, shown)
+
+
 def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
     # 14 reports of 1000 transactions at 1 ms, one of 10 at 1 s: 24 s in 14010 transactions.
     loads = pgbench("db1", f"1000x{SECONDS - 11} 10 1000x9", f"0.001x{SECONDS - 11} 1 0.001x9")

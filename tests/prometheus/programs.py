@@ -30,10 +30,10 @@ def program(*names: str) -> str:
     raise AssertionError(f"no {' or '.join(names)} on PATH; scripts/setup installs Debian's packages")
 
 
-def output(*command: str | Path) -> str:
-    """What a program prints; fails with that if its exit code is not 0."""
+def output(*command: str | Path, folder: Path = FOLDER) -> str:
+    """What a program prints that runs in `folder`; fails with that if its exit code is not 0."""
     finished = subprocess.run(
-        [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=FOLDER, timeout=300
+        [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder, timeout=300
     )
     assert finished.returncode == 0, finished.stdout
     return finished.stdout

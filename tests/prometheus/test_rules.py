@@ -28,8 +28,10 @@ FOREIGN = {
     "prometheus_rule_group_iterations_missed_total",
     "prometheus_rule_group_last_duration_seconds",
     "prometheus_rule_evaluation_failures_total",
+    "prometheus_config_last_reload_successful",
+    "alertmanager_config_last_reload_successful",
 }
-"""Metrics that are not the exporter's: Prometheus' own and node_exporter's."""
+"""Metrics that are not the exporter's: those of Prometheus, Alertmanager and node_exporter."""
 
 
 class Rule(NamedTuple):

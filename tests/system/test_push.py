@@ -57,6 +57,9 @@ def second_host() -> Iterator[SecondHost]:
         [*inside, "link", "set", "eth0", "up"],
     )
     try:
+        # For this, ip makes / a slave mount, which it cannot be in a chroot.
+        if subprocess.run([*inside, "link"], capture_output=True, check=False).returncode:
+            pytest.skip("network namespaces can be made here, but not entered: as in a chroot")
         for command in commands:
             subprocess.run(command, check=True)
         yield host

@@ -76,7 +76,7 @@ def _pgbench_table() -> dashboard.Panel:
             Column("Value #F", "Workers", "short"),
         ],
         bad="red: more than 10 % worse. Within 3 % there is no colour: two runs of the same kind differ as much.",
-        none="No pgbench run has finished, or the baseline is none",
+        none="No result of pgbench, or none of the baseline, at the end of this time range",
         size=(24, 7),
         sort=("Run", "down"),
     )
@@ -117,7 +117,7 @@ def _fio_table() -> dashboard.Panel:
             Column("Value #H", "Workers", "short", width=90),
         ],
         bad="red: more than 10 % worse. IOPS at 100 % with a rate limit say nothing; compare the latency then.",
-        none="No fio run has finished, or the baseline is none",
+        none="No result of fio, or none of the baseline, at the end of this time range",
         size=(24, 8),
         sort=("Run", "down"),
     )

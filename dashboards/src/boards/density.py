@@ -2,15 +2,15 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import variables
+from . import disks, variables
 from .board import Board, Row
 from .live import NO_PGBENCH
 from .look import GREEN, ORANGE, RED
 from .panels import graph, stat
-from .queries import RUN, Query, alive, mean, mean_of, now, peak, rate
+from .queries import RUN, Query, alive, mean, mean_of, now, peak, processors
 from .tables import RUN_COMPARED, Column, bars, table, transformation
 
-_NO_RESULT = "No pgbench run has finished"
+_NO_RESULT = "No result of pgbench at the end of this time range"
 _COUNT = f"count by (run) (pgbench_result_tps{{{RUN}}})"
 _TOTAL = f"sum by (run) (pgbench_result_tps{{{RUN}}})"
 _EACH = f"avg by (run) (pgbench_result_tps{{{RUN}}})"
@@ -18,7 +18,6 @@ _EACH = f"avg by (run) (pgbench_result_tps{{{RUN}}})"
 _ALONE = f"scalar(max({_EACH} and ({_COUNT} == scalar(min({_COUNT})))))"
 _WORST = f"min by (run) (pgbench_result_tps{{{RUN}}})"
 _LATENCY = f"max by (run) (pgbench_result_latency_average_seconds{{{RUN}}})"
-_IDLE = 'node_cpu_seconds_total{instance="$host",mode=~"idle|iowait"}'
 _TPS = f"pgbench_tps{{{RUN}}}"
 
 
@@ -46,6 +45,11 @@ def _by_number(title: str, shows: str, value: str, name: str, *, unit: str, bad:
         size=(8, 8),
         before=_points("databases", name),
     )
+
+
+def _lately(expression: str, legend: str) -> Query:
+    """A rate at the end of the time range, over 20 s at least: a machine under full load misses scrapes."""
+    return Query(expression, legend, instant=True, minimum_step="5s")
 
 
 def _now() -> list[dashboard.Panel]:
@@ -90,23 +94,20 @@ def _now() -> list[dashboard.Panel]:
         stat(
             "CPU of the host",
             "Part of the chosen host's processors that is busy, what the hypervisor took (steal) included.",
-            now(
-                f"1 - avg(sum by (cpu) ({rate(_IDLE)}))",
-                "busy",
-            ),
+            _lately(processors('!~"idle|iowait"'), "busy"),
             unit="percentunit",
             bad="near 100 %: more databases only share what there is.",
-            none="no node_exporter",
+            none="no recent samples",
             size=(8, 3),
         ),
         stat(
             "Taken by the hypervisor",
             "Processor time that this machine was ready to use and the hypervisor gave to others "
             "(steal): the CVM and other guests.",
-            now('avg(rate(node_cpu_seconds_total{instance="$host",mode="steal"}[$__rate_interval]))', "steal"),
+            _lately(processors('="steal"'), "steal"),
             unit="percentunit",
             bad="above 5 %: the host has fewer processors left than the guests think.",
-            none="no node_exporter",
+            none="no recent samples",
             size=(8, 3),
             steps=((None, GREEN), (0.05, ORANGE), (0.2, RED)),
         ),
@@ -141,13 +142,10 @@ def _courses() -> list[dashboard.Panel]:
             "Processor time by mode, as part of all processors. steal is what the hypervisor gave to "
             "others, a CVM among them; "
             "where the CVM's own node is scraped, choose it as host.",
-            Query(
-                'avg by (mode) (rate(node_cpu_seconds_total{instance="$host",mode!="idle"}[$__rate_interval])) > 0',
-                "{{mode}}",
-            ),
+            Query(processors('!="idle"', "by (mode) ") + " > 0", "{{mode}}"),
             unit="percentunit",
             bad="system and steal that grow faster than user.",
-            none="No node_exporter in this time range: the Prometheus job `node` scrapes it",
+            none=disks.NONE,
             size=(12, 8),
             stacked=True,
             maximum=1,

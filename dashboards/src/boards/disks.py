@@ -7,7 +7,7 @@ from grafana_foundation_sdk.models import dashboard
 from .panels import graph
 from .queries import Query, await_seconds, node, rate
 
-NONE = "No node_exporter in this time range: the Prometheus job `node` scrapes it"
+NONE = "Nothing measured in this time range: the Prometheus job `node` scrapes node_exporter"
 _OPERATIONS = ("read", "write")
 
 

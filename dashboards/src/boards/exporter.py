@@ -8,7 +8,7 @@ from .look import GREEN, ORANGE, RED
 from .panels import BOTH, NAME, graph, stat, timeline
 from .queries import EXPORTER_JOBS, RUN, Query, now, rate
 
-_NONE = "The exporter is not scraped: is it running, and is it a target of Prometheus?"
+_NONE = "Nothing scraped in this time range: is the exporter running, and is it a target of Prometheus?"
 _PROCESS = 'process_{}{{job="benchwatch-live"}}'
 
 
@@ -164,7 +164,7 @@ def _streams() -> list[dashboard.Panel]:
             ),
             unit="short",
             bad="grows.",
-            none="Everything was understood",
+            none="Nothing counted in this time range as not understood",
         ),
         graph(
             "Pushes",

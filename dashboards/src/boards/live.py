@@ -25,14 +25,13 @@ from .queries import (
 )
 from .tables import Column, table, transformation
 
-_NO_PGBENCH = "no pgbench"
-_NO_FIO = "no fio"
-NO_RUN = "No run in this time range"
-NO_PGBENCH = "No pgbench run in this time range"
-NO_FIO = "No fio run in this time range"
-NO_LOG = "No transaction log in this time range: pgbench -l gives percentiles"
+NO_REPORT, NO_LATENCY, NO_PERCENTILE = "no report now", "no latency now", "no percentile now"
+NO_RUN = "Nothing of a run in this time range"
+NO_PGBENCH = "No report of pgbench in this time range: pgbench -P 1 gives them"
+NO_FIO = "No report of fio in this time range: fio --status-interval=1 gives them"
+NO_LOG = "No percentiles in this time range: pgbench -l gives them"
 NO_BINS = "No percentiles in this time range: fio --output-format=json+ gives them"
-NO_CVM = "No Nutanix CVM is watched. To add one: nutanix.cvms in benchwatch.yaml"
+NO_CVM = "Nothing read of a Nutanix CVM in this time range. To watch one: nutanix.cvms in benchwatch.yaml"
 STATES = {"running": GREEN, "stalled": ORANGE, "failed": RED, "finished": BLUE, "abandoned": "gray"}
 
 PGBENCH_QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
@@ -104,7 +103,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum(pgbench_tps{{{RUN}}})", "TPS"),
             unit="short",
             bad="0 while running: a total stall.",
-            none=_NO_PGBENCH,
+            none=NO_REPORT,
             size=(6, 4),
             steps=((None, "text"), (0, RED), (0.001, "text")),
         ),
@@ -121,7 +120,7 @@ def _overview() -> list[dashboard.Panel]:
             log_delay(),
             unit="s",
             bad="p99 many times the mean: some transactions wait for something that the others do not.",
-            none=_NO_PGBENCH,
+            none=NO_LATENCY,
             size=(6, 4),
             text_mode=BOTH,
         ),
@@ -131,7 +130,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum by (op) (fio_iops{{{RUN}}})", "{{op}}"),
             unit="iops",
             bad="0 while running, or far below the target rate.",
-            none=_NO_FIO,
+            none=NO_REPORT,
             size=(6, 4),
             text_mode=BOTH,
             fixed={"read": BLUE, "write": ORANGE, "trim": "purple", "sync": "yellow"},
@@ -142,7 +141,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f'max by (op) (fio_latency_window_seconds{{{RUN},quantile="0.99"}})', "{{op}}"),
             unit="s",
             bad="above what the database behind it can bear; 1 ms is a common objective for a log device.",
-            none=_NO_FIO,
+            none=NO_PERCENTILE,
             size=(6, 4),
             text_mode=BOTH,
             fixed={"read": BLUE, "write": ORANGE, "trim": "purple", "sync": "yellow"},

@@ -11,7 +11,10 @@ from .queries import VDISK, Query, hdd_reads, now, oplog_writes, vdisk
 from .tables import Column, table
 
 _NAME = "{{role}} {{vdisk}}"
-_NO_DETAILS = "No detail page of a vdisk is read. To add one: nutanix.vdisks.include or the mapping in benchwatch.yaml"
+_NO_DETAILS = (
+    "Nothing read of a vdisk's page in this time range. To have it read: nutanix.vdisks.include or the mapping in "
+    "benchwatch.yaml"
+)
 _CVM = 'cvm=~"$cvm"'
 
 
@@ -310,7 +313,7 @@ def _controller() -> list[dashboard.Panel]:
                 Column("vdisk_name", "Name"),
             ],
             bad="no role: alerts and the live dashboard cannot tell log from data.",
-            none=NO_CVM,
+            none="No vdisk is known at the end of this time range. To watch a CVM: nutanix.cvms in benchwatch.yaml",
             size=(12, 6),
             sort=("Role", "down"),
         ),

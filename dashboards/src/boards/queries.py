@@ -123,6 +123,15 @@ def node(name: str, device: str, more: str = "") -> str:
     return f'node_disk_{name}{{instance="$host",device=~"${device}"{more}}}'
 
 
+def processors(modes: str, by: str = "") -> str:
+    """Part of the processor time of the chosen host that went into modes, which a matcher selects.
+
+    By the time of all modes, not by that of the clock: where scrapes are missing, rates are too low, but all alike.
+    """
+    of_host = 'node_cpu_seconds_total{instance="$host"'
+    return f"sum {by}({rate(f'{of_host},mode{modes}}}')}) / on () group_left () sum({rate(f'{of_host}}}')})"
+
+
 def await_seconds(device: str, operation: str) -> str:
     """Mean time a request to a device took: seconds of all requests by requests; nothing where there were none."""
     seconds = f"sum by (device) ({rate(node(f'{operation}_time_seconds_total', device))})"

@@ -8,7 +8,7 @@ from . import disks, live, variables
 from .board import Board, Row
 from .look import ORANGE, RED
 from .panels import graph, timeline
-from .queries import RUN, VDISK, Query, node, now, oplog_writes, rate
+from .queries import RUN, VDISK, Query, node, now, oplog_writes, processors, rate
 from .tables import Column, table
 
 # What may have moved: name, expression, and the labels that tell its series apart.
@@ -107,12 +107,11 @@ def _alerts() -> dashboard.Panel:
 
 
 def _host() -> list[dashboard.Panel]:
-    cpu = 'node_cpu_seconds_total{instance="$host",mode!="idle"}'
     return [
         graph(
             "Processors of the host",
             "Processor time by mode, as part of all processors.",
-            Query(f"avg by (mode) ({rate(cpu)}) > 0", "{{mode}}"),
+            Query(processors('!="idle"', "by (mode) ") + " > 0", "{{mode}}"),
             unit="percentunit",
             bad="iowait or steal that rise at the moment of the alert.",
             none=disks.NONE,
