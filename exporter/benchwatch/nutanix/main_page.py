@@ -216,13 +216,13 @@ def _joined(frontend: Sequence[VdiskRow], hosted: Sequence[VdiskRow]) -> list[st
     direct = labels.intersection(row.name for row in frontend)
     rest = [row for row in hosted if row.label not in direct]
     by_name = _once((row.name, row.label) for row in rest)
-    by_uuid = _once((vdisk_uuid(row.name), row.label) for row in rest)
-    own = _once((vdisk_uuid(row.name), row.name) for row in frontend)
-    joined = []
-    for row in frontend:
-        uuid = vdisk_uuid(row.name)
-        other = by_uuid.get(uuid, "") if uuid in own else ""
-        joined.append(row.id or (row.name if row.name in direct else by_name.get(row.name, other)))
+    joined = [row.id or (row.name if row.name in direct else by_name.get(row.name, "")) for row in frontend]
+    if not all(joined):  # on most pages the names are the same
+        by_uuid = _once((vdisk_uuid(row.name), row.label) for row in rest)
+        own = _once((vdisk_uuid(row.name), row.name) for row in frontend)
+        for index, row in enumerate(frontend):
+            uuid = vdisk_uuid(row.name)
+            joined[index] = joined[index] or (by_uuid.get(uuid, "") if uuid in own else "")
     return joined
 
 
