@@ -34,3 +34,7 @@ def test_a_lone_value_between_gaps_is_a_dot() -> None:
 
 def test_zero_all_along_is_a_line_at_the_bottom_without_a_peak() -> None:
     assert paths([0, 1], [0, 0], 0) == ["M0 39 1 39 h0"]
+
+
+def test_the_smallest_of_numbers_are_drawn_as_any() -> None:
+    assert paths([0, 100], [0, 2e-308], 2e-308) == ["M0 39 100 3 h0", "M100 3h0"]

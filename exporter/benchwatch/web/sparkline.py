@@ -26,12 +26,11 @@ def sparkline(
     without markup.
     """
     start = end - SECONDS
-    scale = _HEIGHT / peak if peak else 0.0
     lines, top = [], ""
     for begin, after in _pieces(times, values):
         measured = [value or 0.0 for value in values[begin:after]]
         across = [int(time - start) for time in times[begin:after]]
-        down = [int(_BOTTOM - value * scale) for value in measured]
+        down = [int(_BOTTOM - (value / peak * _HEIGHT if peak else 0.0)) for value in measured]
         # A line to itself at the end: with round ends, a lone value is a dot.
         lines.append("M" + "%d %d " * len(across) % (*chain.from_iterable(zip(across, down, strict=True)),) + "h0")
         if peak and peak in measured:

@@ -138,6 +138,21 @@ def test_window_does_not_outlive_a_log_that_went_quiet() -> None:
     assert state.version == version
 
 
+@pytest.mark.parametrize("ahead", [-3600.0, -20.0, 0.0, 20.0, 3600.0])
+def test_windows_go_by_the_clock_that_dates_the_log(ahead: float) -> None:
+    """The benchmark may run on a machine whose clock is set otherwise than the exporter's."""
+    state = new_state()
+    for second in range(5):
+        now = SECOND + second + 1 - ahead
+        feed(state, "log", log(second, 100), "a", now)
+        state.tick(now)
+    assert window_of(state) != {}
+    state.tick(SECOND + 5 - ahead + WAIT - 1)
+    assert window_of(state) != {}
+    state.tick(SECOND + 5 - ahead + WAIT + 2)
+    assert window_of(state) == {}
+
+
 def times_of(state: PgbenchState) -> tuple[float | None, float | None]:
     found = values(state)
     names = ("pgbench_interval_timestamp_seconds", "pgbench_latency_window_timestamp_seconds")

@@ -21,6 +21,7 @@ Times:
 All this depends on what was read from each stream, not on the order in which the streams were read.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterator, Mapping
 
@@ -85,6 +86,7 @@ class PgbenchState:
         self._last_interval: int | None = None  # of the aggregated log
         self._server_version = ""
         self._scale_factor: int | None = None
+        self._behind = math.inf  # seconds from the end of a piece of the log to its arrival, the least
         self._written: dict[str, Written] = {}  # by stream
         self._elapsed: dict[str, float] = {}  # by stream: the seconds of its last progress line
         self._lengths: dict[str, float] = {}  # by stream: the length that its report tells
@@ -100,6 +102,8 @@ class PgbenchState:
                 self._apply_progress(record, stream)
             case Transactions():
                 self._log.add(record, stream)
+                if record.lines:
+                    self._behind = min(arrived - record.end, self._behind)
                 self._course.progressed |= record.lines > 0
             case Interval():
                 self._totals.add_interval(record)
@@ -139,16 +143,20 @@ class PgbenchState:
             self.version += 1
 
     def tick(self, now: float) -> None:
-        """Closes the seconds of the transaction log that waited long enough."""
-        windows = self._log.windows
-        before = windows.closed
-        windows.tick(now)
-        if windows.closed != before:
-            self.version += 1
+        """Closes the seconds of the transaction log that waited long enough, on the clock that dates the log."""
+        if self._behind < math.inf:
+            self._close(now - self._behind)
 
     def reached(self, time: float) -> None:
         """Closes the seconds of the transaction log up to `time`: all of its files have been read that far."""
-        self.tick(time + WAIT)
+        self._close(time + WAIT)
+
+    def _close(self, time: float) -> None:
+        windows = self._log.windows
+        before = windows.closed
+        windows.tick(time)
+        if windows.closed != before:
+            self.version += 1
 
     @property
     def start(self) -> float | None:
