@@ -287,6 +287,12 @@ def test_a_direction_that_no_fio_has_is_counted_once_and_named() -> None:
     assert isinstance(third, Document)
 
 
+def test_directions_are_looked_for_in_json_that_is_not_strict_too() -> None:
+    text = TEXT.replace(b'"jobname" : "rrw"', b'"jobname" : "rrw", "\xff" : 1')
+    assert misread(text) == []
+    assert values(state_of(text))["fio_ios_total", "rrw", "read"] == 41552
+
+
 def at_later(text: bytes) -> bytes:
     return doctored(text, timestamp_ms=decode(text).timestamp_ms + 1000, elapsed=decode(text).jobs[0].elapsed + 1)
 

@@ -200,7 +200,7 @@ def unknown_directions(data: bytes) -> list[str]:
     """What jobs of a document did in directions that no fio has: their names; nothing where it is not strict JSON."""
     try:
         jobs = _KEYS_DECODER.decode(data).jobs
-    except (msgspec.MsgspecError, RecursionError):
+    except (ValueError, RecursionError, msgspec.MsgspecError):
         return []
     names = {name for job in jobs for name, value in job.items() if b'"total_ios"' in bytes(value)}
     return sorted(names - {"read", "write", "trim", "mixed", "sync"})

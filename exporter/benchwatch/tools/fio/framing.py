@@ -111,8 +111,8 @@ class Framer:
     def _text(self, pieces: list[Piece]) -> bool:
         """Give the complete lines; true if a document begins."""
         buffer = self._buffer
-        start = START.search(buffer, self._scanned)
-        value = self._begin_of_value(start.end() if start else len(buffer))
+        value = self._begin_of_value()
+        start = START.search(buffer, self._scanned, len(buffer) if value is None else value + _LONGEST_START)
         if value is not None and not (start and start.start() <= value):
             self._lines(value, pieces)
             self._inside, self._depth = "value", 0
@@ -134,9 +134,9 @@ class Framer:
         self._scanned = held
         return False
 
-    def _begin_of_value(self, end: int) -> int | None:
-        first = _VALUE.match(self._buffer, 0, end) if self._line_begins and not self._scanned else None
-        found = first or _VALUE_LATER.search(self._buffer, self._scanned, end)
+    def _begin_of_value(self) -> int | None:
+        first = _VALUE.match(self._buffer) if self._line_begins and not self._scanned else None
+        found = first or _VALUE_LATER.search(self._buffer, self._scanned)
         if found is None or _PERHAPS_START.match(self._buffer, found.start()):
             return None
         return found.start()
@@ -172,9 +172,11 @@ class Framer:
         """Give the value at the start of the buffer; false if its end has not come yet."""
         buffer = self._buffer
         head = min(LINE_LIMIT, self._limit)
-        is_fio = VERSION.search(buffer, 0, head) is not None
+        end, found = self._scan(min(len(buffer), head))
+        is_fio = found == "open" and len(buffer) >= head and VERSION.search(buffer, 0, head) is not None
+        if is_fio:
+            end, found = self._scan(min(len(buffer), self._limit))
         limit = self._limit if is_fio else head
-        end, found = self._scan(min(len(buffer), limit))
         if found == "end" and VERSION.search(buffer, 0, min(end, head)):
             pieces.append(Stored(self._offset, self._take(end)))
         elif found == "end":
@@ -193,6 +195,8 @@ class Framer:
     def _scan(self, limit: int) -> tuple[int, Literal["end", "broken", "open"]]:
         """Go on to the end of the value, which is broken off by a document of fio itself."""
         buffer = self._buffer
+        if self._scanned >= limit:
+            return self._scanned, "open"
         for token in _TOKEN.finditer(buffer, self._scanned, limit):
             place, first = token.start(), buffer[token.start()]
             if first == _QUOTE:
