@@ -154,8 +154,9 @@ def test_a_page_whose_cells_are_never_closed_is_read() -> None:
 def test_a_page_takes_time_in_proportion_to_its_size(before: bytes, part: bytes) -> None:
     size = 200_000
     small, large = (before + part * (n // len(part)) for n in (size // 8, size))
-    quickest = [min(cpu_seconds(read_tables, html) for _ in range(2)) for html in (small, large)]
-    assert quickest[1] < 24 * quickest[0] + 0.1  # 8 times the page; 64 times the time if each step looked at all of it
+    # 8 times the page; 64 times the time if each step looked at all of it. A busy machine is given another try.
+    tries = ([cpu_seconds(read_tables, html) for html in (small, large)] for _ in range(8))
+    assert any(large_time < 24 * small_time + 0.1 for small_time, large_time in tries)
 
 
 def cpu_seconds(work: Callable[[bytes], object], html: bytes) -> float:

@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..durations import Duration
+from ..errors import excerpt
 
 DEFAULT_PORT = 2009
 MINIMUM_POLL_INTERVAL = 10.0
@@ -110,7 +111,7 @@ class VdiskSelection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
                 try:
                     re.compile(pattern)
                 except (re.error, OverflowError, RecursionError) as error:
-                    raise ValueError(f"{key}: {pattern!r} is no regular expression: {error}") from None
+                    raise ValueError(f"{key}: {excerpt(pattern)} is no regular expression: {error}") from None
         if self.max_detail_pages < 0:
             raise ValueError(f"max_detail_pages: expected 0 or more pages a poll, got {self.max_detail_pages}")
 
