@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.config import RunsSettings
-from benchwatch.exporter import Exporter
-from benchwatch.exposition import PARTS
-from benchwatch.histogram import Buckets
-from benchwatch.runs import Runs
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.exposition import PARTS
+from benchwatch.runs.watcher import Runs
+from benchwatch.server.board import Exporter
+from benchwatch.server.views import WorkerView
+from benchwatch.settings.settings import RunsSettings
 from benchwatch.watch.model import Measured
 from benchwatch.watch.page import LIVE, SLOW, SampleReader, read_page
-from benchwatch.web.model import WorkerView
 
 from .conftest import NOW, RECORDINGS
 from .report.pages import Page

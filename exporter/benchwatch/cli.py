@@ -10,17 +10,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import __version__
-from .backfill import add_parser as add_backfill
+from .backfill.command import add_parser as add_backfill
 from .compare.command import add_parser as add_compare
-from .config import Settings, load_settings
-from .errors import ConfigError
-from .exposition import PARTS, Exposition
-from .histogram import Buckets
 from .launch.command import add_parser as add_run
+from .metrics.buckets import Buckets
+from .metrics.exposition import PARTS, Exposition
 from .nutanix.commands import add_parser
-from .printable import LogFormatter, lines, printable
 from .report.command import add_parser as add_report
+from .settings.settings import Settings, load_settings
+from .values.errors import ConfigError
+from .values.printable import LogFormatter, lines, printable
+from .values.version import VERSION
 from .watch.command import add_parser as add_watch
 
 DEFAULT_ADDRESS = "127.0.0.1:19777"
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="benchwatch", description="Shows a database or storage benchmark while it runs, as Prometheus metrics."
     )
-    parser.add_argument("--version", action="version", version=f"benchwatch {__version__}")
+    parser.add_argument("--version", action="version", version=f"benchwatch {VERSION}")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
         "--log.level", dest="log_level", default="info", choices=("debug", "info", "warning", "error"), help="(info)"
@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from .service import serve
+    from .server.command import serve
 
     base = options.config_file.parent if options.config_file else Path()
     settings = load_settings(options.config_file)
@@ -131,7 +131,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _metrics(options: argparse.Namespace) -> int:
-    from .offline import read_runs
+    from .history.find import read_runs
 
     settings: Settings = load_settings(options.config_file)
     runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))

@@ -11,14 +11,14 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from benchwatch.nutanix.main_page import read_main_page
 from benchwatch.nutanix.metrics import snapshot_samples
+from benchwatch.nutanix.pages.main_page import read_main_page
+from benchwatch.nutanix.pages.tables import read_tables
 from benchwatch.nutanix.simulator.document import Document, Style, render
 from benchwatch.nutanix.simulator.load import Load, Stream
 from benchwatch.nutanix.simulator.sections import Vdisk, frontend, frontend_row, hosted, hosted_row
 from benchwatch.nutanix.snapshot import Snapshot
-from benchwatch.nutanix.tables import read_tables
-from benchwatch.service import relax_collector
+from benchwatch.server.command import relax_collector
 
 REPETITIONS = 25
 

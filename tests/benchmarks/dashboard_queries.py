@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.dashboards.grafana import FILES, Prometheus, Target, Value, View, load, targets
 
-from benchwatch.histogram import Buckets
+from benchwatch.metrics.buckets import Buckets
 
 _END = 1_790_000_000
 _QUANTILES = ("0.5", "0.95", "0.99", "0.999", "1")

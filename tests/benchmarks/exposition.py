@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from benchwatch.exposition import Exposition, Family, HistogramValue, Sample
-from benchwatch.histogram import Buckets
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.exposition import Exposition, Family, HistogramValue, Sample
 
 GAUGES = [Family(f"bench_value_{n}_seconds", "gauge", "A value, seconds.", ("op",)) for n in range(25)]
 LATENCY = Family("bench_latency_seconds", "histogram", "Latency, seconds.", ("op",))

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchwatch.histogram import BIN_OF_KEY, Buckets
+from benchwatch.metrics.buckets import BIN_OF_KEY, Buckets
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.document import decode
 from benchwatch.tools.fio.framing import Framer

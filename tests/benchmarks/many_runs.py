@@ -14,9 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchwatch.config import RunsSettings
-from benchwatch.histogram import Buckets
-from benchwatch.runs import Runs
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.runs.watcher import Runs
+from benchwatch.settings.settings import RunsSettings
 
 RECORDING = Path(__file__).parents[1] / "recordings/pgbench/tpcb-15.18.out"
 

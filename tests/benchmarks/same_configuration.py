@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from benchwatch.compare.comparison import Comparisons, compare
 from benchwatch.compare.experiment import Experiment, load
 from benchwatch.compare.text import interval, level, percent
-from benchwatch.config import RunsSettings
+from benchwatch.settings.settings import RunsSettings
 from demo_postgres import Postgres
 from demo_processes import Processes
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchwatch.histogram import Buckets
+from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.pgbench import PGBENCH
 
 CHUNK = 1 << 20

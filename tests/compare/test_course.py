@@ -6,7 +6,7 @@ import pytest
 
 from benchwatch.compare.course import Course, course, together
 from benchwatch.compare.experiment import load
-from benchwatch.config import RunsSettings
+from benchwatch.settings.settings import RunsSettings
 
 from .made import START, place
 

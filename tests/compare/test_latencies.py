@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from benchwatch.compare.latencies import Latencies, read_latencies
-from benchwatch.config import RunsSettings
-from benchwatch.histogram import BINS, Buckets, quantiles
-from benchwatch.offline import find_runs
+from benchwatch.history.find import find_runs
+from benchwatch.metrics.buckets import BINS, Buckets, quantiles
+from benchwatch.settings.settings import RunsSettings
 
 
 def read(path: Path) -> dict[tuple[str, ...], Latencies]:

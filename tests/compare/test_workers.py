@@ -5,10 +5,10 @@ import pytest
 from benchwatch.compare.latencies import read_latencies
 from benchwatch.compare.measures import TOOLS
 from benchwatch.compare.workers import Worker
-from benchwatch.config import RunsSettings
-from benchwatch.histogram import Buckets
-from benchwatch.offline import find_runs
-from benchwatch.timeline import read_timelines
+from benchwatch.history.find import find_runs
+from benchwatch.history.timeline import read_timelines
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.settings.settings import RunsSettings
 
 
 @pytest.mark.parametrize("version", ["3.33", "3.42"])

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from benchwatch.config import Settings, load_settings
-from benchwatch.durations import Duration
+from benchwatch.settings.settings import Settings, load_settings
+from benchwatch.values.durations import Duration
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "compose.yaml").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchwatch.families import SECTIONS
+from benchwatch.server.catalogue import SECTIONS
 
 from .grafana import DASHBOARDS, FILES, Json, load, panels, targets
 

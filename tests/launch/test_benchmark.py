@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.errors import ConfigError
 from benchwatch.launch.benchmark import Benchmark, find_benchmark, recordable, without_passwords
+from benchwatch.values.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from benchwatch.cli import main
 
-from ..web.serving import FakeBoard, served
+from ..server.serving import FakeBoard, served
 from .launching import Place, eventually
 
 WRITES_LOG = """

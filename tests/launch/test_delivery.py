@@ -9,12 +9,12 @@ from pathlib import Path
 import bcrypt
 import pytest
 
-from benchwatch.errors import ConfigError
 from benchwatch.launch.delivery import Delivery
 from benchwatch.launch.record import Record
-from benchwatch.web.webconfig import load_web_config
+from benchwatch.server.webconfig import load_web_config
+from benchwatch.values.errors import ConfigError
 
-from ..web.serving import FakeBoard, Served, served
+from ..server.serving import FakeBoard, Served, served
 from .launching import eventually
 
 

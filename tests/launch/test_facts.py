@@ -7,7 +7,7 @@ import pytest
 from benchwatch.launch.benchmark import find_benchmark
 from benchwatch.launch.facts import find_facts
 from benchwatch.launch.fio import read_command
-from benchwatch.launch.host import Host
+from benchwatch.machine.host import Host
 
 OURS = """\
 27 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

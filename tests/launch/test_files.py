@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from benchwatch.launch.files import OwnFiles, place_log
-from benchwatch.launch.host import Host
 from benchwatch.launch.record import Record
+from benchwatch.machine.host import Host
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.errors import ConfigError
 from benchwatch.launch.fio import FioCommand, final_figures, prepare, read_command, read_version, without_documents
+from benchwatch.values.errors import ConfigError
 
 from ..conftest import RECORDINGS
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.host import Host
+from benchwatch.machine.host import Host
 
 CPU = "processor\t: 0\nmodel name\t: Xeon 6\nflags\t\t: fpu hypervisor sse\n\nprocessor\t: 1\nmodel name\t: Xeon 6\n"
 MEMORY = (

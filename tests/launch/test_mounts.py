@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.mounts import Storage
+from benchwatch.machine.mounts import Storage
 
 MOUNTS = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro

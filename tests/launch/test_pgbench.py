@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.errors import ConfigError
 from benchwatch.launch.pgbench import PgbenchCommand, prepare, read_command, read_version
+from benchwatch.values.errors import ConfigError
 
 LOG = Path("/logs/db1")
 ROOM = 1e12

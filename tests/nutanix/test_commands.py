@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.nutanix.main_page import read_main_page
+from benchwatch.nutanix.pages.main_page import read_main_page
+from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
 from benchwatch.nutanix.sanitise import Sanitiser, numbers
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
-from benchwatch.nutanix.vdisk_page import read_vdisk_page
 
 
 @pytest.fixture

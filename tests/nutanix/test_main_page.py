@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.nutanix.main_page import Disk, MainPage, VdiskRow, file_name, read_main_page, vdisk_uuid
-from benchwatch.nutanix.notes import Unrecognised
+from benchwatch.nutanix.pages.main_page import Disk, MainPage, VdiskRow, file_name, read_main_page, vdisk_uuid
+from benchwatch.nutanix.pages.notes import Unrecognised
 
 GIB = 1024**3
 MIB = 1024**2

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.exposition import Exposition
-from benchwatch.nutanix.main_page import read_main_page
+from benchwatch.metrics.exposition import Exposition
 from benchwatch.nutanix.metrics import FAMILIES, CvmSource
-from benchwatch.nutanix.oplog_page import read_oplog_page
+from benchwatch.nutanix.pages.main_page import read_main_page
+from benchwatch.nutanix.pages.oplog_page import read_oplog_page
+from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
 from benchwatch.nutanix.settings import VdiskDisk
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.variations import write
 from benchwatch.nutanix.snapshot import Detail, Snapshot, Status
-from benchwatch.nutanix.vdisk_page import read_vdisk_page
 
 GOLDEN = Path(__file__).parent / "published.prom"
 VDISK = "31181823"

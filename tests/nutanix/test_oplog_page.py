@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.nutanix.oplog_page import read_oplog_page
+from benchwatch.nutanix.pages.oplog_page import read_oplog_page
 
 
 def page(*cells: str) -> bytes:

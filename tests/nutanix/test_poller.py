@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from benchwatch.durations import Duration
-from benchwatch.exposition import Exposition
+from benchwatch.metrics.exposition import Exposition
 from benchwatch.nutanix import poller as poller_module
 from benchwatch.nutanix.client import Client
 from benchwatch.nutanix.poller import Poller, start_pollers, stop_pollers
 from benchwatch.nutanix.settings import CvmSettings, NutanixSettings, VdiskDisk, VdiskSelection
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
+from benchwatch.values.durations import Duration
 
 DATA_UUID = "5f0d7d8e-3a52-4c0b-9f0e-000000045269"
 ALL = VdiskSelection(include=(".*",))

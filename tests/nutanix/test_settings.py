@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.config import load_settings
-from benchwatch.durations import Duration
-from benchwatch.errors import ConfigError
-from benchwatch.nutanix.main_page import VdiskRow
 from benchwatch.nutanix.mapping import Selection, load_mapping
+from benchwatch.nutanix.pages.main_page import VdiskRow
 from benchwatch.nutanix.settings import NutanixSettings, VdiskDisk, VdiskSelection, base_url
+from benchwatch.settings.settings import load_settings
+from benchwatch.values.durations import Duration
+from benchwatch.values.errors import ConfigError
 
 UUID = "1a8ef41c-ae3f-4293-a46e-49d7e6c1c907"
 

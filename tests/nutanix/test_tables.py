@@ -3,8 +3,8 @@ from collections.abc import Callable
 
 import pytest
 
-from benchwatch.nutanix.notes import Notes, Unrecognised
-from benchwatch.nutanix.tables import Table, read_tables
+from benchwatch.nutanix.pages.notes import Notes, Unrecognised
+from benchwatch.nutanix.pages.tables import Table, read_tables
 
 
 def read(html: str) -> Table:

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from benchwatch.nutanix.histogram_table import Histogram
-from benchwatch.nutanix.main_page import MainPage, read_main_page
-from benchwatch.nutanix.notes import Unrecognised
+from benchwatch.nutanix.pages.histogram_table import Histogram
+from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
+from benchwatch.nutanix.pages.notes import Unrecognised
+from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import SCENE_NAMES, Cluster
 from benchwatch.nutanix.simulator.document import Document
 from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, write
-from benchwatch.nutanix.vdisk_page import VdiskStats, read_vdisk_page
 
 SAME = [name for name, variation in PAGE_VARIATIONS.items() if not variation.absent]
 """After these, the parsers must read exactly what they read before."""

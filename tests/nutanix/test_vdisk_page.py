@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.nutanix.histogram_table import Histogram
-from benchwatch.nutanix.notes import Unrecognised
-from benchwatch.nutanix.vdisk_page import Share, VdiskPage, VdiskStats, read_vdisk_page
+from benchwatch.nutanix.pages.histogram_table import Histogram
+from benchwatch.nutanix.pages.notes import Unrecognised
+from benchwatch.nutanix.pages.vdisk_page import Share, VdiskPage, VdiskStats, read_vdisk_page
 
 VDISK = "31181841"
 MIB = 1024**2

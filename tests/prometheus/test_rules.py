@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from benchwatch.durations import Duration
-from benchwatch.families import SECTIONS
+from benchwatch.server.catalogue import SECTIONS
+from benchwatch.values.durations import Duration
 from tests.prometheus.programs import FOLDER, output, program
 
 RULE_FILES = sorted((FOLDER / "rules").glob("*.yml"))

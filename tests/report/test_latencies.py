@@ -2,8 +2,8 @@ import math
 
 import numpy as np
 
+from benchwatch.history.timeline import Series
 from benchwatch.report.latencies import Latencies, curve, density, populated, read
-from benchwatch.timeline import Series
 from benchwatch.tools.fio.metrics import COMPLETION_LATENCY as FAMILY
 
 START = 1000.0

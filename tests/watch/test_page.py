@@ -4,13 +4,13 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.exposition import Exposition, Family, Sample
+from benchwatch.metrics.exposition import Exposition, Family, Sample
 from benchwatch.nutanix import families as nutanix
-from benchwatch.process import FAMILIES as PROCESS
-from benchwatch.tools.table import TOOLS
+from benchwatch.runs.families import FAMILIES as RUNS
+from benchwatch.server.process import FAMILIES as PROCESS
+from benchwatch.tools.registry import TOOLS
 from benchwatch.watch.model import Cvm, Measured, Page
 from benchwatch.watch.page import LIVE, SLOW, SampleReader, read_page
-from benchwatch.worker_metrics import FAMILIES as RUNS
 
 from ..conftest import RECORDINGS
 

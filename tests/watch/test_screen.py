@@ -1,9 +1,9 @@
 import pytest
 from rich.text import Text
 
+from benchwatch.values import numbers as figures
 from benchwatch.watch.model import Alert, Cvm, Measured, Page, Vdisk
 from benchwatch.watch.screen import Moment, Screen
-from benchwatch.web import figures
 
 from .pages import NOW, URL, moment, pgbench, rendered, row, screen_of, shown
 

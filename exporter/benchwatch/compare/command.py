@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..arguments import duration
-from ..config import load_settings
-from ..errors import ConfigError
-from ..printable import printable
+from ..settings.settings import load_settings
+from ..values.arguments import duration
+from ..values.errors import ConfigError
+from ..values.printable import printable
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:

@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..config import RunsSettings
-from ..errors import ConfigError
-from ..histogram import Buckets
-from ..offline import chosen, find_runs
-from ..runfile import NAME, SUFFIX, load_runfile
-from ..streams.names import label
-from ..timeline import Timeline, read_timelines
+from ..history.find import chosen, find_runs
+from ..history.timeline import Timeline, read_timelines
+from ..metrics.buckets import Buckets
+from ..settings.record import NAME, SUFFIX, load_runfile
+from ..settings.settings import RunsSettings
+from ..values.errors import ConfigError
+from ..values.names import label
 from .latencies import Group, Latencies, read_latencies
 from .measured import Run, measure
 from .measures import CPU, THROUGHPUT, TOOLS

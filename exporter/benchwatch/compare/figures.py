@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..histogram import LOWER_NS, UPPER_NS, bins, quantiles
+from ..metrics.buckets import LOWER_NS, UPPER_NS, bins, quantiles
 from .course import Course
 from .latencies import Group, Latencies
 from .measures import (

@@ -1,6 +1,6 @@
 """Every latency of a run by time and bin: pgbench's transaction log, fio's json+ documents.
 
-Percentiles of any part of a run, and of several workers together, are read from the summed bins (benchwatch.histogram)
+Percentiles of any part of a run, and of several workers together, are read from the summed bins (metrics.buckets)
 and never from other percentiles. Pieces of time are whole seconds of a transaction log, cut where a part of the run is
 to begin, and the time between two documents.
 """
@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..histogram import BINS, UPPER_NS, Counts, bins
-from ..streams.layout import StreamPlan
-from ..tools import Begin, Parser
+from ..metrics.buckets import BINS, UPPER_NS, Counts, bins
+from ..runs.layout import StreamPlan
+from ..tools.api import Begin, Parser
 from ..tools.fio.document import Document
 from ..tools.fio.snapshot import Snapshot, take
 from ..tools.pgbench.log import is_whole

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ..printable import printable
+from ..values.printable import printable
 from .comparison import Comparison, Comparisons
 from .description import describe
 from .text import cells, heading, level, sentence

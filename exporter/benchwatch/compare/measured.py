@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..exposition import Sample
-from ..timeline import Timeline
+from ..history.timeline import Timeline
+from ..metrics.exposition import Sample
+from ..runs.families import RUN_INFO, RUN_PARAMETER
 from ..tools.fio.snapshot import APART
-from ..worker_metrics import RUN_INFO, RUN_PARAMETER
 from .course import Course, together
 from .figures import Figure, distribution, of_summary, rates, results
 from .latencies import Group

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..printable import printable
+from ..values.printable import printable
 from .comparison import Comparison, Comparisons
 from .description import describe
 from .text import cells, heading, level, sentence

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..timeline import Timeline
+from ..history.timeline import Timeline
 from .course import Course, course
 from .latencies import Group, Latencies
 from .measures import Names

@@ -16,8 +16,8 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ..errors import ConfigError
-from ..tools.table import TOOLS
+from ..tools.registry import TOOLS
+from ..values.errors import ConfigError
 
 _VALUE_FOLLOWS = frozenset(
     {"-u", "-g", "-U", "-p", "-l", "-h", "-o", "--user", "--group", "--output", "--name", "--hostname", "--network"}

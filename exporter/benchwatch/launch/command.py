@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..arguments import count, duration
-from ..durations import Duration
-from ..errors import ConfigError
-from ..runfile import NAME, SUFFIX, check_label
-from ..streams.names import check_name
+from ..settings.record import NAME, SUFFIX, check_label
+from ..values.arguments import count, duration
+from ..values.durations import Duration
+from ..values.errors import ConfigError
+from ..values.names import check_name
 from .benchmark import Benchmark, find_benchmark
 from .record import Record
 

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import requests
 
-from ..errors import ConfigError
-from ..runfile import SUFFIX
-from ..streams.push import LARGEST_PIECE, STREAM
+from ..runs.append import LARGEST_PIECE, STREAM
+from ..settings.record import SUFFIX
+from ..values.errors import ConfigError
 from .child import leave_signals
 from .record import Record
 

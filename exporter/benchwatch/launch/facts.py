@@ -10,10 +10,11 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import ConfigError
-from . import fio, pgbench, postgres, question
+from ..machine import question
+from ..machine.host import Host
+from ..values.errors import ConfigError
+from . import fio, pgbench, postgres
 from .benchmark import Benchmark
-from .host import Host
 
 _PATIENCE = 3.0
 """Seconds for each of two questions: the tool's version, the server. ssh alone may take one."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from .host import Host
+from ..machine.host import Host
 from .record import Record
 
 _MEMORY = Path("/dev/shm")

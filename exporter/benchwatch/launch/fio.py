@@ -16,14 +16,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import ConfigError
-from ..histogram import Buckets
-from ..printable import printable
-from ..tools import Begin, Misread
+from ..metrics.buckets import Buckets
+from ..tools.api import Begin, Misread
 from ..tools.fio import FIO
 from ..tools.fio.framing import Framer, Text
 from ..tools.fio.metrics import RESULT_IOPS, RESULT_LATENCY, RESULT_LATENCY_AVERAGE
 from ..tools.fio.options import Options, is_set, runtime, seconds
+from ..values.errors import ConfigError
+from ..values.printable import printable
 from .preparation import Preparation
 
 _NO_BENCHMARK = frozenset(

@@ -11,12 +11,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import ConfigError
+from ..machine.host import Host
+from ..values.errors import ConfigError
 from . import child, fio, pgbench, sinks
 from .benchmark import Benchmark, recordable
 from .facts import ask_version, find_facts
 from .files import OwnFiles, place_log
-from .host import Host
 from .preparation import Preparation
 from .record import Record
 from .terminal import STDERR, STDOUT, Terminal

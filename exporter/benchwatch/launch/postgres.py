@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from . import question
+from ..machine import question
 from .benchmark import Benchmark
 
 _ALWAYS = (

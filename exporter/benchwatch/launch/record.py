@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from ..config import RunsSettings
-from ..errors import ConfigError
-from ..runfile import SUFFIX, load_runfile
+from ..settings.record import SUFFIX, load_runfile
+from ..settings.settings import RunsSettings
+from ..values.errors import ConfigError
 
 _SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-from ..printable import lines
+from ..values.printable import lines
 from .child import signals_held
 from .sinks import Sink, write_to
 

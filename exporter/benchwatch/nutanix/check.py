@@ -5,16 +5,16 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
-from ..exposition import Exposition
-from ..printable import printable
+from ..metrics.exposition import Exposition
+from ..values.printable import printable
 from .client import Client, PageError
-from .main_page import CLUSTER, FRONTEND, HOSTED, OVERVIEW, MainPage
+from .fetch import ADVICE, MAIN, OPLOG, Pages, fetch
 from .metrics import CvmSource
-from .notes import Unrecognised
-from .oplog_page import OplogPage, read_oplog_page
-from .pages import ADVICE, MAIN, OPLOG, Pages, fetch
+from .pages.main_page import CLUSTER, FRONTEND, HOSTED, OVERVIEW, MainPage
+from .pages.notes import Unrecognised
+from .pages.oplog_page import OplogPage, read_oplog_page
+from .pages.vdisk_page import SECTION_NAMES, VdiskPage, read_vdisk_page
 from .snapshot import Detail, Snapshot, Status
-from .vdisk_page import SECTION_NAMES, VdiskPage, read_vdisk_page
 
 MOST_LINES = 50
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import requests
 import urllib3
 
-from .. import __version__
+from ..values.version import VERSION
 from .deadline import Deadline, DeadlineAdapter
 from .settings import base_url
 
@@ -87,7 +87,7 @@ class Client:
         self._session.trust_env = False
         self._session.mount("http://", DeadlineAdapter(self._deadline))
         self._session.headers = requests.structures.CaseInsensitiveDict(
-            {"User-Agent": f"benchwatch/{__version__}", "Accept-Encoding": "identity", "Connection": "close"}
+            {"User-Agent": f"benchwatch/{VERSION}", "Accept-Encoding": "identity", "Connection": "close"}
         )
 
     def get(self, path: Path, query: str = "") -> bytes:

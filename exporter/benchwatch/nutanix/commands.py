@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import count, duration
-from ..durations import Duration
-from ..errors import ConfigError
+from ..values.arguments import count, duration
+from ..values.durations import Duration
+from ..values.errors import ConfigError
 from .settings import DEFAULT_PORT
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from ..config import read_yaml
-from ..errors import ConfigError
-from .main_page import VdiskRow, file_name
+from ..values.errors import ConfigError
+from ..values.yaml import read_yaml
+from .pages.main_page import VdiskRow, file_name
 from .settings import Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 
 

@@ -4,14 +4,14 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 
-from ..exposition import Family, Sample
+from ..metrics.exposition import Family, Sample
 from . import families as f
-from .histogram_table import Histogram
-from .main_page import Disk, MainPage, VdiskTable, file_name, vdisk_uuid
-from .overview import Overview
+from .pages.histogram_table import Histogram
+from .pages.main_page import Disk, MainPage, VdiskTable, file_name, vdisk_uuid
+from .pages.overview import Overview
+from .pages.vdisk_page import Share
 from .settings import Mapped, VdiskDisk
 from .snapshot import Detail, Snapshot, Status
-from .vdisk_page import Share
 
 _OVERVIEW: Mapping[str, Family] = {
     "content_cache_hit_ratio": f.CACHE_HITS,

@@ -19,16 +19,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..printable import printable
+from ..values.printable import printable
 from .client import Client, PageError, vdisk_query
-from .main_page import MainPage, VdiskRow, read_main_page
 from .mapping import Selection, load_mapping
 from .metrics import CvmSource
-from .notes import Unrecognised
-from .oplog_page import OplogPage, read_oplog_page
+from .pages.main_page import MainPage, VdiskRow, read_main_page
+from .pages.notes import Unrecognised
+from .pages.oplog_page import OplogPage, read_oplog_page
+from .pages.vdisk_page import read_vdisk_page
 from .settings import CvmSettings, Mapped, NutanixSettings
 from .snapshot import Detail, Snapshot, Status
-from .vdisk_page import read_vdisk_page
 
 KEEP_INTERVALS = 3
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from html import escape, unescape
 from urllib.parse import quote
 
-from .main_page import MainPage, file_name
-from .tables import collapse
+from .pages.main_page import MainPage, file_name
+from .pages.tables import collapse
 
 _TAG = re.compile(r"(<[A-Za-z/!][^<>]*>)")
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")

@@ -4,12 +4,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..printable import printable
+from ..values.printable import printable
 from .client import Client, PageError
-from .main_page import read_main_page
-from .pages import ADVICE, MAIN, OPLOG, fetch
+from .fetch import ADVICE, MAIN, OPLOG, fetch
+from .pages.main_page import read_main_page
+from .pages.vdisk_page import read_vdisk_page
 from .sanitise import Sanitiser, numbers
-from .vdisk_page import read_vdisk_page
 
 
 def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:

@@ -26,8 +26,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ..durations import Duration
-from ..errors import excerpt
+from ..values.durations import Duration
+from ..values.errors import excerpt
 
 DEFAULT_PORT = 2009
 MINIMUM_POLL_INTERVAL = 10.0

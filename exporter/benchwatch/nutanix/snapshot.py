@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from .main_page import MainPage
-from .oplog_page import OplogPage
-from .vdisk_page import VdiskStats
+from .pages.main_page import MainPage
+from .pages.oplog_page import OplogPage
+from .pages.vdisk_page import VdiskStats
 
 
 @dataclass(frozen=True)

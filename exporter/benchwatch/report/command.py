@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import duration
-from ..errors import ConfigError
-from ..printable import printable
+from ..values.arguments import duration
+from ..values.errors import ConfigError
+from ..values.printable import printable
 
 if TYPE_CHECKING:
     from .page import Section
@@ -65,11 +65,11 @@ def _report(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace) -> int:
     from ..compare.latencies import read_latencies
-    from ..config import load_settings
-    from ..histogram import Buckets
-    from ..offline import find_runs
-    from ..runfile import SUFFIX
-    from ..timeline import timelines
+    from ..history.find import find_runs
+    from ..history.timeline import timelines
+    from ..metrics.buckets import Buckets
+    from ..settings.record import SUFFIX
+    from ..settings.settings import load_settings
     from . import style
     from .contents import document
     from .measures import NAMES

@@ -10,7 +10,7 @@ from ..compare.experiment import fault as fault
 from ..compare.measured import ALL, Run
 from ..compare.measures import MEASURES
 from ..compare.text import heading, interval, level, percent, quantity, row_title, sentence
-from ..printable import in_html
+from ..values.printable import in_html
 from . import plots, style
 from .figures import Figure, Key
 from .page import Section

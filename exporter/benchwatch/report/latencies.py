@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..timeline import Series
+from ..history.timeline import Series
 from .lines import Array, interval
 
 _SLACK = 0.1

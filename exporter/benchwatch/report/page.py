@@ -7,8 +7,8 @@ forbids scripts and all that comes from elsewhere, should something get through 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .. import __version__
-from ..printable import in_html
+from ..values.printable import in_html
+from ..values.version import VERSION
 from . import style
 from .figures import Figure, Key
 
@@ -85,7 +85,7 @@ def page(
         f'<header><h1>{in_html(title)}</h1><p class="soft">{in_html(summary)}</p>{_legend(keys)}'
         f"{first}</header>\n<main>"
         f"{''.join(map(_section, sections))}</main>\n"
-        f"<footer>Made by benchwatch {__version__} from the output of the benchmark itself. This file needs no "
+        f"<footer>Made by benchwatch {VERSION} from the output of the benchmark itself. This file needs no "
         "network. Where nothing was measured there is a gap, never a zero.</footer></body></html>\n"
     )
 

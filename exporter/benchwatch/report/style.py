@@ -10,7 +10,7 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..printable import in_html
+from ..values.printable import in_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ..exposition import Sample
-from ..printable import in_html
-from ..timeline import Timeline
+from ..history.timeline import Timeline
+from ..metrics.exposition import Sample
+from ..values.printable import in_html
 from . import style, units
 from .views import View, parameters
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..timeline import Series, Timeline
+from ..history.timeline import Series, Timeline
 from . import style
 from .lines import Line, Span, held, interval, stalls
 

@@ -5,9 +5,9 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import duration
-from ..durations import Duration
-from ..printable import printable
+from ..values.arguments import duration
+from ..values.durations import Duration
+from ..values.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 
 from rich.text import Text
 
-from ..printable import printable
+from ..values.printable import printable
 
 Align = Literal["left", "right"]
 
 
 def text(content: str, style: str = "") -> Text:
-    """The content in a style; nothing in it commands the terminal (see `benchwatch.printable`)."""
+    """The content in a style; nothing in it commands the terminal (see `benchwatch.values.printable`)."""
     return Text(printable(content), style=style, no_wrap=True, overflow="ellipsis")
 
 

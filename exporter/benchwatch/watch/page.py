@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from ..durations import Duration
+from ..values.durations import Duration
 from .model import Cvm, Measured, Page, Vdisk, Worker
 
 LIVE = frozenset(

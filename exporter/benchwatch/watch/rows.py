@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from ..web import figures
+from ..values import numbers as figures
 from .model import Measured, Page, Worker
 from .trend import Trend
 

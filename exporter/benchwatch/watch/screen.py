@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from ..web import figures
+from ..values import numbers as figures
 from .layout import Align, Block, fit, joined, line, spread, text
 from .model import Alert, Measured, Page, Vdisk, Worker
 from .rows import Trends, active_runs, ended_workers, labels_of

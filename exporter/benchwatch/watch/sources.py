@@ -16,8 +16,8 @@ import msgspec
 import requests
 import urllib3
 
-from .. import __version__
-from ..errors import ConfigError
+from ..values.errors import ConfigError
+from ..values.version import VERSION
 from .model import Alert, Page
 from .page import LIVE, SLOW, Sample, SampleReader, read_page
 
@@ -67,7 +67,7 @@ class _Web:
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
-        self._session.headers["User-Agent"] = f"benchwatch/{__version__}"
+        self._session.headers["User-Agent"] = f"benchwatch/{VERSION}"
 
     def get(self, path: str, **parameters: list[str]) -> tuple[bytes, str]:
         """The body, and the Date header. Raises Unreadable."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from ..web import figures
+from ..values import numbers as figures
 from .layout import joined, line, text
 from .rows import STATES, Note, Row, RunRows, Trends
 from .trend import COLUMNS, SECONDS, sparkline

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from benchwatch.exposition import Sample
-from benchwatch.histogram import Buckets
-from benchwatch.tools import Begin, Misread
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.exposition import Sample
+from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.document import Document
 from benchwatch.tools.fio.state import FioState

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterator
 import msgspec
 import pytest
 
-from benchwatch.exposition import Exposition, Sample
-from benchwatch.tools import Misread
+from benchwatch.metrics.exposition import Exposition, Sample
+from benchwatch.tools.api import Misread
 from benchwatch.tools.fio.bounds import MOST_DISKS, MOST_JOBS, MOST_OPTIONS
 from benchwatch.tools.fio.document import Document, decode, loads
 from benchwatch.tools.fio.state import FioState

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchwatch.tools import Begin, Misread
+from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio.document import Document
 
 from .recordings import (

@@ -2,10 +2,10 @@ import re
 
 import pytest
 
-from benchwatch.config import RunsSettings
-from benchwatch.histogram import Buckets
-from benchwatch.offline import read_runs
-from benchwatch.tools import Figures
+from benchwatch.history.find import read_runs
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.settings.settings import RunsSettings
+from benchwatch.tools.api import Figures
 from benchwatch.tools.fio.state import FioState
 
 from ...conftest import RECORDINGS

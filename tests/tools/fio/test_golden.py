@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.exposition import Exposition, Sample
-from benchwatch.histogram import Buckets
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.exposition import Exposition, Sample
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.state import FioState
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.config import RunsSettings
-from benchwatch.histogram import Buckets
-from benchwatch.offline import read_runs
-from benchwatch.tools import Begin, Misread
+from benchwatch.history.find import read_runs
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.settings.settings import RunsSettings
+from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.document import Document
 from benchwatch.tools.fio.parser import FioParser

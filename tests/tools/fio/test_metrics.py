@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from benchwatch.histogram import Buckets
+from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.intervals import Interval
 

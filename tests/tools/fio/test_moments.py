@@ -1,6 +1,6 @@
 import re
 
-from benchwatch.tools import Moment
+from benchwatch.tools.api import Moment
 from benchwatch.tools.fio import FIO
 
 from ...conftest import RECORDINGS

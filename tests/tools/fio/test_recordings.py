@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.tools import Begin, Misread
+from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.document import Document
 

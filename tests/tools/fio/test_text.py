@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchwatch.tools import Misread
+from benchwatch.tools.api import Misread
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.document import Document
 from benchwatch.tools.fio.parser import NO_JSON

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from benchwatch.histogram import BIN_OF_KEY, UPPER_NS
-from benchwatch.tools import Report
+from benchwatch.metrics.buckets import BIN_OF_KEY, UPPER_NS
+from benchwatch.tools.api import Report
 
 from .recordings import (
     after_each,

@@ -6,9 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchwatch.exposition import Sample
-from benchwatch.histogram import Buckets
-from benchwatch.tools import Begin, Misread
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.exposition import Sample
+from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.tools.pgbench.state import PgbenchState
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.tools import Misread
+from benchwatch.tools.api import Misread
 from benchwatch.tools.pgbench.aggregate import Interval
 
 from .recordings import LOGS, counters, parse, read

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.config import RunsSettings
-from benchwatch.histogram import Buckets
-from benchwatch.runs import Runs
-from benchwatch.streams.birth import birth
-from benchwatch.timeline import read_timelines
-from benchwatch.tools import Written
+from benchwatch.history.timeline import read_timelines
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.runs.birth import birth
+from benchwatch.runs.watcher import Runs
+from benchwatch.runs.worker import Worker
+from benchwatch.settings.settings import RunsSettings
+from benchwatch.tools.api import Written
 from benchwatch.tools.pgbench.beginning import beginning
-from benchwatch.worker import Worker
 
 from .recordings import PROGRESS, new_state, text_records
 

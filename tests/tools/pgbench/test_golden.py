@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.exposition import PARTS, Exposition, Part, Sample
+from benchwatch.metrics.exposition import PARTS, Exposition, Part, Sample
 from benchwatch.tools.pgbench.state import PgbenchState
 
 from .recordings import read, streams

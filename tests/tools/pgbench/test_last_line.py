@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.config import RunsSettings
-from benchwatch.histogram import Buckets
-from benchwatch.runs import Runs
-from benchwatch.timeline import read_timelines
+from benchwatch.history.timeline import read_timelines
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.runs.watcher import Runs
+from benchwatch.settings.settings import RunsSettings
 
 from ...conftest import NOW
 from .recordings import PROGRESS, values

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchwatch.tools import Moment
+from benchwatch.tools.api import Moment
 from benchwatch.tools.pgbench import PGBENCH
 
 LINE = "progress: {} s, 50.0 tps, lat 4.000 ms stddev 2.000\n"

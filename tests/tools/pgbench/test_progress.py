@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from benchwatch.tools import Misread
+from benchwatch.tools.api import Misread
 from benchwatch.tools.pgbench.progress import Progress
 
 from .recordings import TEXTS, parse, text_records

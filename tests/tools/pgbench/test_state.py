@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.tools import Begin, Figures, Misread, Report
+from benchwatch.tools.api import Begin, Figures, Misread, Report
 from benchwatch.tools.pgbench import PGBENCH
 
 from .recordings import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchwatch.tools import Misread
+from benchwatch.tools.api import Misread
 from benchwatch.tools.pgbench.summary import Complete, Figure, Parameter, Statement
 
 from .recordings import ARRIVED, read, state_of, streams, text_records, values

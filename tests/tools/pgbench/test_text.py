@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.tools import Begin, Misread
+from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.tools.pgbench.lines import LIMIT
 from benchwatch.tools.pgbench.messages import ClientAborted, Failure, Ignored, RunAborted, VacuumStarted

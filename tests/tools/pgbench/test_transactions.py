@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.tools import Misread
+from benchwatch.tools.api import Misread
 from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.tools.pgbench.transactions import SMALL, Transactions
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchwatch.histogram import BINS, bins
+from benchwatch.metrics.buckets import BINS, bins
 from benchwatch.tools.pgbench.state import PgbenchState
 from benchwatch.tools.pgbench.windows import KEPT, QUANTILES, WAIT, Windows
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from mmap import mmap
 
-from ...exposition import Family
-from ...histogram import Buckets
-from ...limits import DEFAULT, Limits
-from .. import Moment
+from ...metrics.buckets import Buckets
+from ...metrics.exposition import Family
+from ...metrics.limits import DEFAULT, Limits
+from ..api import Moment
 from .framing import START, VERSION
 from .metrics import FAMILIES
 from .moments import moments

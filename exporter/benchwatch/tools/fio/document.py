@@ -31,7 +31,7 @@ Count = Annotated[int, Meta(ge=0, le=_MOST)]
 """A number of I/Os, latencies or errors, nanoseconds or milliseconds."""
 Bytes = Annotated[int, Meta(ge=0, le=_MOST_BYTES)]
 Bin = Annotated[int, Meta(ge=0, le=17_112_760_320)]
-"""What fio calls a bin, up to its last one (see benchwatch.histogram)."""
+"""What fio calls a bin, up to its last one (see benchwatch.metrics.buckets)."""
 Mean = Annotated[float, Meta(ge=0, le=_MOST)] | None
 Percent = Annotated[float, Meta(ge=0, le=1e9)] | None
 """May be far above 100: the time by which fio divides is wrong in some versions."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...histogram import quantiles
-from .. import Figures
+from ...metrics.buckets import quantiles
+from ..api import Figures
 from .metrics import RESULT_IOPS, RESULT_LATENCY, results
 from .options import operations, seconds, verifies
 from .snapshot import APART, ISSUED, LATENCY, TIMED, Series, Snapshot, direction_of

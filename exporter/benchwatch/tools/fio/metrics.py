@@ -9,8 +9,8 @@ from itertools import islice
 
 import numpy as np
 
-from ...exposition import Family, Sample, SummaryValue
-from ...histogram import Buckets, quantiles
+from ...metrics.buckets import Buckets, quantiles
+from ...metrics.exposition import Family, Sample, SummaryValue
 from .bounds import MOST_DISKS, OTHER_JOBS
 from .cpu import CpuUse
 from .document import Document, Latency, loads

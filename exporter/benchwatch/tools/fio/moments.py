@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from mmap import mmap
 
-from .. import Moment
+from ..api import Moment
 from .framing import START, Framer, Piece, Stored, Whole
 from .prefixes import Prefixes
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...histogram import BINS, bins
+from ...metrics.buckets import BINS, bins
 from .document import Direction, Document, Job, Latency
 from .jobs import labels, reported_jobs
 from .options import Options, job_options, operations, verifies
@@ -77,7 +77,7 @@ class Snapshot:
     """Highest latency of each member, nanoseconds."""
     seconds: Floats
     counts: Integers
-    """Latencies by bin (see benchwatch.histogram)."""
+    """Latencies by bin (see benchwatch.metrics.buckets)."""
     binned: NDArray[np.bool_]
     """Which series have bins."""
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any
 
-from ...exposition import Sample
-from ...histogram import Buckets
-from .. import HISTORY, Figures, Outcome, Report, Times, Written
+from ...metrics.buckets import Buckets
+from ...metrics.exposition import Sample
+from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from . import cpu, figures, metrics
 from .bounds import MOST_OPTIONS
 from .document import Document

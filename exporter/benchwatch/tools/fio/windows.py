@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...histogram import BINS, MIDPOINT_SECONDS, UPPER_NS
+from ...metrics.buckets import BINS, MIDPOINT_SECONDS, UPPER_NS
 from .snapshot import BYTES, COMPLETED, ISSUED, LATENCY, TIMED, Floats, Integers, Series, Snapshot
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999, 1.0)

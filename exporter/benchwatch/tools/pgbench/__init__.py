@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from mmap import mmap
 
-from ...exposition import Family
-from ...histogram import Buckets
-from ...limits import DEFAULT, Limits
-from .. import Moment, Parser, State
+from ...metrics.buckets import Buckets
+from ...metrics.exposition import Family
+from ...metrics.limits import DEFAULT, Limits
+from ..api import Moment, Parser, State
 from .aggregate import AggregateParser, interval
 from .metrics import FAMILIES
 from .moments import of_aggregate, of_log, of_text

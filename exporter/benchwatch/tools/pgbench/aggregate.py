@@ -16,7 +16,7 @@ by 4096 bytes: it serves to count what no other source counts, never to show wha
 import re
 from typing import NamedTuple
 
-from .. import Misread
+from ..api import Misread
 from .lines import LIMIT, Overlong, WholeLines
 
 _FIELDS = frozenset([6, 10, 11, 15])

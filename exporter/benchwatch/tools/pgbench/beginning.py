@@ -16,7 +16,7 @@ A `start` in the run's record stands for the making of the file, and is believed
 text, or more than SLOW seconds later, as in a copy.
 """
 
-from .. import Written
+from ..api import Written
 
 PUNCTUAL = 1.0
 SILENT = 10.0

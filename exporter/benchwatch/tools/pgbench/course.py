@@ -1,6 +1,6 @@
 """The course of a run as its messages tell it: initialisation, errors, the end."""
 
-from .. import Outcome
+from ..api import Outcome
 from .messages import ClientAborted, Failure, Ignored, RunAborted
 
 _KEPT = 100

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exposition import Sample
-from ...histogram import BINS, Buckets, Counts, bins, quantiles
-from ...limits import OTHER
+from ...metrics.buckets import BINS, Buckets, Counts, bins, quantiles
+from ...metrics.exposition import Sample
+from ...metrics.limits import OTHER
 from . import metrics
 from .decimals import Integers
 from .transactions import Transactions

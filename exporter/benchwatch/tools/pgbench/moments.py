@@ -15,7 +15,7 @@ from itertools import pairwise
 from mmap import mmap
 from typing import NamedTuple
 
-from .. import Begin, Moment
+from ..api import Begin, Moment
 from .aggregate import interval
 from .progress import PROGRESS, progress
 from .results import Results

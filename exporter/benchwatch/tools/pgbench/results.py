@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...exposition import Family, Sample
+from ...metrics.exposition import Family, Sample
 from . import metrics
 from .summary import Figure, Parameter, Statement
 

@@ -25,10 +25,10 @@ import math
 from collections import deque
 from collections.abc import Iterator, Mapping
 
-from ...exposition import Family, Sample
-from ...histogram import Buckets
-from ...limits import DEFAULT, Limits
-from .. import HISTORY, Figures, Outcome, Report, Times, Written
+from ...metrics.buckets import Buckets
+from ...metrics.exposition import Family, Sample
+from ...metrics.limits import DEFAULT, Limits
+from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from . import metrics
 from .aggregate import Interval
 from .beginning import PUNCTUAL, SLOW, beginning

@@ -15,20 +15,10 @@ import re
 from copy import deepcopy
 from typing import NamedTuple
 
-from .. import Begin, Misread
+from ..api import Begin, Misread
 from .initialisation import Generated, Initialisation, InitialisationStep, Initialised, initialisation
 from .lines import LIMIT, Overlong, WholeLines
-from .messages import (
-    ClientAborted,
-    Failure,
-    Ignored,
-    Message,
-    RunAborted,
-    VacuumStarted,
-    known,
-    message,
-    server_error,
-)
+from .messages import ClientAborted, Failure, Ignored, Message, RunAborted, VacuumStarted, known, message, server_error
 from .progress import PROGRESS, PROGRESS_START, Progress, progress
 from .summary import REPORT_START, Complete, Entry, Figure, Parameter, ReportReader, Statement
 

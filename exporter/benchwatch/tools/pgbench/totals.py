@@ -1,6 +1,6 @@
 """The counters of a run: the largest that any source tells, until the final report settles them."""
 
-from ...exposition import Family
+from ...metrics.exposition import Family
 from . import metrics
 from .aggregate import Interval
 from .counting import ProgressCount

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import Misread
+from ..api import Misread
 from .decimals import PADDING, Integers, Words, decimals, words
 from .lines import LIMIT, Overlong, WholeLines
 

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...histogram import BINS, Counts, quantiles
-from .. import HISTORY
+from ...metrics.buckets import BINS, Counts, quantiles
+from ..api import HISTORY
 
 WAIT = 10
 """How long a closing second is waited for, seconds."""

@@ -1,0 +1,214 @@
+"""`benchwatch backfill`: puts runs of the past into Prometheus, with their true times, names and labels as if live.
+
+The series are those of `timeline`, repeated between reports as scrapes would have seen them (prometheus/prometheus.yml:
+part "live" here once a second, part "runs" every 10 s), up to a minute after the end of the run. Each gets the labels
+that a scrape adds: `instance`, and `job` unless the exporter itself set it, as honor_labels leaves it.
+"""
+
+import argparse
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from ..history.find import find_runs
+from ..history.timeline import Pairs, Series, Timeline, timelines
+from ..metrics.buckets import Buckets
+from ..metrics.exposition import Family, Part
+from ..settings.settings import load_settings
+from ..values.errors import ConfigError
+from ..values.printable import printable
+from .openmetrics import Written, write
+
+SCRAPED: dict[Part, float] = {"live": 1.0, "runs": 10.0}
+"""After how many seconds a value that stays the same is repeated."""
+_HEAD = 3 * 3600
+"""Seconds that a Prometheus may hold outside of blocks."""
+_RETENTION = 15 * 86400
+"""How long a Prometheus keeps data unless told otherwise, seconds."""
+_BLOCK = re.compile(r"^[0-9A-HJKMNP-TV-Z]{26}\b", re.MULTILINE)
+_DESCRIPTION = """\
+Writes what the exporter would have shown during runs of the past, with true timestamps, as OpenMetrics text for
+`promtool tsdb create-blocks-from openmetrics`; with --into it runs promtool itself. The dashboards then show the runs.
+"""
+
+
+class _Failure(Exception):
+    """What did not work out, one sentence."""
+
+
+def add_parser(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common: argparse.ArgumentParser
+) -> None:
+    """Adds the command."""
+    parser = commands.add_parser(
+        "backfill", parents=[common], help="put runs of the past into Prometheus", description=_DESCRIPTION
+    )
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="file, folder of a run, or folder of runs; PATH#3: the third run in a file",
+    )
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--output", type=Path, metavar="FILE", help="where to write OpenMetrics text (standard output)")
+    target.add_argument("--into", type=Path, metavar="DIR", help="data folder of a Prometheus, to make blocks in")
+    parser.add_argument(
+        "--instance",
+        default="127.0.0.1:19777",
+        metavar="HOST:PORT",
+        help="label instance, as in Prometheus' scrape configuration (127.0.0.1:19777)",
+    )
+    parser.add_argument(
+        "--job",
+        default="benchwatch",
+        metavar="NAME",
+        help="label job without its end -live or -runs, as in Prometheus' scrape configuration (benchwatch)",
+    )
+    parser.set_defaults(func=_backfill)
+
+
+def _backfill(options: argparse.Namespace) -> int:
+    promtool = None if options.into is None else _promtool(options.into)
+    try:
+        found = _read(options)
+        if promtool is None:
+            with _output(options.output) as file:
+                written = write(_series(found), _labels(options), file)
+            _say(f"{_summary(written)} written")
+        else:
+            _make_blocks(promtool, options.into, found, _labels(options))
+    except _Failure as failure:
+        _say(str(failure))
+        return 1
+    return 0
+
+
+def _read(options: argparse.Namespace) -> list[Timeline]:
+    settings = load_settings(options.config_file)
+    buckets = Buckets(settings.histogram.buckets_per_octave)
+    found: list[Timeline] = []
+    with _working("reading") as show:
+        for timeline in timelines(find_runs(options.paths, settings.runs, buckets), buckets, hold=SCRAPED):
+            found.append(timeline)
+            show(f"reading: {len(found)} workers, the last {timeline.worker} of {timeline.run}")
+    if not found:
+        paths = ", ".join(map(str, options.paths))
+        raise _Failure(f"nothing recognised in {paths}: expected output of pgbench or fio")
+    for timeline in found:
+        if timeline.by_file_time:
+            _say(
+                f"run {timeline.run}, {timeline.worker}: dated by when its files were last modified, nothing else tells"
+            )
+    return found
+
+
+def _series(found: Sequence[Timeline]) -> Iterator[Series]:
+    return (series for timeline in found for series in timeline.series)
+
+
+def _labels(options: argparse.Namespace) -> Callable[[Family, Pairs], Pairs]:
+    def labels(family: Family, own: Pairs) -> Pairs:
+        return tuple({"job": f"{options.job}-{family.part}", "instance": options.instance, **dict(own)}.items())
+
+    return labels
+
+
+def _make_blocks(
+    promtool: str, folder: Path, found: Sequence[Timeline], labels: Callable[[Family, Pairs], Pairs]
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="benchwatch-") as scratch:
+        text = Path(scratch) / "openmetrics.txt"
+        with _working("writing"), _output(text) as file:
+            written = write(_series(found), labels, file)
+        _keep_off(folder, written.last)
+        with _working("promtool makes blocks"):
+            command = [promtool, "tsdb", "create-blocks-from", "openmetrics", str(text), str(folder)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise _Failure(f"promtool failed with exit code {done.returncode}: {' '.join(done.stderr.split())}")
+    blocks = len(_BLOCK.findall(done.stdout))
+    _say(f"{_summary(written)} in {blocks} block{'s' * (blocks != 1)} in {folder}")
+    _say("a Prometheus that runs shows them within a minute")
+    if time.time() - written.first > _RETENTION:
+        _say("it removes what is more than 15 days old unless started with a longer --storage.tsdb.retention.time")
+
+
+def _keep_off(folder: Path, last: float) -> None:
+    """Raises _Failure if a block that reaches to `last` would make this Prometheus forget what only its WAL has.
+
+    When it starts, it takes everything before the end of its last block for stored there, and passes over it in the
+    WAL, which holds up to three hours: https://prometheus.io/docs/prometheus/latest/storage/#backfilling-from-openmetrics-format
+    """
+    written = max((file.stat().st_mtime for file in (folder / "wal").glob("[0-9]*")), default=math.inf)
+    if last > written - _HEAD:
+        raise _Failure(
+            f"--into {folder}: the runs reach to {_utc(last)}, but what this Prometheus took in since "
+            f"{_utc(written - _HEAD)} is not in blocks yet, and it would lose that at its next start; "
+            f"expected a folder without wal, or an attempt after {_utc(last + _HEAD)}, while it runs"
+        )
+
+
+def _promtool(folder: Path) -> str:
+    """The path of promtool, which is to make blocks in a folder. Raises ConfigError if that cannot be."""
+    if not folder.is_dir():
+        raise ConfigError(f"--into {folder}: no such folder; expected the one of Prometheus' --storage.tsdb.path")
+    if (found := shutil.which("promtool")) is None:
+        raise ConfigError("--into needs promtool, which comes with Prometheus: expected it on PATH")
+    return found
+
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[BinaryIO]:
+    """The file to write to, or standard output; what is incomplete is removed."""
+    try:
+        if path is None:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        else:
+            with path.open("wb") as file:
+                yield file
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if path is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        elif path.is_file():
+            path.unlink()
+        raise _Failure(f"{path or 'standard output'}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _working(what: str) -> Iterator[Callable[[str], None]]:
+    """Shows on a terminal what is being done; what is given changes that."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status(what) as status:
+        yield lambda text: status.update(Text(printable(text)))
+
+
+def _summary(written: Written) -> str:
+    return f"{written.samples} samples from {_utc(written.first)} to {_utc(written.last)}"
+
+
+def _utc(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _say(text: str) -> None:
+    print(f"benchwatch: {printable(text)}", file=sys.stderr)

@@ -1,0 +1,76 @@
+"""Writes series and their times in the OpenMetrics text format 1.0, for `promtool tsdb create-blocks-from openmetrics`.
+
+https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md: the families one after the other,
+each with `# TYPE` and `# HELP` once; within a family the metrics one after the other; within a metric the points in the
+order of their times, all buckets of a point together; Unix seconds behind the number. A counter's family goes without
+the `_total` that its samples end in. The last line is `# EOF`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby, repeat
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from ..history.timeline import Pairs, Series
+from ..metrics.exposition import Family, escape, number_texts
+
+_POINTS = 1024
+"""Points of a metric that are written at a time."""
+_EXACT = 2.0**53
+
+
+class Written(NamedTuple):
+    """What was written: samples, and the times of the first and the last of them in Unix seconds."""
+
+    samples: int
+    first: float
+    last: float
+
+
+def write(series: Iterable[Series], labels: Callable[[Family, Pairs], Pairs], file: BinaryIO) -> Written:
+    """Writes series to a file; `labels` gives the labels of a series of a family from its own. Raises OSError."""
+    families: dict[Family, list[Series]] = {}
+    for one in series:
+        families.setdefault(one.family, []).append(one)
+    for family, members in families.items():
+        file.write(_header(family).encode())
+        for own, metric in groupby(members, _metric_labels):
+            for text in _points(list(metric), labels(family, own)):
+                file.write(text.encode())
+    file.write(b"# EOF\n")
+    everything = list(chain.from_iterable(families.values()))
+    return Written(
+        sum(len(one.times) for one in everything),
+        min((float(one.times[0]) for one in everything), default=0.0),
+        max((float(one.times[-1]) for one in everything), default=0.0),
+    )
+
+
+def _header(family: Family) -> str:
+    name = family.name.removesuffix("_total") if family.kind == "counter" else family.name
+    return f"# TYPE {name} {family.kind}\n# HELP {name} {escape(family.help)}\n"
+
+
+def _metric_labels(series: Series) -> Pairs:
+    """The labels that a metric's series have in common."""
+    return tuple(pair for pair in series.labels if pair[0] != "le")
+
+
+def _points(metric: Sequence[Series], labels: Pairs) -> Iterator[str]:
+    """The lines of one metric, all series of which have samples at the same times."""
+    heads = [_head(series, labels) for series in metric]
+    times = metric[0].times
+    values = np.stack([series.values for series in metric], axis=1)
+    for begin in range(0, len(times), _POINTS):
+        numbers = values[begin : begin + _POINTS].ravel()
+        whole = (numbers == np.floor(numbers)).all() and (np.abs(numbers) < _EXACT).all()
+        texts = number_texts(numbers.astype(np.int64).tolist() if whole else numbers.tolist())
+        ends = chain.from_iterable(repeat(f" {time:.3f}\n", len(heads)) for time in times[begin : begin + _POINTS])
+        yield "".join(chain.from_iterable(zip(heads * (len(texts) // len(heads)), texts, ends, strict=True)))
+
+
+def _head(series: Series, labels: Pairs) -> str:
+    own = labels + tuple(pair for pair in series.labels if pair[0] == "le")
+    inner = ",".join(f'{name}="{escape(value)}"' for name, value in own)
+    return f"{series.name}{{{inner}}} "

@@ -1,0 +1,114 @@
+"""Reads finished or growing output once, as it stands: what `benchwatch metrics` prints."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..metrics.buckets import Buckets
+from ..runs.files import listing
+from ..runs.layout import STANDARD_STREAMS, group_name
+from ..runs.run import Run
+from ..settings.settings import RunsSettings
+from ..values.errors import ConfigError
+from ..values.names import label
+
+_CHUNK = 1024 * 1024
+_NUMBER = re.compile(r"[1-9]\d{0,8}")
+
+
+def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
+    """The runs in the given files and folders (see find_runs), read to their end and judged as of their last change.
+
+    What a file ends with counts if it is whole, though it may lack a line's end.
+    """
+    runs = find_runs(paths, settings, buckets)
+    for run in runs:
+        while run.read(_CHUNK, run.modified):
+            pass
+        for worker in run.workers:
+            worker.settle()
+            worker.tick(run.modified)
+    return runs
+
+
+def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
+    """The runs in the given files and folders, not yet read.
+
+    A folder with folders in it holds runs, another folder is one run; files are runs named after them. PATH#3 is the
+    third of several runs in one file (of each file in a folder), unless there is a path of that very name. Raises
+    ConfigError for a path that cannot be read.
+    """
+    files: dict[Path, list[str]] = {}
+    runs = []
+    for path in paths:
+        try:
+            if choice := chosen(path):
+                runs += _choose(*choice, settings, buckets)
+                continue
+            if path.is_dir():
+                found = listing(path)
+                inner = [path / name for name in sorted(found.folders)] or [path]
+                runs += [_run(label(folder.resolve().name), folder, settings, buckets) for folder in inner]
+                if found.folders and found.files:
+                    files.setdefault(path, []).extend(found.files)
+            else:
+                path.stat()
+                files.setdefault(path.parent, []).append(path.name)
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be read: {error.strerror}; expected a file or a folder") from error
+    for folder, names in files.items():
+        groups: dict[str, list[str]] = {}
+        for name in sorted(names):
+            group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, names)
+            groups.setdefault(group, []).append(name)
+        runs += [_run(label(group), folder, settings, buckets, members) for group, members in groups.items()]
+    return _with_names_of_their_own(runs, settings, buckets)
+
+
+def chosen(path: Path) -> tuple[Path, int] | None:
+    """The path and the number of PATH#3; None if it is another path."""
+    left, _, number = path.name.rpartition("#")
+    there = path.with_name(left) if left else path.parent
+    return (there, int(number)) if _NUMBER.fullmatch(number) and not path.exists() and there.exists() else None
+
+
+def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -> list[Run]:
+    runs, most = [], 0
+    for run in find_runs([path], settings, buckets):
+        run = _renamed(run, f"{run.name}#{number}", settings, buckets)
+        most = max(most, run.choose(number))
+        if run.plans:
+            runs.append(run)
+    if most and not runs:
+        expected = f"#1 to #{most}" if most > 1 else "the path alone"
+        raise ConfigError(
+            f"{path}#{number}: {path} holds {most} run{'s' * (most > 1)} in one file; expected {expected}"
+        )
+    return runs
+
+
+def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: Buckets) -> list[Run]:
+    """Runs of the same name in several folders are told apart by the folder."""
+    taken = Counter(run.name for run in runs)
+    return [
+        run if taken[run.name] == 1 else _renamed(run, f"{label(run.folder)}/{run.name}", settings, buckets)
+        for run in runs
+    ]
+
+
+def _renamed(run: Run, name: str, settings: RunsSettings, buckets: Buckets) -> Run:
+    renamed = _run(name, run.folder, settings, buckets, run.files)
+    if run.chosen:
+        renamed.choose(run.chosen)
+    return renamed
+
+
+def _run(name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None) -> Run:
+    run = Run(name, folder, settings, buckets, Counter())
+    found = listing(folder).files
+    if only is not None:
+        found = {file: found[file] for file in only if file in found}
+    run.look(found, max((status.modified for status in found.values()), default=0.0))
+    run.read_records(len(found))
+    return run

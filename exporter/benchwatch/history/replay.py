@@ -1,0 +1,229 @@
+"""Plays a worker's recorded output again, as a live exporter read it, but at the times that the output itself tells.
+
+The clock stands at one report after the other (see tools.Moment), and each stream is read just as far as it had been
+written by then. Between reports, and after the last one, the clock goes on in steps of a second, so that a run stalls
+and is given up when it was.
+
+What has no time of its own follows from what has:
+
+- seconds since the start (pgbench without --progress-timestamp, its final report): from the start that a live exporter
+  shows for these files: that of the transaction log or other lines, else what run.yaml and the file system tell of it
+  (see tools.pgbench.beginning);
+- text after the last report: when its file was last modified, if that was soon after the last report of the worker,
+  else at that report;
+- a worker none of whose output has a time: all of it at the recorded `end`, else when it was last modified.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate, pairwise
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from ..metrics.buckets import Buckets
+from ..runs.files import Rewritten
+from ..runs.layout import StreamPlan
+from ..runs.run import Run
+from ..runs.stream import Stream
+from ..runs.worker import KEPT_LIVE, Worker
+from ..settings.record import RunFile
+from ..tools.api import Moment
+from ..values.errors import ConfigError
+
+_LOG_HEAD = 1 << 16
+_STEP = 1.0
+"""Seconds."""
+_SOON = 300.0
+"""Seconds after the last report within which the last text of a file is as old as the file says; else it is a copy."""
+
+
+class Recording(Stream):
+    """A stream whose files were read whole; it gives them as far as `until`, bytes."""
+
+    def __init__(self, plan: StreamPlan, folder: Path) -> None:
+        whole = _content([folder / name for name, _ in plan.parts])
+        self.data = whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
+        self.until = 0
+        self.modified: float | None = None
+        """When all of it was written, Unix seconds; None while it is played, at the times that it tells itself."""
+        self.start: float | None = None
+        """When the run began, which is known while it is played, Unix seconds."""
+        super().__init__(plan, folder)
+
+    def restart(self) -> None:
+        """Read from the start again."""
+        super().restart()
+        self._position = 0
+
+    @property
+    def size(self) -> int:
+        """How much was read of it."""
+        return self._position
+
+    def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
+        """What has been written since the last call; it is not older than that."""
+        data = self.data[self._position : self.until]
+        self._position = max(self._position, self.until)
+        return data, math.inf if self.modified is None else self.modified
+
+    def begun(self, recorded: float | None) -> tuple[float | None, bool]:
+        """As of the files, or as it is known when it is played."""
+        return super().begun(recorded) if self.start is None else (self.start, True)
+
+
+class Step(NamedTuple):
+    """The clock has moved on."""
+
+    time: float
+    """Unix seconds."""
+    kinds: frozenset[str]
+    """Kinds of the streams that had something to report; none where only time has passed."""
+
+
+class _Event(NamedTuple):
+    time: float
+    """Unix seconds."""
+    offsets: dict[str, int]
+    """How far each stream had been written that has something new then."""
+
+
+class Replay:
+    """One worker of a run, to be played from its first report to its end or, where it has none, to `now`."""
+
+    def __init__(self, run: Run, name: str, buckets: Buckets, now: float) -> None:
+        self._run = run
+        self._name = name
+        self._buckets = buckets
+        self._now = now
+        self._recordings = {plan.name: Recording(plan, run.folder) for plan in run.plans[name]}
+        self._last_written = {plan.name: run.files[plan.parts[-1][0]].modified for plan in run.plans[name]}
+        self._modified = max(self._last_written.values())
+        self.by_file_time = False
+        """Whether times rest on when the files were last modified."""
+        self.worker = self._new_worker()
+        self._runfile = self.worker.runfile
+
+    def _new_worker(self) -> Worker:
+        for recording in self._recordings.values():
+            recording.restart()
+        plans = self._run.plans[self._name]
+        return self._run.new_worker(self._name, plans, lambda plan, _: self._recordings[plan.name])
+
+    def steps(self, idle: bool) -> Iterator[Step]:
+        """Moves the worker on from report to report; with `idle` from second to second too, beyond the end as well.
+
+        Without it, time that passes is a step only if it changes the worker.
+        """
+        events = self._events()
+        for recording in self._recordings.values():
+            recording.until = 0
+        self.worker = self._new_worker()
+        for event, (following, _) in pairwise([*events, _Event(self._now, {})]):
+            # How the benchmark ended was not known before it did.
+            known = self._runfile if event is events[-1] else replace(self._runfile, exit_code=None, end=None)
+            for name, offset in event.offsets.items():
+                self._recordings[name].until = offset
+            self._read(event.time, known)
+            if event is events[-1]:
+                self.worker.settle()
+                self._tick(event.time)
+            yield Step(event.time, frozenset(self._recordings[name].plan.kind for name in event.offsets))
+            yield from self._pass_time(event.time, following, idle)
+
+    def _read(self, time: float, known: RunFile) -> None:
+        try:
+            self.worker.read(-1, {}, time)
+        except Rewritten:  # it was given up, and goes on
+            self.worker = self._new_worker()
+            self.worker.read(-1, {}, time)
+        self.worker.configure(known)
+        self._tick(time)
+
+    def _tick(self, time: float) -> None:
+        self.worker.tick(time)
+        self.worker.state.reached(time)
+
+    def _pass_time(self, begin: float, end: float, idle: bool) -> Iterator[Step]:
+        time = begin + _STEP
+        while time < end - _STEP / 2 and not (self.worker.ended and (not idle or time - begin >= KEPT_LIVE)):
+            before = self.worker.version
+            self._tick(time)
+            if idle or self.worker.version != before:
+                yield Step(time, frozenset())
+            time += _STEP
+
+    def _events(self) -> list[_Event]:
+        found = {name: self._dated(recording) for name, recording in self._recordings.items()}
+        end = self._runfile.end
+        self.by_file_time |= not any(found.values()) and end is None
+        told = self._modified if end is None else end
+        last = max((moments[-1].time for moments in found.values() if moments), default=told)
+        for name, recording in self._recordings.items():
+            if not found[name] or found[name][-1].offset < len(recording.data):
+                written = min(self._last_written[name], math.inf if end is None else end)
+                rest = written if 0 <= written - last <= _SOON else last
+                found[name].append(Moment(len(recording.data), rest))
+        events: list[_Event] = []
+        ordered = sorted((moment.time, name, moment.offset) for name, each in found.items() for moment in each)
+        for time, name, offset in ordered:
+            if not events or events[-1].time != time or name in events[-1].offsets:
+                events.append(_Event(time, {}))
+            events[-1].offsets[name] = offset
+        if self._runfile.exit_code is not None:
+            events.append(_Event(max(last, end or last), {}))
+        return events
+
+    def _dated(self, recording: Recording) -> list[Moment]:
+        """The moments of a stream in Unix time, in order."""
+        plan = recording.plan
+        if plan.prefix is None:
+            found = list(plan.tool.moments(plan.kind, recording.data))
+        else:
+            found = list(plan.prefix.moments(plan.tool, plan.kind, recording.data[:]))
+        start = self._start if any(moment.elapsed for moment in found) else 0.0
+        times = accumulate((moment.time + start * moment.elapsed for moment in found), max)
+        return [Moment(moment.offset, time) for moment, time in zip(found, times, strict=True)]
+
+    @cached_property
+    def _start(self) -> float:
+        """When the run began, Unix seconds."""
+        self._as_of_files(True)
+        start = self._start_told
+        if start is None:
+            start = self._modified if self._runfile.start is None else self._runfile.start
+        self._as_of_files(False)
+        self.by_file_time |= self._start_told in (None, math.inf) and self._runfile.start is None
+        for recording in self._recordings.values():
+            recording.start = start
+        return start
+
+    def _as_of_files(self, known: bool) -> None:
+        for name, recording in self._recordings.items():
+            recording.modified = self._last_written[name] if known else None
+
+    @property
+    def _start_told(self) -> float | None:
+        """The start that a worker shows which has read all; infinite if it depends on when the files were written."""
+        for recording in self._recordings.values():
+            recording.until = _LOG_HEAD if recording.plan.is_log else len(recording.data)
+        worker = self._new_worker()
+        worker.read(-1, {}, math.inf)
+        worker.settle()
+        return worker.state.start
+
+
+def _content(paths: Sequence[Path]) -> bytes | mmap:
+    """What is in these files, one after the other."""
+    try:
+        if len(paths) == 1 and paths[0].stat().st_size:
+            with paths[0].open("rb") as file:
+                return mmap(file.fileno(), 0, access=ACCESS_READ)
+        return b"".join(path.read_bytes() for path in paths)
+    except OSError as error:
+        raise ConfigError(
+            f"{error.filename}: cannot be read: {error.strerror}; expected output of a benchmark"
+        ) from error

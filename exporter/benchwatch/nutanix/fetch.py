@@ -1,0 +1,56 @@
+"""All pages of a CVM, fetched once: for `check` and `save`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .client import Client, PageError, Path, vdisk_query
+from .pages.main_page import MainPage, read_main_page
+
+MAIN, OPLOG = "main", "oplog_flush_stats"
+
+ADVICE = """\
+Port 2009 is closed outside the CVM's own network unless somebody opened it. Without touching its firewall:
+  ssh -N -L 12009:127.0.0.1:2009 nutanix@cvm
+and then use http://127.0.0.1:12009 here."""
+
+
+@dataclass
+class Pages:
+    """`bodies` and `problems` are by page: main, oplog_flush_stats, and the id of each vdisk asked for."""
+
+    main: MainPage
+    bodies: dict[str, bytes] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def vdisks(self) -> list[str]:
+        """The vdisks whose own pages there are."""
+        return [name for name in self.bodies if name not in (MAIN, OPLOG)]
+
+
+def fetch(client: Client, wanted: Sequence[str] | None) -> Pages:
+    """The pages, with those of the vdisks `wanted` or else of the first one. Raises PageError for the main page."""
+    body = client.get("/")
+    main = read_main_page(body)
+    if not main.recognised:
+        raise PageError("not_a_cvm", "it answers, but with nothing that a CVM's main page has")
+    pages = Pages(main, {MAIN: body})
+    queries = {}
+    for row in main.hosted.rows:
+        found = [query for query in (vdisk_query(href, client.url) for href in row.links) if query]
+        if found:
+            queries[row.label] = found[0]
+    for vdisk in list(queries)[:1] if wanted is None else wanted:
+        if vdisk in queries:
+            _add(pages, vdisk, client, "/vdisk_stats", queries[vdisk])
+        else:
+            pages.problems[vdisk] = "the main page has no such vdisk, or no link to its page"
+    _add(pages, OPLOG, client, "/oplog_flush_stats")
+    return pages
+
+
+def _add(pages: Pages, name: str, client: Client, path: Path, query: str = "") -> None:
+    try:
+        pages.bodies[name] = client.get(path, query)
+    except PageError as error:
+        pages.problems[name] = error.text

@@ -1,0 +1,157 @@
+"""Labels with units, and cells with numbers, as the pages of a CVM print them.
+
+A unit stands in the label, in parentheses (`Usage (GB)`), as the name of a group (`KB/s` over `Read | Write`), or bare
+(`% busy`, `Oplog | KB`); some cells carry their own (`3220 MB`, `86.17%`). KB is 1024 bytes: 8768 KB/s at 2192
+operations a second of 4096 bytes. No value is an empty cell, a non-breaking space, `-` or `N/A`. Percentages come with
+and without their sign.
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+from ...values.printable import printable
+from .tables import collapse
+
+Dimension = Literal["", "bytes", "bytes/s", "ops/s", "seconds", "ratio"]
+
+NO_VALUE = frozenset(("", "-", "--", "N/A", "n/a", "NA", "None"))
+
+
+class Unit(NamedTuple):
+    """A number in this unit times `multiply`, divided by `divide`, is in base units (`dimension`).
+
+    Two factors, because 104 / 1e6 is the nearest number to 0.000104 and 104 * 1e-6 is not.
+    """
+
+    dimension: Dimension
+    multiply: float = 1
+    divide: float = 1
+
+
+def _units() -> dict[str, Unit]:
+    units = {
+        "%": Unit("ratio", 1, 100),
+        "nsec": Unit("seconds", 1, 1e9),
+        "usec": Unit("seconds", 1, 1e6),
+        "msec": Unit("seconds", 1, 1e3),
+        "sec": Unit("seconds"),
+    }
+    for power, prefix in enumerate(("", "k", "m", "g", "t")):
+        factor = 1024**power
+        for name in (f"{prefix}b", f"{prefix}ib") if prefix else ("b", "byte", "bytes"):
+            units[name] = Unit("bytes", factor)
+            units[f"{name}/s"] = Unit("bytes/s", factor)
+    for power, prefix in enumerate(("", "k", "m")):
+        for name in ("io/s", "ios/s", "iops", "op/s", "ops/s"):
+            units[prefix + name] = Unit("ops/s", 1000**power)
+    for name, others in {
+        "nsec": ("ns", "nsecs"),
+        "usec": ("us", "µs", "μs", "usecs", "microseconds"),
+        "msec": ("ms", "msecs", "milliseconds"),
+        "sec": ("s", "secs", "second", "seconds"),
+    }.items():
+        units |= dict.fromkeys(others, units[name])
+    return units
+
+
+UNITS = _units()
+PLAIN = Unit("")
+BYTES = UNITS["b"]
+MICROSECONDS = UNITS["usec"]
+PERCENT = UNITS["%"]
+
+_BARE = frozenset(name for name, unit in UNITS.items() if unit.dimension in ("bytes/s", "ops/s", "ratio")) | {
+    f"{prefix}b" for prefix in "kmgt"
+}
+"""Units that are understood without parentheses; `s` or `ms` would be too easily another word."""
+
+_NUMBER = re.compile(r"(\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s].*)?", re.ASCII)
+
+
+LARGEST = 2**64
+"""No program prints a greater number: it would be a number in 64 bits."""
+MAX_NAME = 500
+"""Characters of a name or version that becomes a label's value."""
+
+
+class Unreadable(Exception):
+    """A cell that is neither a number nor one of the signs for no value, or a name that is none."""
+
+
+def name(text: str) -> str:
+    """A cell's text as a label's value: on one line, nothing in it that a terminal would obey.
+
+    Raises Unreadable for one that is longer than any name.
+    """
+    if len(text) > MAX_NAME:
+        raise Unreadable(text[:MAX_NAME])
+    return printable(collapse(text))
+
+
+class Label(NamedTuple):
+    """A label in lower case without its unit, which is None where it names none; `unknown` is a unit not understood."""
+
+    words: str
+    unit: Unit | None = None
+    unknown: str = ""
+
+
+def read_label(group: str, own: str = "") -> Label:
+    """The label of a column (its group and its own label) or of a row."""
+    text = collapse(f"{group} {own}").lower().replace("%", " % ").rstrip(" :")
+    unit: Unit | None = None
+    unknown = ""
+    words: list[str] = []
+    for part in re.findall(r"\([^()]*\)|[^\s()]+|[()]", text):
+        name = part.strip("( )")
+        if part[0] == "(" and name:
+            if unit is None and name in UNITS:
+                unit = UNITS[name]
+            else:
+                unknown = unknown or name
+        else:
+            words.append(part)
+    if unit is None:
+        for index, word in enumerate(words):
+            if word in _BARE:
+                unit = UNITS[word]
+                del words[index]
+                break
+            if word.endswith("/s"):
+                unknown = unknown or word
+                del words[index]
+                break
+    return Label(" ".join(words), unit, unknown)
+
+
+def number(text: str, unit: Unit = PLAIN) -> float | None:
+    """A stripped cell in base units, or None for no value.
+
+    A unit written in the cell overrides the one given, if it measures the same thing. Raises Unreadable for anything
+    else than a number that a program can print: not negative, at most LARGEST, a ratio at most 1 (100 %).
+    """
+    if text.isdecimal() and text.isascii() and len(text) < 16:  # nearly every cell: exact in a float
+        value = int(text) * unit.multiply / unit.divide
+        if value > largest(unit):
+            raise Unreadable(text)
+        return value
+    if text in NO_VALUE:
+        return None
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise Unreadable(text)
+    own = match[2]
+    if own is not None:
+        known = UNITS.get(own.lower())
+        if known is None or known.dimension != unit.dimension:
+            raise Unreadable(text)
+        unit = known
+    value = float(match[1]) * unit.multiply / unit.divide
+    if value > largest(unit):
+        raise Unreadable(text)
+    return value
+
+
+def largest(unit: Unit) -> float:
+    """The greatest number of this unit that a page can show, in base units."""
+    return 1 if unit.dimension == "ratio" else LARGEST * unit.multiply / unit.divide

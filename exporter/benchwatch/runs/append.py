@@ -1,0 +1,263 @@
+"""Puts pushed bytes into files of the push folder, as long as there is room for them.
+
+What one push, one run and the whole folder may take is bounded, as is how many files a run and how many runs the folder
+may have, and some of the file system stays free (Limits). What does not fit is refused before it is written; nothing
+that was written is lost. Everything here waits for the disk, and is to be called by one thread at a time.
+"""
+
+import errno
+import logging
+import os
+import re
+import stat
+import time
+from collections import OrderedDict
+from pathlib import Path
+from typing import NamedTuple
+
+from ..settings.record import load_runfile
+from ..settings.settings import PushSettings, RunsSettings
+from ..values.errors import ConfigError
+
+_log = logging.getLogger("benchwatch.server")
+
+STREAM = re.compile(r"out|err|json|[0-9]{1,10}(\.[0-9]{1,5})?")
+"""What may stand behind a worker's name, in the name of a file that is sent in pieces."""
+LARGEST_PIECE = 1024 * 1024
+"""Bytes that are taken in one piece of a stream."""
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_REMEMBERED = 1000
+_TRUSTED = 60.0
+"""Seconds after which what is in a run is measured again: others may have written or removed some of it."""
+_FREE_KNOWN = 1.0
+"""Seconds for which it is known how much of the file system is free, but for what is written meanwhile."""
+
+
+class Refused(Exception):
+    """A push that is not taken, or not to its end: an HTTP status and a sentence for the client."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class _Taken(NamedTuple):
+    """What there was in a folder when it was measured, and what pushes have added."""
+
+    bytes: int
+    entries: int
+    """Files of a run, or runs."""
+    measured: float
+
+
+class Room:
+    """How much there is in the push folder, and whether more may be put there."""
+
+    def __init__(self, settings: PushSettings) -> None:
+        self.settings = settings
+        self.written = 0
+        """Bytes that were written, in all."""
+        self._runs: OrderedDict[Path, _Taken] = OrderedDict()
+        self._folders: dict[Path, _Taken] = {}
+        self._free: int | None = None
+        self._free_known = float("-inf")
+
+    def need(self, path: Path, size: int) -> None:
+        """Have room for further bytes in that file of a run, which may be a new one. Raises Refused."""
+        run, settings = path.parent, self.settings
+        new_file = not path.exists()
+        new_run = new_file and not run.exists()
+        taken = self._run(run)
+        if taken.bytes + size > settings.max_run_bytes or taken.entries + new_file > settings.max_run_files:
+            taken = self._run(run, anew=True)
+        if taken.bytes + size > settings.max_run_bytes:
+            raise Refused(507, f"run {run.name} has {taken.bytes} bytes, of {settings.max_run_bytes} that it may have")
+        if taken.entries + new_file > settings.max_run_files:
+            raise Refused(507, f"run {run.name} has {taken.entries} files, and may not have more")
+        whole = self._folder(run.parent)
+        if whole.bytes + size > settings.max_folder_bytes or whole.entries + new_run > settings.max_runs:
+            whole = self._folder(run.parent, anew=True)
+        if whole.bytes + size > settings.max_folder_bytes:
+            most = settings.max_folder_bytes
+            raise Refused(507, f"the folder of pushes has {whole.bytes} bytes, of {most} that it may have")
+        if whole.entries + new_run > settings.max_runs:
+            raise Refused(507, f"the folder of pushes has {whole.entries} runs, and may not have more")
+        now = time.monotonic()
+        if now - self._free_known > _FREE_KNOWN:
+            self._free, self._free_known = _free(run), now
+        free = self._free
+        if free is not None and free - size < settings.keep_free_bytes:
+            kept = settings.keep_free_bytes
+            raise Refused(507, f"the file system of the pushes has {free} bytes free, of which {kept} are to stay free")
+        self._free = None if free is None else free - size
+        self._runs[run] = taken._replace(entries=taken.entries + new_file)
+        self._folders[run.parent] = whole._replace(entries=whole.entries + new_run)
+
+    def add(self, path: Path, size: int) -> None:
+        """Note that so many bytes were written to that file."""
+        self.written += size
+        for known, folder in ((self._runs, path.parent), (self._folders, path.parent.parent)):
+            taken = known.get(folder)
+            if taken:
+                known[folder] = taken._replace(bytes=taken.bytes + size)
+
+    def _run(self, run: Path, *, anew: bool = False) -> _Taken:
+        now = time.monotonic()
+        taken = self._runs.get(run)
+        if taken is None or anew or now - taken.measured > _TRUSTED:
+            taken = self._runs[run] = _Taken(*_measure(run), now)
+        self._runs.move_to_end(run)
+        if len(self._runs) > _REMEMBERED:
+            self._runs.popitem(last=False)
+        return taken
+
+    def _folder(self, folder: Path, *, anew: bool = False) -> _Taken:
+        now = time.monotonic()
+        taken = self._folders.get(folder)
+        if taken is None or (anew and now - taken.measured > _TRUSTED):
+            runs = [entry.path for entry in _entries(folder) if entry.is_dir(follow_symlinks=False)]
+            taken = self._folders[folder] = _Taken(sum(_measure(Path(run))[0] for run in runs), len(runs), now)
+        return taken
+
+
+class PushFile:
+    """The file that one push is appended to. Raises Refused when there is no room or the file system refuses.
+
+    It is opened for every piece, so that a push that waits has none open; after one that failed no other is written.
+    """
+
+    def __init__(self, path: Path, room: Room) -> None:
+        self._path = path
+        self._room = room
+        self._refusal: Refused | None = None
+        self._begun = False
+
+    def append(self, data: bytes) -> None:
+        """Write all of it behind what is there, the first on a line of its own."""
+        self._put(data, None)
+
+    def place(self, data: bytes, offset: int) -> None:
+        """Have these bytes at that place, which is behind or within what is there, and then the same."""
+        self._put(data, offset)
+
+    def _put(self, data: bytes, offset: int | None) -> None:
+        if self._refusal:
+            raise self._refusal
+        try:
+            self._put_now(data, offset)
+        except Refused as refusal:
+            self._refusal = refusal
+            raise
+
+    def _put_now(self, data: bytes, offset: int | None) -> None:
+        try:
+            self._room.need(self._path, len(data))
+            descriptor = self._open()
+            try:
+                self._write(descriptor, self._new(descriptor, data, offset))
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+        try:
+            return os.open(self._path, flags, 0o666)
+        except FileNotFoundError:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return os.open(self._path, flags, 0o666)
+
+    def _new(self, descriptor: int, data: bytes, offset: int | None) -> bytes:
+        """What of it has to be appended."""
+        found = os.fstat(descriptor)
+        if stat.S_ISFIFO(found.st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe")
+        if offset is None:
+            begun, self._begun = self._begun, True
+            within_a_line = not begun and found.st_size > 0 and os.pread(descriptor, 1, found.st_size - 1) != b"\n"
+            return b"\n" + data if within_a_line else data
+        name = f"{self._path.parent.name}/{self._path.name}"
+        there = os.pread(descriptor, len(data), offset)
+        if offset > found.st_size:
+            raise Refused(409, f"{name} has {found.st_size} bytes, so that none can be put at {offset}")
+        if there != data[: len(there)]:
+            raise Refused(409, f"{name} is there already, with other content: push under another name")
+        return data[len(there) :]
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            count = os.write(descriptor, rest)
+            self._room.add(self._path, count)
+            rest = rest[count:]
+
+
+def cannot_write(path: Path, error: OSError) -> Refused:
+    """The refusal of a push that the file system does not take."""
+    _log.error("a push cannot be written to %s: %s", path, error.strerror)
+    where = f"{path.parent.name}/{path.name}"
+    return Refused(507 if error.errno in _FULL else 500, f"{where} cannot be written: {error.strerror}")
+
+
+def put_record(path: Path, data: bytes, room: Room, *, only_new: bool = False) -> None:
+    """Put a record in place of the one there is. Raises Refused when it is none that can be used."""
+    beside = path.with_name(f".{path.name}.pushed")
+    try:
+        room.need(path, len(data))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        there = path.exists() or any(path.parent.glob(f"{path.stem}.*"))
+        if only_new and there and not (path.exists() and path.read_bytes() == data):
+            run, worker = path.parent.name, path.stem
+            raise Refused(412, f"worker {worker} of run {run} is there already: push under another name")
+        try:
+            beside.write_bytes(data)
+            _check_record(beside, f"{path.parent.name}/{path.name}")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+        room.add(path, len(data))
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def _check_record(path: Path, name: str) -> None:
+    try:
+        load_runfile(path, RunsSettings())
+    except ConfigError as error:
+        raise Refused(400, " ".join(str(error).replace(str(path), name).split())[:500]) from error
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise Refused(400, f"{name}: expected a record in YAML: {type(error).__name__}: {reason}") from error
+
+
+def _free(folder: Path) -> int | None:
+    """Bytes that the file system of a folder, which need not be there yet, has for us; None if that is not known."""
+    for each in (folder, *folder.parents):
+        try:
+            found = os.statvfs(each)
+        except OSError:
+            continue
+        return found.f_bavail * found.f_frsize
+    return None
+
+
+def _measure(folder: Path) -> tuple[int, int]:
+    """Bytes and number of the files in a folder; none if it is not there."""
+    sizes = []
+    for entry in _entries(folder):
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            sizes.append(found.st_size)
+    return sum(sizes), len(sizes)
+
+
+def _entries(folder: Path) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []

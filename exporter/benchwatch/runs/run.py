@@ -1,0 +1,265 @@
+"""One run: a folder (or the files of one name beside the folders), its records, and its workers.
+
+Workers follow from the files by `streams.layout`. When that changes in a way that reading on cannot follow (a file was
+written anew, removed, or turns out to belong elsewhere), the worker is read again from the start, and what was shown
+of it stays until that is done.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from zlib import crc32
+
+from ..metrics.buckets import Buckets
+from ..settings.record import NAME, SUFFIX, Record, RunFile, default_runfile, merge, read_record
+from ..settings.settings import RunsSettings
+from ..tools.api import Tool
+from ..tools.registry import TOOLS
+from ..values.errors import ConfigError
+from ..values.names import label
+from .files import HEAD, FileStatus, Rewritten, read_head
+from .layout import StreamPlan, WatchedFile, plan
+from .prefix import Prefix, find_prefix
+from .stream import Stream, cut_into_runs
+from .worker import Worker
+
+_log = logging.getLogger(__name__)
+
+_UNRECOGNISED_AFTER = 30.0
+"""Seconds without growth after which a file that is no tool's output is named in the log."""
+
+_RECORDS_AT_ONCE = 8
+"""How many records are read before others have a turn; one takes some milliseconds at most."""
+
+
+class Run:
+    """One run and its workers."""
+
+    def __init__(self, name: str, folder: Path, settings: RunsSettings, buckets: Buckets, errors: Counter[str]) -> None:
+        self.name = name
+        self.folder = folder
+        self.errors = errors
+        """Files that could not be used, by reason, counted for all runs together."""
+        self.listed: Mapping[str, FileStatus] = {}
+        """What there was at the last look, records included."""
+        self.files: Mapping[str, FileStatus] = {}
+        self._settings = settings
+        self._buckets = buckets
+        self._records: dict[str, FileStatus] = {}
+        self._unread: list[str] = []
+        self._contents: dict[str, Record] = {}  # by record: the last content that could be used
+        self._runfile: RunFile = default_runfile(settings)
+        self._runfiles: dict[str, RunFile] = {}
+        self._watched: dict[str, WatchedFile] = {}
+        self._tried: dict[str, FileStatus] = {}
+        self._heads: dict[str, int] = {}  # checksums of those that are no tool's output
+        self.chosen: int | None = None
+        """Which of several runs in one file is shown, from 1; None: the last."""
+        self.broken = False
+        """Whether it cannot be read on for a fault of ours."""
+        self._quiet = False
+        self._said: set[object] = set()
+        self._workers: dict[str, Worker] = {}
+        self._shown: dict[str, Worker] = {}
+
+    @property
+    def workers(self) -> list[Worker]:
+        """Its workers, without those whose files are still being read for the first time."""
+        return list(self._shown.values())
+
+    @property
+    def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
+        """The streams of each worker, by the worker's name."""
+        return {name: worker.plans for name, worker in self._workers.items()}
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether all that there is has been read."""
+        return self.broken or (not self._unread and all(worker.caught_up for worker in self._workers.values()))
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more is expected of any worker; without a worker, whether its files have long been the same."""
+        return all(worker.ended for worker in self._workers.values()) if self._workers else self._quiet
+
+    @property
+    def end(self) -> float:
+        """When its last worker ended, Unix seconds."""
+        return max((worker.end for worker in self._workers.values()), default=self.modified)
+
+    @property
+    def bytes_read(self) -> int:
+        """How much of its files was read."""
+        return sum(worker.size for worker in self._workers.values())
+
+    @property
+    def modified(self) -> float:
+        """When one of its files was last written to, Unix seconds."""
+        return max((status.modified for status in self.files.values()), default=0.0)
+
+    def look(self, files: Mapping[str, FileStatus], now: float) -> None:
+        """Take note of the files that there are now."""
+        self.listed = files
+        self._note_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
+        self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
+        watched = {name: self._watch(name, status) for name, status in self.files.items()}
+        for name, status in self.files.items():
+            if watched[name].tool is None:
+                self._name_unrecognised(name, status, now)
+        # Records count: a launcher writes one before the benchmark's first byte.
+        modified = max((status.modified for status in files.values()), default=0.0)
+        self._quiet = now - modified > self._settings.abandoned_after
+        settled = watched == self._watched
+        self._watched = watched
+        if not settled:
+            self._follow(plan(watched, self.name))
+
+    def _watch(self, name: str, status: FileStatus) -> WatchedFile:
+        known, tried = self._watched.get(name), self._tried.get(name)
+        tool: Tool | None = None
+        kind, prefix = "", None
+        if known and tried and known.identity == status.identity and status.size >= tried.size:
+            tool, kind, prefix = known.tool, known.kind, known.prefix
+        if tool is None and status.size and not (status == tried and status.settled):
+            self._tried[name] = status
+            tool, kind, prefix = self._recognise(name)
+        return WatchedFile(status.identity, status.modified, tool, kind, prefix)
+
+    def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None]:
+        try:
+            head = read_head(self.folder / name)
+        except OSError as error:
+            if self._say_once(("unreadable", name), "%s cannot be read: %s", self.folder / name, error.strerror):
+                self.errors["unreadable"] += 1
+            del self._tried[name]  # so that it is tried again
+            return None, "", None
+        checksum = crc32(head)
+        if self._heads.get(name) == checksum:
+            return None, "", None
+        for tool in TOOLS:
+            kind = tool.recognise(head)
+            if kind:
+                return tool, kind, None
+        if found := find_prefix(head, TOOLS):
+            return found
+        self._heads[name] = checksum
+        return None, "", None
+
+    def _name_unrecognised(self, name: str, status: FileStatus, now: float) -> None:
+        quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
+        part_of_another = name.rpartition(".")[0] in self.files
+        if status.size and quiet and not part_of_another and name in self._tried:
+            tools = " or ".join(tool.name for tool in TOOLS)
+            text = "%s is left alone: expected the output of %s"
+            if self._say_once(("unrecognised", name), text, self.folder / name, tools):
+                self.errors["unrecognised"] += 1
+
+    def _note_records(self, records: dict[str, FileStatus]) -> None:
+        # A record that was written again in the same moment may look the same.
+        known = {name: status for name, status in self._records.items() if status.settled}
+        if records == known:
+            return
+        self._records = records
+        self._unread = [name for name in records if name in self._unread or records[name] != known.get(name)]
+        self._contents = {name: content for name, content in self._contents.items() if name in records}
+        self.read_records()
+
+    def read_records(self, limit: int = _RECORDS_AT_ONCE) -> None:
+        """Read up to `limit` of the records that are new or were changed."""
+        for name in self._unread[:limit]:
+            try:
+                self._contents[name] = read_record(self.folder / name)
+            except ConfigError as error:
+                if self._say_once(self._records[name], "%s", error):
+                    self.errors["run_yaml"] += 1
+        del self._unread[:limit]
+        base = default_runfile(self._settings)
+        self._runfile = merge(self._contents[NAME], base) if NAME in self._contents else base
+        self._runfiles = {
+            label(name.removesuffix(SUFFIX)): merge(content, self._runfile)
+            for name, content in self._contents.items()
+            if name != NAME
+        }
+        for worker in {*self._workers.values(), *self._shown.values()}:
+            worker.configure(self._runfile_of(worker.name))
+
+    def _runfile_of(self, worker: str) -> RunFile:
+        return self._runfiles.get(worker, self._runfile)
+
+    def _follow(self, plans: Mapping[str, tuple[StreamPlan, ...]]) -> None:
+        workers = {}
+        for name, streams in plans.items():
+            worker = self._workers.get(name)
+            if worker is None or not worker.follow(streams):
+                worker = self.new_worker(name, streams)
+            workers[name] = worker
+        self._workers = workers
+        self._shown = {name: worker for name, worker in self._shown.items() if name in workers}
+
+    def choose(self, number: int) -> int:
+        """Show that run of each worker's output, from 1, instead of the last; how many the longest output holds.
+
+        Logs belong to the last run. Workers whose output holds fewer runs are not shown. Raises OSError.
+        """
+        self.chosen = number
+        most = 0
+        chosen: dict[str, Worker] = {}
+        for name, worker in self._workers.items():
+            cuts = [cut_into_runs(plan, self.folder) for plan in worker.plans if not plan.is_log]
+            count = max((len(each) for each in cuts), default=0)
+            most = max(most, count)
+            plans = [each[number - 1] for each in cuts if number <= len(each)]
+            plans += [plan for plan in worker.plans if plan.is_log and number == count]
+            if plans and number <= count:
+                chosen[name] = self.new_worker(name, plans)
+        self._workers = chosen
+        return most
+
+    def new_worker(
+        self,
+        name: str,
+        streams: Sequence[StreamPlan],
+        open_stream: Callable[[StreamPlan, Path], Stream] = Stream,
+    ) -> Worker:
+        """A worker that has not read anything yet."""
+        return Worker(self.name, name, streams, self.folder, self._buckets, self._runfile_of(name), open_stream)
+
+    def clock_was_set(self, by: float) -> None:
+        """See Worker."""
+        for worker in {*self._workers.values(), *self._shown.values()}:
+            worker.clock_was_set(by)
+
+    def read(self, limit: int, now: float) -> int:
+        """Read up to `limit` new bytes of each file, and let time pass; how many bytes there were."""
+        taken = len(self._unread)
+        if self._unread:
+            self.read_records()
+        for name, worker in self._workers.items():
+            try:
+                taken += worker.read(limit, self.files, now)
+            except Rewritten:
+                self._workers[name] = self.new_worker(name, tuple(worker.plans))
+                for stream in worker.plans:
+                    for part, _ in stream.parts:  # what it is may have changed too
+                        self._watched.pop(part, None)
+                taken += 1
+                continue
+            worker.tick(now)
+            self._say_faults(worker)
+            if worker.caught_up and not self._unread:
+                self._shown[name] = worker
+        return taken
+
+    def _say_faults(self, worker: Worker) -> None:
+        while worker.faults:
+            reason, fault = worker.faults.popitem()
+            level = logging.INFO if reason == "other_text" else logging.WARNING
+            self._say_once((worker.name, reason), "run %s: %s", self.name, fault.text, level=level)
+
+    def _say_once(self, what: object, text: str, *values: object, level: int = logging.WARNING) -> bool:
+        if what in self._said:
+            return False
+        self._said.add(what)
+        _log.log(level, text, *values)
+        return True

@@ -1,0 +1,144 @@
+"""One stream of a worker: files in the order in which they were written, read by one parser.
+
+Usually that is one file that grows; where it was rotated, its older parts come first.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+from ..tools.api import Begin
+from .birth import birth
+from .files import FileStatus, GrowingFile, Rewritten
+from .layout import Cut, StreamPlan
+
+
+class Stream:
+    """Files, their parser, and which run of the tool within them is being read."""
+
+    def __init__(self, plan: StreamPlan, folder: Path) -> None:
+        self.plan = plan
+        self.errors: Counter[str] = Counter()
+        self.unreadable = ""
+        """Why the file could not be read at the last try; else empty."""
+        self._files = [GrowingFile(folder / name, identity) for name, identity in plan.parts]
+        self._cut: bytes | None = None
+        self.in_older_part = False
+        """Whether there is something in younger files than the one being read."""
+        self.compared = 0
+        """How much was compared with what is known in the last read, bytes, as `GrowingFile` does."""
+        self.restart()
+
+    def restart(self) -> None:
+        """Read from the start again."""
+        self.parser = self.plan.parser()
+        self.run = 0
+        """How many runs of the tool began in this stream before the present one."""
+        self.written: float | None = None
+        """When the file was written to that was read last, as of then, Unix seconds; None if nothing was read."""
+        self.settled = False
+        """Whether the last line counted without its end, which has not come."""
+        self.errors.clear()
+        self._reading = 0
+        for file in self._files:
+            file.restart()
+
+    def begun(self, recorded: float | None) -> tuple[float | None, bool]:
+        """When the present run began to write, Unix seconds, if that is known, and whether by the run's record."""
+        if self.run or (self.plan.cut and self.plan.cut.begin):  # runs before wrote to the same file
+            return None, False
+        return (self._born, False) if recorded is None else (recorded, True)
+
+    @cached_property
+    def _born(self) -> float | None:
+        return birth(self._files[0].path)
+
+    def written_since(self, files: Mapping[str, FileStatus]) -> float | None:
+        """When the file was last written to, Unix seconds, if that was after it was read: midway, perhaps."""
+        status = files.get(self._files[self._reading].path.name)
+        if self.written is None or status is None or status.modified <= self.written:
+            return None
+        return status.modified
+
+    @property
+    def size(self) -> int:
+        """How much was read of it."""
+        if self._cut is not None:
+            return len(self._cut)
+        return sum(file.offset for file in self._files)
+
+    def follow(self, plan: StreamPlan, folder: Path) -> bool:
+        """Go on with the files of a new plan, where they are the ones read so far (renamed, perhaps) and newer ones."""
+        known = [file.identity for file in self._files]
+        if plan._replace(name="", parts=()) != self.plan._replace(name="", parts=()):
+            return False
+        if [identity for _, identity in plan.parts[: len(known)]] != known:
+            return False
+        for file, (name, _) in zip(self._files, plan.parts, strict=False):
+            file.path = folder / name
+        self._files += [GrowingFile(folder / name, identity) for name, identity in plan.parts[len(known) :]]
+        self.plan = plan
+        return True
+
+    def read(self, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
+        """New bytes and when they were written, empty at the end. Raises Rewritten or OSError."""
+        self.compared = 0
+        if self.plan.cut is not None:
+            return self._read_cut(files)
+        for file in self._files[: self._reading]:
+            self._read_file(file, 0, files)
+            if (status := files.get(file.path.name)) and status.size > file.offset:
+                raise Rewritten  # it went on after it had been put away, and what it says comes before the rest
+        while True:
+            data, modified = self._read_file(self._files[self._reading], limit, files)
+            younger = (files.get(file.path.name) for file in self._files[self._reading + 1 :])
+            self.in_older_part = any(status.size for status in younger if status)
+            if data or not self.in_older_part:
+                return data, modified
+            self._reading += 1
+
+    def _read_file(self, file: GrowingFile, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
+        status = files.get(file.path.name)
+        if status is None or status == file.seen:
+            return b"", 0.0
+        data, modified = file.read(limit)
+        self.compared += file.compared
+        return data, modified
+
+    def _read_cut(self, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
+        """All of the part that one of several runs is, at once."""
+        if self._cut is not None:
+            return b"", 0.0
+        assert self.plan.cut
+        self._cut = content(self.plan, self._files[0].path.parent)[self.plan.cut.begin : self.plan.cut.end]
+        return self._cut, files[self._files[-1].path.name].modified
+
+
+def content(plan: StreamPlan, folder: Path) -> bytes:
+    """What is in all files of a stream, one after the other. Raises OSError."""
+    return b"".join((folder / name).read_bytes() for name, _ in plan.parts)
+
+
+def cut_into_runs(plan: StreamPlan, folder: Path) -> list[StreamPlan]:
+    """A stream as one stream for each run of the tool in it. Raises OSError.
+
+    A run begins behind the last line that was understood as a part of the one before.
+    """
+    parser, data = plan.parser(), content(plan, folder)
+    borders = [0]
+    understood = position = 0
+    for line in data.splitlines(keepends=True):
+        before = parser.records
+        records = parser.feed(line)
+        begun = sum(isinstance(record, Begin) for record in records)
+        borders += [understood] * begun
+        position += len(line)
+        if parser.records != before:
+            understood = position
+    borders.append(len(data))
+    count = len(borders) - 1
+    return [
+        plan._replace(cut=Cut(begin, end, number, count)) for number, (begin, end) in enumerate(pairwise(borders), 1)
+    ]

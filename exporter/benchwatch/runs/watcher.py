@@ -1,0 +1,265 @@
+"""The runs of the watched folders: which there are, in what order they are read, and how many are remembered.
+
+A run is a folder `runs/<run>/`, or the files `runs/<run>.<suffix>` of one name beside the folders. Active runs are
+looked at each time, ended ones every two seconds. Only the newest ended runs stay in memory; the others are let go
+until their files change. Those are looked at in turn, a hundred a second, so that a long history costs no more than a
+short one. A folder that is still empty counts among them, but the newest few such folders are looked at each time.
+
+Intervals are measured in `elapsed` seconds, which only grow; `now` is the time of day, which can be set.
+"""
+
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import TypeVar
+
+from ..metrics.buckets import Buckets
+from ..metrics.exposition import Family, Sample
+from ..settings.settings import RunsSettings
+from ..values.names import label
+from .files import FileStatus, Folder, listing, statuses
+from .layout import group_name
+from .run import Run
+from .worker import Worker
+
+_log = logging.getLogger(__name__)
+
+_ENDED_EVERY = 2.0
+"""Seconds between two looks at a run that has ended and is remembered."""
+_LET_GO_A_SECOND = 100
+"""How many runs that are not remembered are looked at in a second, and at most in one look."""
+_NEW_AT_ONCE = 250
+"""How many runs that were not known are looked at in one look."""
+_EMPTY_WATCHED = 20
+"""How many folders without files, those found last, are looked at each time."""
+_CLOCK_SET = 0.1
+"""Seconds by which the time of day must leave elapsed time from one look to the next to count as set."""
+CHUNK = 256 * 1024
+"""How much of a file is read at a time, bytes."""
+BUDGET = 4 * 1024 * 1024
+"""After how many bytes a round of reading lets others have a turn."""
+
+WATCH_ERRORS = Family(
+    "benchwatch_watch_errors_total",
+    "counter",
+    "Files and folders that could not be used, by reason: folder, unreadable, unrecognised, run_yaml, internal.",
+    ("reason",),
+)
+RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Runs that are known, by whether they are on or ended.", ("phase",))
+FAMILIES = (WATCH_ERRORS, RUNS_KNOWN)
+
+_T = TypeVar("_T")
+_Key = tuple[Path, str]
+"""Folder and name of a run."""
+_Files = Mapping[str, FileStatus]
+
+
+class Runs:
+    """All runs, as a source of samples about themselves (see exposition.Source); each worker is a source of its own."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def __init__(self, roots: Sequence[Path], settings: RunsSettings, buckets: Buckets) -> None:
+        self._roots = [Folder(root) for root in roots]
+        self._settings = settings
+        self._buckets = buckets
+        self._errors: Counter[str] = Counter()
+        self._runs: dict[_Key, Run] = {}
+        self._let_go: dict[_Key, _Files] = {}  # the one looked at longest ago comes first
+        self._empty: dict[_Key, None] = {}  # those of them that have no files, by when that was found
+        self._beside: dict[_Key, list[str]] = {}  # the files of runs that have no folder
+        self._lost: set[Path] = set()  # roots that cannot be read
+        self._unseen: dict[_Key, None] = {}
+        self._fresh: list[tuple[float, _Key, _Files]] = []
+        self._due: dict[_Key, float] = {}
+        self._elapsed = 0.0
+        self._ahead: float | None = None  # the time of day less elapsed time
+        self._unlisted: set[Path] = set()
+        self.looked = False
+        """Whether the folders have been looked at."""
+
+    @property
+    def workers(self) -> list[Worker]:
+        """The workers of all runs that are remembered; of two of the same name in two folders, one."""
+        return list({worker.labels: worker for run in self._runs.values() for worker in run.workers}.values())
+
+    @property
+    def behind(self) -> list[Run]:
+        """Runs whose files have not been read once to their end."""
+        return [run for run in self._runs.values() if not run.caught_up]
+
+    @property
+    def version(self) -> tuple[tuple[int, ...], ...]:
+        """See exposition.Source."""
+        return tuple(self._errors.values()), (len(self._runs), len(self._on()), len(self._let_go))
+
+    def samples(self) -> Iterator[Sample]:
+        """See exposition.Source."""
+        on = len(self._on())
+        yield Sample(RUNS_KNOWN, ("on",), on)
+        yield Sample(RUNS_KNOWN, ("ended",), len(self._runs) - on)
+        for reason, count in self._errors.items():
+            yield Sample(WATCH_ERRORS, (reason,), count)
+
+    def poll(self, now: float, elapsed: float | None = None) -> bool:
+        """Look at the files and read on; true when there is more to read at once.
+
+        `now` is the time of day in Unix seconds, `elapsed` that of a clock that cannot be set (by default `now`).
+        Raises nothing: what cannot be used is counted and named in the log.
+        """
+        elapsed = now if elapsed is None else elapsed
+        passed = self._pass_time(now, elapsed)
+        self._discover(now, passed)
+        taken = 0
+        due = [(run.modified, key, run) for key, run in self._runs.items() if self._is_due(key)]
+        for _, key, run in sorted(due, key=itemgetter(0), reverse=True):
+            if taken >= BUDGET:
+                return True
+            read = self._safely(run, partial(run.read, CHUNK, now)) or 0
+            taken += read
+            self._due[key] = elapsed + _ENDED_EVERY if run.ended and not read else 0.0
+        self._let_old_go()
+        self.looked = not self._unseen
+        return taken >= CHUNK or bool(self._unseen) or bool(self.behind)
+
+    def _pass_time(self, now: float, elapsed: float) -> float:
+        """Take over the clocks; seconds since the last look."""
+        passed = elapsed - self._elapsed
+        if passed < 0:
+            self._due.clear()
+        self._elapsed = elapsed
+        ahead = now - elapsed
+        by = 0.0 if self._ahead is None else ahead - self._ahead
+        if abs(by) >= _CLOCK_SET:
+            if abs(by) >= 1:
+                _log.warning("the clock was set %s by %.1f s", "forward" if by > 0 else "back", abs(by))
+            for run in self._runs.values():
+                run.clock_was_set(by)
+        self._ahead = ahead
+        return passed
+
+    def _is_due(self, key: _Key) -> bool:
+        return self._elapsed >= self._due.get(key, 0.0)
+
+    def _safely(self, run: Run, step: Callable[[], _T]) -> _T | None:
+        """A fault of ours in one run must not take the others down."""
+        try:
+            return step()
+        except Exception as error:
+            if not self._errors["internal"]:
+                _log.exception("run %s cannot be read on: %s; please report this", run.name, error)
+            self._errors["internal"] += 1
+            run.broken = True
+            return None
+
+    def _on(self) -> list[Run]:
+        return [run for run in self._runs.values() if not run.ended]
+
+    def _discover(self, now: float, passed: float) -> None:
+        for root in self._roots:
+            self._find(root)
+        new = list(islice(self._unseen, _NEW_AT_ONCE))
+        turn = list(islice(self._let_go, max(1, round(_LET_GO_A_SECOND * min(passed, 1.0)))))
+        newest = list(islice(reversed(self._empty), _EMPTY_WATCHED))
+        for key in dict.fromkeys([*new, *turn, *newest]):
+            self._unseen.pop(key, None)
+            self._look_for(key, now)
+        if not self._unseen and self._fresh:
+            self._rank(now)
+        for key, run in list(self._runs.items()):
+            files = self._files_of(key) if self._is_due(key) else None
+            if files:
+                self._safely(run, partial(run.look, files, now))
+            elif files is not None:  # there are none any more
+                del self._runs[key]
+                self._let_go[key], self._empty[key] = {}, None
+
+    def _find(self, root: Folder) -> None:
+        """Which runs there are in a root, where that has changed."""
+        before = root.folders
+        listed = self._list(root.path, partial(root.look, self._elapsed))
+        self._lost.discard(root.path)
+        if listed is None:  # not there at the moment: what is known of it stays
+            self._lost.add(root.path)
+        if not listed:
+            return
+        beside: dict[_Key, list[str]] = defaultdict(list)
+        for file in sorted(root.files):
+            name = group_name(file, root.files)
+            beside[root.path, f"{name} (files)" if name in root.folders else name].append(file)
+        gone = {(root.path / name, name) for name in before - root.folders}
+        gone |= {key for key in self._beside if key[0] == root.path and key not in beside}
+        for known in (self._runs, self._let_go, self._empty, self._unseen, self._due, self._beside):
+            for key in gone:
+                known.pop(key, None)
+        self._fresh = [found for found in self._fresh if found[1] not in gone]
+        new = [(root.path / name, name) for name in root.folders - before]
+        self._unseen.update(dict.fromkeys([*new, *(key for key in beside if key not in self._beside)]))
+        self._beside.update(beside)
+
+    def _look_for(self, key: _Key, now: float) -> None:
+        """Whether there is something new in a run that is not remembered."""
+        files = self._files_of(key) or {}
+        before = self._let_go.pop(key, None)
+        if files and files != before:
+            self._empty.pop(key, None)
+            if before:
+                self._take_up(key, files, now)
+            else:
+                self._fresh.append((max(status.modified for status in files.values()), key, files))
+            return
+        self._let_go[key] = files
+        if not files:
+            self._empty.setdefault(key)
+
+    def _rank(self, now: float) -> None:
+        """Take up the newest of the runs that were found."""
+        self._fresh.sort(key=itemgetter(0), reverse=True)
+        for rank, (modified, key, files) in enumerate(self._fresh):
+            if rank >= self._settings.keep and now - modified > self._settings.abandoned_after:
+                self._let_go[key] = files
+            else:
+                self._take_up(key, files, now)
+        self._fresh.clear()
+
+    def _take_up(self, key: _Key, files: _Files, now: float) -> None:
+        folder, name = key
+        run = Run(label(name), folder, self._settings, self._buckets, self._errors)
+        self._safely(run, partial(run.look, files, now))
+        self._runs[key] = run
+
+    def _let_old_go(self) -> None:
+        ended = [key for key, run in self._runs.items() if run.ended and run.caught_up]
+        if len(ended) <= self._settings.keep:
+            return
+        ended.sort(key=lambda key: (self._runs[key].end, key), reverse=True)
+        for key in ended[self._settings.keep :]:
+            self._let_go[key] = self._runs.pop(key).listed
+
+    def _files_of(self, key: _Key) -> _Files | None:
+        """The files of a run; None if that cannot be told."""
+        folder, _ = key
+        if key not in self._beside:
+            found = self._list(folder, partial(listing, folder))
+            return found.files if found else None
+        return None if folder in self._lost else statuses(folder, self._beside[key])
+
+    def _list(self, folder: Path, look: Callable[[], _T]) -> _T | None:
+        try:
+            found = look()
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and all(folder != root.path for root in self._roots):
+                return None  # a run that was removed a moment ago
+            if folder not in self._unlisted:
+                self._unlisted.add(folder)
+                self._errors["folder"] += 1
+                _log.warning("%s cannot be read: %s; expected a folder of runs", folder, error.strerror)
+            return None
+        if folder in self._unlisted:
+            self._unlisted.discard(folder)
+            _log.info("%s can be read again", folder)
+        return found

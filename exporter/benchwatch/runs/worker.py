@@ -1,0 +1,369 @@
+"""One process of a run: its streams, its life cycle, its samples.
+
+Life cycle: `running`, then `finished` (final summary or final document seen) or `failed` (an error ended it, a
+non-zero exit code, an end in the middle of a document); `stalled` while it is open but nothing completed or was
+reported for three report intervals; `abandoned` after a long silence. All of it is a function of the files: the same
+after a restart.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..metrics.buckets import Buckets
+from ..metrics.exposition import Sample
+from ..settings.record import RunFile
+from ..tools.api import Begin, Misread, State, Written
+from ..values.printable import printable
+from .families import (
+    RUN_DISK,
+    RUN_END,
+    RUN_INFO,
+    RUN_INTERVAL,
+    RUN_LAST_REPORT,
+    RUN_NOTE,
+    RUN_OBJECTIVE,
+    RUN_PARAMETER,
+    RUN_REASON,
+    RUN_REPETITIONS,
+    RUN_START,
+    RUN_STATE,
+    RUN_WARMUP,
+    STREAM_BYTES,
+    STREAM_ERRORS,
+    STREAM_RECORDS,
+)
+from .files import FileStatus, Rewritten
+from .layout import StreamPlan
+from .stream import Stream
+
+STATES = ("running", "stalled", "finished", "failed", "abandoned")
+ENDED = frozenset({"finished", "failed", "abandoned"})
+KEPT_LIVE = 60.0
+"""How long the counters of an ended run stay on the page, seconds: long enough for every scrape to see their end."""
+_STALLED_INTERVALS = 3
+_STALLED_IDLE_REPORTS = 2
+_TO_LOOK = 0.3
+"""What polling and reading take, seconds, allowed for so that a stall is known within its three intervals."""
+_DEFAULT_INTERVAL = 10.0
+_SETTLED_AFTER = 1.0
+"""Seconds of silence after which a last line counts that lacks nothing but its end."""
+_IDLE = "nothing completes"
+_REASON_LENGTH = 200
+
+
+class Fault(NamedTuple):
+    """Something wrong with a worker's output: a constant reason, and a sentence for the log."""
+
+    reason: str
+    text: str
+
+
+class Worker:
+    """One worker of a run, as a source of samples (see exposition.Source)."""
+
+    def __init__(
+        self,
+        run: str,
+        name: str,
+        plans: Sequence[StreamPlan],
+        folder: Path,
+        buckets: Buckets,
+        runfile: RunFile,
+        open_stream: Callable[[StreamPlan, Path], Stream] = Stream,
+    ) -> None:
+        self.run = run
+        self.name = name
+        self.tool = plans[0].tool
+        self.labels = (("run", run), ("worker", name))
+        self.phase = "running"
+        self.reason = ""
+        self.caught_up = False
+        """Whether all that was there has been read once; before that, growing counters would look like a burst."""
+        self.faults: dict[str, Fault] = {}
+        """The first fault of each reason."""
+        self._folder = folder
+        self._streams = [open_stream(plan, folder) for plan in plans]
+        self._runfile = runfile
+        self._buckets = buckets
+        self._states: dict[int, State] = {0: self.tool.state(buckets, runfile.limits)}
+        # Since when nothing was heard and nothing came, on the clock as it is set now; not for show.
+        self._silent: float | None = None
+        self._idle = 0.0
+        self._ticked: float | None = None
+        self._written = 0.0
+        self._closed = False
+        self._cut_off = False
+        self._kept_live = True
+        self._changes = 0
+
+    @property
+    def state(self) -> State:
+        """What is known of the present (last) run of the tool in this worker's output."""
+        return self._states[max(self._states)]
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """See exposition.Source."""
+        return self._changes, max(self._states), self.state.version
+
+    @property
+    def plans(self) -> list[StreamPlan]:
+        """What it was made of."""
+        return [stream.plan for stream in self._streams]
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more is expected."""
+        return self.phase in ENDED
+
+    @property
+    def current(self) -> bool:
+        """Whether its last report is still true: in a stall that the tool itself reports, but not in a silent one."""
+        return self.phase == "running" or (self.phase == "stalled" and self.reason == _IDLE)
+
+    @property
+    def runfile(self) -> RunFile:
+        """What the run's records say of it."""
+        return self._runfile
+
+    @property
+    def objective(self) -> float | None:
+        """Latency it should stay below, seconds."""
+        return self._runfile.latency_objective
+
+    @property
+    def repetition(self) -> tuple[int, int]:
+        """Which run of the tool in its output is shown, from 1, and how many there are."""
+        cuts = [stream.plan.cut for stream in self._streams if stream.plan.cut]
+        last = max(self._states) + 1
+        return max(((cut.number, cut.of) for cut in cuts), default=(last, last))
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of how its output was read, a clause each."""
+        number, of = self.repetition
+        notes = [f"run {number} of {of} in this file"] if of > 1 else []
+        return notes + list(dict.fromkeys(s.plan.prefix.note for s in self._streams if s.plan.prefix))
+
+    def configure(self, runfile: RunFile) -> None:
+        """Take over what changed records say."""
+        if runfile != self._runfile:
+            self._runfile = runfile
+            self._changes += 1
+            for stream in self._streams:
+                self._date(stream)
+
+    def follow(self, plans: Sequence[StreamPlan]) -> bool:
+        """Go on under a new plan; false if that cannot be done and everything must be read again."""
+        known = {stream.plan.name: stream for stream in self._streams}
+        if plans[0].tool is not self.tool or not known.keys() <= {plan.name for plan in plans}:
+            return False
+        if not all(known[plan.name].follow(plan, self._folder) for plan in plans if plan.name in known):
+            return False
+        self._streams = [known.get(plan.name) or Stream(plan, self._folder) for plan in plans]
+        return True
+
+    def read(self, limit: int, files: Mapping[str, FileStatus], now: float) -> int:
+        """Take in up to `limit` new bytes of each stream, its files being as listed; how many there were.
+
+        Raises Rewritten when the worker has to be read again from the start.
+        """
+        taken, more = 0, False
+        for stream in self._streams:
+            try:
+                data, modified = stream.read(limit, files)
+            except FileNotFoundError:  # removed since the folder was listed: the next look takes it away
+                continue
+            except OSError as error:
+                if not stream.unreadable:
+                    self._misread(stream, "unreadable", f"{stream.plan.name}: cannot be read: {error.strerror}")
+                stream.unreadable = str(error.strerror)
+                continue
+            stream.unreadable = ""
+            taken += stream.compared
+            if data and (self._closed or (stream.settled and data[:1] not in b"\r\n")):
+                raise Rewritten  # its parsers have been told of the end, or of the end of a line that goes on
+            if data:
+                self._take(stream, data, min(modified, now), now)
+                taken += len(data)
+                more |= len(data) == limit or stream.in_older_part
+            elif (written := stream.written_since(files)) is not None:
+                stream.written = min(written, now)
+                self._written = max(stream.written, self._written)
+                self._date(stream)
+        self.caught_up |= not more
+        return taken
+
+    def _take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
+        stream.settled = False
+        stream.written = arrived
+        before = stream.parser.records
+        self._apply(stream, stream.parser.feed(data), arrived)
+        # What is new since the last look is not older than that, whatever the file's time says.
+        came = arrived if self._ticked is None else max(arrived, min(self._ticked, now))
+        if stream.parser.records != before:
+            self._silent = max(came, self._silent or 0.0)
+        self._idle = max(came, self._idle)
+        self._written = max(arrived, self._written)
+        self._date(stream)
+        self._changes += 1
+
+    def _date(self, stream: Stream) -> None:
+        """Have the state know when what was read of a stream was written."""
+        if stream.written is None or stream.plan.is_log or stream.run not in self._states:
+            return
+        record = self._runfile
+        last = stream.written if record.end is None else min(stream.written, record.end)
+        begun, recorded = stream.begun(record.start)
+        times = Written(last, begun, recorded, stream.parser.undated)
+        self._states[stream.run].written(stream.plan.name, times)
+
+    def settle(self) -> None:
+        """Take in last lines that lack nothing but their end; should one go on after all, everything is read again."""
+        for stream in self._streams:
+            if not stream.settled and (records := stream.parser.settle()):
+                stream.settled = True
+                self._apply(stream, records, self._written)
+                self._date(stream)
+                self._changes += 1
+
+    def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
+        for record in records:
+            if isinstance(record, Misread):
+                self._misread(
+                    stream,
+                    record.reason,
+                    f"{stream.plan.name}, {record.where}: {record.reason.replace('_', ' ')}: {record.text}",
+                )
+            elif isinstance(record, Begin):
+                stream.run += 1
+                self._begin(stream.run)
+            else:
+                run = max(self._states) if stream.plan.is_log else stream.run
+                if run in self._states:
+                    self._states[run].apply(record, stream.plan.name, arrived)
+
+    def _begin(self, run: int) -> None:
+        """Another run of the tool in the same output: logs belong to the last one, so they are read for it again."""
+        if run <= max(self._states):
+            return
+        self._states[run] = self.tool.state(self._buckets, self._runfile.limits)
+        for old in sorted(self._states)[:-2]:
+            del self._states[old]
+        for stream in self._streams:
+            if stream.plan.is_log:
+                stream.restart()
+
+    def _misread(self, stream: Stream, reason: str, text: str) -> None:
+        stream.errors[reason] += 1
+        if reason not in self.faults:
+            self.faults[reason] = Fault(reason, printable(text))
+        self._changes += 1
+
+    def tick(self, now: float) -> None:
+        """Let time pass: windows close, a silent run stalls and is given up at last."""
+        if not self.caught_up:
+            return
+        if self._ticked is not None and now < self._ticked:
+            self.clock_was_set(now - self._ticked)
+        self._ticked = now
+        if now - self._idle >= _SETTLED_AFTER:
+            self.settle()
+        self.state.tick(now)
+        phase, reason = self._judge(now)
+        if phase == "abandoned" and not self._closed:
+            self._close()
+            phase, reason = self._judge(now)
+        kept = phase not in ENDED or now - self._idle < KEPT_LIVE
+        if (phase, reason, kept) != (self.phase, self.reason, self._kept_live):
+            self.phase, self.reason, self._kept_live = phase, reason, kept
+            self._changes += 1
+
+    def clock_was_set(self, by: float) -> None:
+        """The clock was set forward by so many seconds (back, if negative): a silence does not get longer by that."""
+        self._silent = None if self._silent is None else self._silent + by
+        self._idle += by
+        self._ticked = None if self._ticked is None else self._ticked + by
+
+    @property
+    def start(self) -> float | None:
+        """When the benchmark began, Unix seconds."""
+        return self.state.start if self._runfile.start is None else self._runfile.start
+
+    @property
+    def size(self) -> int:
+        """How much was read."""
+        return sum(stream.size for stream in self._streams)
+
+    @property
+    def end(self) -> float:
+        """When it ended or, failing that, last reported or was written to; Unix seconds."""
+        return self.state.end or self._runfile.end or self.state.last_report or self._written
+
+    def _judge(self, now: float) -> tuple[str, str]:
+        state = self.state
+        if state.outcome == "failed":
+            return "failed", state.reason
+        code = self._runfile.exit_code
+        if code:
+            return "failed", f"ended by {self._runfile.signal}" if self._runfile.signal else f"exit code {code}"
+        if state.outcome or code == 0:
+            return "finished", state.reason
+        silent = now - (self._idle if self._silent is None else self._silent)
+        if silent >= self._runfile.abandoned_after:
+            if self._cut_off:
+                return "failed", "its output ends in the middle"
+            return "abandoned", f"silent for more than {self._runfile.abandoned_after:g} s"
+        interval = state.report_interval or _DEFAULT_INTERVAL
+        if state.last_report is not None and silent >= _STALLED_INTERVALS * interval - _TO_LOOK:
+            return "stalled", f"no report for {_STALLED_INTERVALS} intervals"
+        if state.idle_reports >= _STALLED_IDLE_REPORTS:
+            return "stalled", _IDLE
+        return "running", state.reason
+
+    def _close(self) -> None:
+        self._closed = True
+        for stream in self._streams:
+            records = stream.parser.close()
+            self._cut_off |= any(isinstance(record, Misread) and "truncated" in record.reason for record in records)
+            self._apply(stream, records, self._written)
+
+    def samples(self) -> Iterator[Sample]:
+        """See exposition.Source."""
+        state, tool = self.state, self.tool.name
+        for name in STATES:
+            if self._kept_live or name == self.phase:
+                yield Sample(RUN_STATE, (name,), int(name == self.phase))
+        if self.reason:
+            yield Sample(RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
+        info = (tool, state.tool_version)
+        yield Sample(RUN_INFO, info, 1, tuple(sorted(self._runfile.labels.items())))
+        for name, value in {**state.parameters(), **self._runfile.parameters}.items():
+            if value:
+                yield Sample(RUN_PARAMETER, (name, value), 1)
+        for note in self.notes:
+            yield Sample(RUN_NOTE, (note,), 1)
+        if (repetitions := self.repetition[1]) > 1:
+            yield Sample(RUN_REPETITIONS, (), repetitions)
+        for device, role in self._runfile.disks.items():
+            yield Sample(RUN_DISK, (device, role), 1)
+        for family, moment in (
+            (RUN_START, self.start),
+            (RUN_END, self.end if self.ended else None),
+            (RUN_LAST_REPORT, state.last_report if self._kept_live else None),
+            (RUN_INTERVAL, state.report_interval),
+            (RUN_OBJECTIVE, self.objective),
+            (RUN_WARMUP, self._runfile.warmup or None),
+        ):
+            if moment is not None:
+                yield Sample(family, (), moment)
+        yield Sample(STREAM_BYTES, (tool,), self.size)
+        yield Sample(STREAM_RECORDS, (tool,), sum(stream.parser.records for stream in self._streams))
+        errors: Counter[str] = sum((stream.errors for stream in self._streams), Counter())
+        for reason, count in errors.items():
+            yield Sample(STREAM_ERRORS, (tool, reason), count)
+        for sample in state.samples(self.current):
+            if self._kept_live or sample.family.part == "runs":
+                yield sample

@@ -1,0 +1,290 @@
+"""The pages: metrics, landing page, health, and where pushes come in.
+
+`GET /metrics?collect[]=live&collect[]=runs` selects parts as node_exporter does; `/-/healthy` and `/-/ready` are those
+of Prometheus' own programs.
+"""
+
+import asyncio
+import gzip
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from ipaddress import ip_address
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from ..metrics.exposition import CONTENT_TYPE, PARTS, Family, Sample, SummaryValue
+from .assets import CONTENT_SECURITY_POLICY
+from .connections import Connection, Doors
+from .ingest import Pushes
+from .landing import landing_page
+from .tls import may_pass
+from .users import TooManyChecks, Users
+from .views import Board
+from .webconfig import OPEN, WebConfig
+
+_log = logging.getLogger("benchwatch.server")
+
+_COMPRESS_APART = 1_000_000
+"""Bytes from which a page is compressed in a thread, so that nothing else has to wait."""
+_HOST = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}")
+_CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
+_PORT = re.compile(r":[0-9]*\Z")
+_USER = web.RequestKey("user", str)
+DOORS = web.AppKey("doors", Doors)
+"""The connections that the server is to keep to."""
+
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+SCRAPE_DURATION = Family(
+    "benchwatch_scrape_duration_seconds",
+    "summary",
+    "Time that answers to /metrics took to render and compress, seconds, up to the one before this.",
+)
+FAMILIES = (SCRAPE_DURATION,)
+
+
+class Scrapes:
+    """How many scrapes there were and what they took (a source of samples, see exposition.Source)."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
+        self.timer = timer
+        """Seconds from some fixed moment on."""
+        self.version = 0
+        self._seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one scrape."""
+        self.version += 1
+        self._seconds += seconds
+
+    def samples(self) -> Iterator[Sample]:
+        """See exposition.Source."""
+        yield Sample(SCRAPE_DURATION, (), SummaryValue(self.version, self._seconds))
+
+
+def make_app(
+    board: Board,
+    pushes: Pushes,
+    scrapes: Scrapes,
+    *,
+    clock: Callable[[], float],
+    config: WebConfig = OPEN,
+    doors: Doors | None = None,
+    hosts: Collection[str] = (),
+    only_hosts: bool = False,
+) -> web.Application:
+    """All pages of an exporter.
+
+    `pushes`, `scrapes` and `doors` are also sources of samples, which the board renders with its own. `clock` gives
+    Unix seconds. `hosts` are names that are served on loopback too, and with `only_hosts` the only ones anywhere (see
+    _check_host).
+    """
+    pages = _Pages(board, pushes, scrapes, clock)
+    doors = doors or Doors()
+    app = web.Application(
+        middlewares=[_answer_failures, _check_host(doors, hosts, everywhere=only_hosts), *_guards(config, doors)]
+    )
+    app[DOORS] = doors
+    app.add_routes(
+        [
+            web.get("/", pages.landing),
+            web.get("/metrics", pages.metrics),
+            web.get("/-/healthy", pages.healthy),
+            web.get("/-/ready", pages.ready),
+        ]
+    )
+    for path in ("/ingest/{run}/{worker}", "/ingest/{rest:.*}"):
+        for method in ("PUT", "POST"):
+            app.router.add_route(method, path, pages.ingest, expect_handler=_expect_nothing)
+
+    async def add_headers(_request: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Server"] = "benchwatch"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers.update(config.headers)
+
+    async def stop(_app: web.Application) -> None:
+        pushes.stop()
+
+    app.on_response_prepare.append(add_headers)
+    app.on_shutdown.append(stop)
+    return app
+
+
+class _Pages:
+    def __init__(self, board: Board, pushes: Pushes, scrapes: Scrapes, clock: Callable[[], float]) -> None:
+        self._board = board
+        self._pushes = pushes
+        self._scrapes = scrapes
+        self._clock = clock
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        names = request.query.getall("collect[]", PARTS)
+        parts = frozenset(part for part in PARTS if part in names)
+        for name in names:
+            if name not in PARTS:
+                raise _refusal(web.HTTPBadRequest, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
+        began = self._scrapes.timer()
+        answer = await _answer(request, self._board.render(parts), {"Content-Type": CONTENT_TYPE})
+        self._scrapes.add(self._scrapes.timer() - began)
+        return answer
+
+    async def landing(self, request: web.Request) -> web.Response:
+        host = request.headers.get("Host", "")
+        if not _HOST.fullmatch(host):
+            address = request.transport.get_extra_info("sockname") if request.transport else None
+            host = f"localhost:{address[1]}" if address else "localhost"
+        text = landing_page(
+            self._board, now=self._clock(), url=f"{request.scheme}://{host}", user=request.get(_USER, "")
+        )
+        headers = {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "no-referrer",
+        }
+        return await _answer(request, text, headers)
+
+    async def healthy(self, _request: web.Request) -> web.Response:
+        return web.Response(text="benchwatch is up.\n")
+
+    async def ready(self, _request: web.Request) -> web.Response:
+        if self._board.ready:
+            return web.Response(text="benchwatch is ready.\n")
+        reasons = "; ".join(filter(None, (self._board.ready_reason, self._board.catching_up)))
+        return web.Response(status=503, text=f"benchwatch is not ready: {reasons}\n")
+
+    async def ingest(self, request: web.Request) -> web.Response:
+        return await self._pushes.take(request, self._board.push_folder)
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Whether an Accept-Encoding header (RFC 9110, 12.5.3) allows gzip."""
+    weights: dict[str, float] = {}
+    for part in accept_encoding.split(","):
+        match = _CODING.fullmatch(part)
+        if match:
+            try:
+                weights[match[1].lower()] = float(match[2] or 1)
+            except ValueError:
+                continue
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
+
+
+async def _answer(request: web.Request, text: str, headers: dict[str, str]) -> web.Response:
+    """The text, compressed where the client can unpack it."""
+    body = text.encode()
+    headers["Vary"] = "Accept-Encoding"
+    if accepts_gzip(request.headers.get("Accept-Encoding", "")):
+        headers["Content-Encoding"] = "gzip"
+        body = await asyncio.to_thread(_compress, body) if len(body) > _COMPRESS_APART else _compress(body)
+    return web.Response(body=body, headers=headers)
+
+
+def _compress(body: bytes) -> bytes:
+    return gzip.compress(body, 1, mtime=0)
+
+
+async def _expect_nothing(_request: web.Request) -> None:
+    """Leaves `Expect: 100-continue` to the handler, which may refuse first."""
+
+
+def _refusal(kind: type[web.HTTPException], sentence: str, **more: str) -> web.HTTPException:
+    return kind(text=sentence + "\n", headers=more)
+
+
+@web.middleware
+async def _answer_failures(request: web.Request, handler: _Handler) -> web.StreamResponse:
+    """Give every failure a plain sentence, and what should not happen one line in the log."""
+    connection = request.protocol
+    if isinstance(connection, Connection):
+        connection.answering(patiently=request.path.startswith("/ingest/"))
+    try:
+        return await handler(request)
+    except web.HTTPNotFound:
+        text = '<!doctype html><title>Not found</title><p>There is nothing here. <a href="/">What there is</a></p>\n'
+        return web.Response(status=404, text=text, content_type="text/html")
+    except web.HTTPMethodNotAllowed as refusal:
+        allowed = ", ".join(sorted(refusal.allowed_methods))
+        sentence = f"{refusal.method} cannot be done here; what can is {allowed}.\n"
+        return web.Response(status=405, text=sentence, headers={"Allow": allowed})
+    except web.HTTPException:
+        raise
+    except Exception as error:
+        place = error.__traceback__
+        while place and place.tb_next:
+            place = place.tb_next
+        where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
+        _log.error("%s %s failed: %s: %s (%s)", request.method, request.path, type(error).__name__, error, where)
+        _log.debug("where it failed", exc_info=error)
+        return web.Response(status=500, text="benchwatch failed here; its log says how.\n")
+
+
+def _check_host(doors: Doors, hosts: Collection[str], *, everywhere: bool) -> Middleware:
+    """A check against DNS rebinding, by which a web page anywhere reads what is on loopback here.
+
+    What listens on loopback is asked for by address (which no web page can claim for its own name), as localhost, or
+    by a name that the configuration gives; what listens on a network by any name, unless the configuration gives some.
+    """
+    known = {"localhost", *(host.lower().rstrip(".") for host in hosts)}
+
+    @web.middleware
+    async def check_host(request: web.Request, handler: _Handler) -> web.StreamResponse:
+        connection, given = request.protocol, request.headers.get("Host", "")
+        if given and (everywhere or (isinstance(connection, Connection) and connection.loopback)):
+            name = _PORT.sub("", given).lower().rstrip(".")
+            if name not in known and not _is_address(name):
+                doors.refused("host")
+                sentence = f"this exporter is not known as {given[:100]!r}: use localhost or its address"
+                raise _refusal(web.HTTPMisdirectedRequest, f"{sentence}, or add the name to web.hosts")
+        return await handler(request)
+
+    return check_host
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _guards(config: WebConfig, doors: Doors) -> list[Middleware]:
+    """The checks a request has to pass, by the web configuration."""
+    guards: list[Middleware] = []
+    tls = config.tls
+    if tls and tls.client_allowed_sans:
+
+        @web.middleware
+        async def check_certificate(request: web.Request, handler: _Handler) -> web.StreamResponse:
+            certificate = request.transport.get_extra_info("peercert") if request.transport else None
+            if not may_pass(certificate, tls):
+                raise _refusal(web.HTTPForbidden, "the client's certificate names nobody who is allowed here")
+            return await handler(request)
+
+        guards.append(check_certificate)
+    if config.users:
+        users = Users(config.users)
+
+        @web.middleware
+        async def check_user(request: web.Request, handler: _Handler) -> web.StreamResponse:
+            try:
+                user = await users.admitted(request.headers.get("Authorization"), request.remote or "")
+            except TooManyChecks:
+                doors.refused("too_many_passwords")
+                sentence = "too many passwords are being checked: try again in a second"
+                raise _refusal(web.HTTPTooManyRequests, sentence, **{"Retry-After": "1"}) from None
+            if not user:
+                doors.refused("password")
+                more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
+                raise _refusal(web.HTTPUnauthorized, "expected a user and password that are allowed here", **more)
+            request[_USER] = user
+            return await handler(request)
+
+        guards.append(check_user)
+    return guards

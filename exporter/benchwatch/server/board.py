@@ -1,0 +1,159 @@
+"""The exporter as a whole: runs, CVMs, pushes and itself, rendered as one page (see web.model.Board)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+from ..metrics.exposition import Exposition, Family, Part, Sample, Source
+from ..metrics.limits import DEFAULT, Limits
+from ..nutanix.poller import Poller
+from ..runs.watcher import Runs
+from ..runs.worker import Worker
+from ..tools.api import Times
+from .views import CvmView, WorkerView
+
+DISK_INFO = Family(
+    "benchwatch_disk_info",
+    "gauge",
+    "Role of a disk of this machine (data, log ...), by device name, from the configuration; always 1.",
+    ("device", "role"),
+    "runs",
+)
+FAMILIES = (DISK_INFO,)
+
+
+class Disks:
+    """The configured roles of this machine's disks (see exposition.Source)."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+    version = 0
+
+    def __init__(self, roles: dict[str, str]) -> None:
+        self._roles = roles
+
+    def samples(self) -> Iterator[Sample]:
+        """See exposition.Source."""
+        return (Sample(DISK_INFO, pair, 1) for pair in self._roles.items())
+
+
+class Exporter:
+    """Everything there is to show."""
+
+    def __init__(
+        self,
+        runs: Runs,
+        cvms: Sequence[Poller],
+        others: Sequence[Source],
+        push_folder: Path | None,
+        clock: Callable[[], float],
+        limits: Limits = DEFAULT,
+    ) -> None:
+        self._runs = runs
+        self._cvms = cvms
+        self._others = others
+        self._clock = clock
+        self.push_folder = push_folder
+        self._exposition = Exposition(limits)
+        self._ready = False
+
+    def render(self, parts: frozenset[Part]) -> str:
+        """The exposition of these parts."""
+        sources = [*self._others, self._runs, *self._runs.workers, *self._cvms, self._exposition]
+        return self._exposition.render(sources, parts, _rank)
+
+    @property
+    def ready(self) -> bool:
+        """Whether what was there at the start has been read; once ready it stays so."""
+        self._ready = self._ready or (self._runs.looked and not self._runs.behind)
+        return self._ready
+
+    @property
+    def ready_reason(self) -> str:
+        """Why it is not ready, one clause; else empty."""
+        return "" if self.ready else "what was there at the start has not been read yet"
+
+    @property
+    def catching_up(self) -> str:
+        """What is still being read; empty when nothing is."""
+        behind = self._runs.behind
+        if not behind:
+            return ""
+        read = sum(run.bytes_read for run in behind)
+        size = sum(status.size for run in behind for status in run.files.values()) or 1
+        runs = f"{len(behind)} run{'s' * (len(behind) > 1)}"
+        return f"reading {runs}, {read / size:.0%} of {size / 1e6:.1f} MB"
+
+    def runs(self) -> Sequence[WorkerView]:
+        """All known workers."""
+        return [self._worker_view(worker) for worker in self._runs.workers]
+
+    def cvms(self) -> Sequence[CvmView]:
+        """The configured CVMs."""
+        now = self._clock()
+        return [self._cvm_view(poller, now) for poller in self._cvms]
+
+    def _worker_view(self, worker: Worker) -> WorkerView:
+        try:
+            view = _view(worker)
+        except Exception as error:  # a fault of ours in one worker must not take the others down
+            self._exposition.failed(worker, "view", error)
+            reason = f"its figures cannot be shown: {type(error).__name__}; the log says more"
+            return WorkerView(worker.run, worker.name, worker.tool.name, worker.phase, reason)
+        return replace(view, reason="; ".join(filter(None, (view.reason, self._exposition.remark(worker)))))
+
+    def _cvm_view(self, poller: Poller, now: float) -> CvmView:
+        try:
+            view = _cvm_view(poller, now)
+        except Exception as error:
+            self._exposition.failed(poller, "view", error)
+            return CvmView(
+                poller.name, poller.url, error=f"it cannot be shown: {type(error).__name__}; the log says more"
+            )
+        return replace(view, error="; ".join(filter(None, (view.error, self._exposition.remark(poller)))))
+
+
+def _rank(source: Source) -> tuple[int, float]:
+    """What stays longest on a full page: the exporter's own, then active workers, CVMs, ended workers; newest first."""
+    if isinstance(source, Worker):
+        return (3, -source.end) if source.ended else (1, -(source.start or inf))
+    return (2 if isinstance(source, Poller) else 0, 0.0)
+
+
+def _cvm_view(poller: Poller, now: float) -> CvmView:
+    status = poller.status
+    return CvmView(
+        name=poller.name,
+        url=poller.url,
+        up=status.up,
+        age=None if status.last_success is None else now - status.last_success,
+        error=status.error,
+        vdisks=len(status.snapshot.main.hosted) if status.snapshot else 0,
+    )
+
+
+def _view(worker: Worker) -> WorkerView:
+    state, figures, times = worker.state, worker.state.figures(), worker.state.times()
+    if not (state.outcome if worker.ended else worker.current):  # the last report is no result, nor true any more
+        figures, times = figures._replace(throughput=None, latency=None, p99=None), Times()
+    return WorkerView(
+        run=worker.run,
+        worker=worker.name,
+        tool=worker.tool.name,
+        state=worker.phase,
+        reason=worker.reason,
+        notes=worker.notes,
+        throughput_unit=worker.tool.throughput_unit,
+        throughput=figures.throughput,
+        latency=figures.latency,
+        p99=figures.p99,
+        time=times.report,
+        p99_time=times.p99,
+        report_interval=state.report_interval,
+        warmup=worker.runfile.warmup,
+        operations=figures.operations,
+        start=worker.start,
+        end=worker.end if worker.ended else None,
+        last_report=state.last_report,
+        history=tuple(state.history),
+    )

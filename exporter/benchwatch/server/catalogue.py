@@ -1,0 +1,53 @@
+"""All metric families there are, by the part of the page they belong to; what docs/metrics.md is made from."""
+
+from collections.abc import Iterator
+
+from ..metrics import exposition
+from ..metrics.exposition import Family
+from ..nutanix import metrics as nutanix
+from ..runs import families as worker_metrics
+from ..runs import watcher as runs
+from ..tools.registry import TOOLS
+from . import app, connections, process
+from . import board as exporter
+from . import ingest as push
+
+SECTIONS: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
+    (
+        "The exporter",
+        "",
+        (
+            *process.FAMILIES,
+            *app.FAMILIES,
+            *connections.FAMILIES,
+            *push.FAMILIES,
+            *runs.FAMILIES,
+            *exporter.FAMILIES,
+            *exposition.FAMILIES,
+        ),
+    ),
+    ("Runs", "run, worker", worker_metrics.FAMILIES),
+    *((tool.name, "run, worker", tuple(tool.families)) for tool in TOOLS),
+    ("Nutanix", "cvm", tuple(nutanix.FAMILIES)),
+)
+"""Title, labels that all series of the section carry, and the families."""
+
+
+def markdown() -> str:
+    """The reference of all metrics, as Markdown."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "# Metrics"
+    yield ""
+    yield "Generated from the code by `scripts/document-metrics`. *Part* is what `/metrics?collect[]=` selects."
+    for title, labels, families in SECTIONS:
+        common = f" Every series carries `{labels.replace(', ', '`, `')}`." if labels else ""
+        yield from ("", f"## {title}", "", f"{len(families)} families.{common}", "")
+        yield from ("| name | type | part | further labels | meaning |", "|---|---|---|---|---|")
+        for family in families:
+            names = [f"`{name}`" for name in family.labels]
+            further = ", ".join([*names, "..."] if family.more_labels else names)
+            meaning = family.help.replace("|", "\\|")
+            yield f"| `{family.name}` | {family.kind} | {family.part} | {further} | {meaning} |"

@@ -1,0 +1,110 @@
+"""`benchwatch serve`: one event loop that reads files, answers requests and takes pushes; CVMs are polled beside it."""
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..metrics.buckets import Buckets
+from ..metrics.exposition import Source
+from ..nutanix.poller import Poller, start_pollers, stop_pollers
+from ..runs.watcher import Runs
+from ..settings.settings import Settings
+from .app import Scrapes, make_app
+from .board import Disks, Exporter
+from .connections import Doors
+from .ingest import Pushes
+from .listen import listen_address
+from .listen import serve as serve_web
+from .process import Process
+from .repeats import Repeats
+from .webconfig import WebConfig, load_web_config
+
+REVISION = "BENCHWATCH_REVISION"
+"""Environment variable with the revision that the exporter was built from."""
+_log = logging.getLogger(__name__)
+
+
+def serve(
+    settings: Settings, base: Path, runs: Path, push: Path | None, addresses: Sequence[str], web_config: Path | None
+) -> int:
+    """Serve until SIGINT or SIGTERM; exit code 0.
+
+    Paths within the settings are relative to `base`. `runs` is the folder of runs, `push` the one that pushes are
+    written to (None: pushes are refused). Raises ConfigError when an address or a configuration cannot be used.
+    """
+    config = load_web_config(web_config) if web_config else WebConfig()
+    roots = [runs] if push in (None, runs) else [runs, push]
+    repeats, handlers = Repeats(), list(logging.getLogger().handlers)
+    for handler in handlers:
+        handler.addFilter(repeats)
+    pollers = start_pollers(settings.nutanix, base)
+    try:
+        asyncio.run(_serve(settings, roots, push, pollers, addresses, config, repeats))
+    finally:
+        stop_pollers(pollers)
+        for handler in handlers:
+            handler.removeFilter(repeats)
+    return 0
+
+
+async def _serve(
+    settings: Settings,
+    roots: Sequence[Path],
+    push: Path | None,
+    pollers: Sequence[Poller],
+    addresses: Sequence[str],
+    config: WebConfig,
+    repeats: Repeats,
+) -> None:
+    runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave))
+    scrapes, doors = Scrapes(), Doors()
+    pushes = Pushes(limit=doors.limit // 2, settings=settings.push)
+    others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes, doors]
+    exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits)
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}
+    app = make_app(
+        *(exporter, pushes, scrapes),
+        clock=time.time,
+        config=config,
+        doors=doors,
+        hosts=hosts,
+        only_hosts=bool(settings.web.hosts),
+    )
+    runner = await serve_web(app, addresses, config)
+    scheme = "https" if config.tls else "http"
+    for host, port, *_ in runner.addresses:
+        _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
+    relax_collector()
+    try:
+        await _watch(runs, settings.runs.poll_interval, stopping, repeats)
+    finally:
+        await runner.cleanup()
+
+
+def relax_collector() -> None:
+    """Have the garbage collector look less often: what was imported stays, and records are let go without it."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats) -> None:
+    """Look at the runs now and again until told to stop; without a pause while there is more to read."""
+    while not stopping.is_set():
+        more = runs.poll(time.time(), time.monotonic())
+        repeats.sum_up()
+        if more:
+            await asyncio.sleep(0)
+            continue
+        try:
+            async with asyncio.timeout(interval):
+                await stopping.wait()
+        except TimeoutError:
+            continue

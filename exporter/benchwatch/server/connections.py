@@ -1,0 +1,282 @@
+"""The connections of the server: how many there are, how long each may take, and which one makes room for another.
+
+A connection that has to say something (its TLS handshake, a request, the rest of one) has `HEADERS` seconds for it; one
+between two requests `IDLE` seconds; an answer is written within `ANSWER` seconds. Pushes are without a deadline here
+(see streams.push). When there are as many connections as there may be, a new one takes the place of one that waits for
+its client: of the address that has most of those, first one that never completed a request, and the oldest of them. So
+whoever holds connections open takes nothing from a scrape, which sends its request at once.
+"""
+
+import asyncio
+import logging
+import resource
+import socket
+import ssl
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from aiohttp import web
+from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
+
+from ..metrics.exposition import Family, Sample
+
+_log = logging.getLogger("benchwatch.server")
+
+HEADERS = 10.0
+IDLE = 120.0
+"""Longer than any usual scrape interval."""
+ANSWER = 60.0
+_MOST = 512
+_SOON = 5.0
+"""Seconds after which an answer that its client does not take may make room."""
+_SWEEP = 1.0
+_ACCEPT = 16
+"""Connections that are accepted before something else has its turn."""
+
+OPEN = Family("benchwatch_connections", "gauge", "Connections to this exporter that are open.")
+CLOSED = Family(
+    "benchwatch_connections_closed_total",
+    "counter",
+    "Connections that this exporter closed, by why: headers (no complete request in time), idle (no further request), "
+    "answer (the client did not take it in time), room (another one needed the place).",
+    ("reason",),
+)
+REFUSED = Family(
+    "benchwatch_requests_refused_total",
+    "counter",
+    "Requests that were refused, by why: malformed (not HTTP, or no TLS handshake), host (a name that is not served on "
+    "loopback), password (none or a wrong one), too_many_passwords (too many were being checked).",
+    ("reason",),
+)
+FAMILIES = (OPEN, CLOSED, REFUSED)
+
+
+def most_connections() -> int:
+    """How many connections there may be: half of the descriptors this process may have, at most 512."""
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _MOST if soft == resource.RLIM_INFINITY else max(4, min(_MOST, soft // 2))
+
+
+class Doors:
+    """The open connections, and counters of what was closed or refused (a source of samples, see exposition.Source)."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.version = 0
+        self.limit = most_connections() if limit is None else limit
+        self.connections: set[Connection] = set()
+        self._closed = Counter({"headers": 0, "idle": 0, "answer": 0, "room": 0})
+        self._refused = Counter({"malformed": 0, "host": 0, "password": 0, "too_many_passwords": 0})
+
+    def samples(self) -> Iterator[Sample]:
+        """See exposition.Source."""
+        yield Sample(OPEN, (), len(self.connections))
+        for family, counts in ((CLOSED, self._closed), (REFUSED, self._refused)):
+            for reason, count in counts.items():
+                yield Sample(family, (reason,), count)
+
+    def refused(self, reason: str) -> None:
+        """Count a request that is refused."""
+        self._refused[reason] += 1
+        self.version += 1
+
+    def add(self, connection: "Connection") -> None:
+        """Count a connection as open."""
+        self.connections.add(connection)
+        self.version += 1
+
+    def remove(self, connection: "Connection") -> None:
+        """Count a connection as open no longer."""
+        self.connections.discard(connection)
+        self.version += 1
+
+    def make_room(self, now: float) -> bool:
+        """Close the connection that can best be done without; whether there is one."""
+        waiting = [each for each in self.connections if each.waiting]
+        idlers = waiting or [each for each in self.connections if each.expires and now - each.since > _SOON]
+        if not idlers:
+            return False
+        share = Counter(each.address for each in idlers)
+        self._close(min(idlers, key=lambda each: (-share[each.address], each.served, each.since)), "room")
+        return True
+
+    def sweep(self, now: float) -> None:
+        """Close what has had its time."""
+        for each in [each for each in self.connections if each.expires and now >= each.expires]:
+            self._close(each, "answer" if not each.waiting else "headers" if each.owes_headers else "idle")
+
+    def _close(self, connection: "Connection", reason: str) -> None:
+        self._closed[reason] += 1
+        connection.abort()
+        self.remove(connection)
+
+
+class Connection(web.RequestHandler):
+    """One connection, from when it was accepted."""
+
+    def __init__(self, server: web.Server, doors: Doors, address: str, *, loopback: bool, **options: Any) -> None:
+        super().__init__(server, **options)
+        self.doors = doors
+        self.address = address
+        """The client's."""
+        self.loopback = loopback
+        """Whether it came to an address of loopback."""
+        self.served = False
+        """Whether there was a request before."""
+        self.waiting = True
+        """Whether the next thing has to come from the client."""
+        self.owes_headers = True
+        self.since = self._loop.time()
+        self.expires: float | None = self.since + HEADERS
+        self.opening: asyncio.Task[None] | None = None
+        """The task that opens it: a handshake takes time."""
+        self._way_out: asyncio.Transport | None = None
+
+    def answering(self, *, patiently: bool) -> None:
+        """A request has come and is being answered; with patience as long as it takes."""
+        self._become(waiting=False, owes_headers=False, seconds=None if patiently else ANSWER)
+        self.served = True
+
+    def _become(self, *, waiting: bool, owes_headers: bool, seconds: float | None) -> None:
+        self.waiting, self.owes_headers, self.since = waiting, owes_headers, self._loop.time()
+        self.expires = None if seconds is None else self.since + seconds
+
+    def abort(self) -> None:
+        """Close it, whatever is still to be sent."""
+        if self._way_out:
+            self._way_out.abort()
+        elif self.opening:
+            self.opening.cancel()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See asyncio.Protocol."""
+        self._way_out = cast(asyncio.Transport, transport)
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """See asyncio.Protocol."""
+        self.doors.remove(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio.Protocol."""
+        if self.waiting and not self.owes_headers:  # the first of a further request
+            self._become(waiting=True, owes_headers=True, seconds=HEADERS)
+        super().data_received(data)
+
+    async def finish_response(self, *arguments: Any) -> Any:
+        """Writes an answer; from then on the client is awaited."""
+        try:
+            return await super().finish_response(*arguments)
+        finally:
+            self._become(waiting=True, owes_headers=False, seconds=IDLE)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """The answer to what is not HTTP: counted, one sentence, and nothing about the program."""
+        reason = " ".join(str(exc).split())[:200]
+        if isinstance(exc, HttpProcessingError):
+            self.doors.refused("malformed")
+            _log.debug("a request of %s cannot be read: %s", self.address, reason)
+            sentence = "the request cannot be read: expected HTTP/1.1"
+            if isinstance(exc, ContentEncodingError):  # one that is known, but not installed
+                status, sentence = 415, "Content-Encoding: expected gzip, deflate or none"
+        else:
+            _log.error("a request of %s failed: %s: %s", self.address, type(exc).__name__, reason)
+            sentence = "benchwatch failed here; its log says how."
+        if request.writer.output_size > 0:
+            raise ConnectionError("a part of another answer is sent already")
+        headers = {"Server": "benchwatch", "X-Content-Type-Options": "nosniff"}
+        answer = web.Response(status=status, text=sentence + "\n", headers=headers)
+        answer.force_close()
+        return answer
+
+
+class Listener:
+    """Takes connections on one address."""
+
+    def __init__(
+        self, server: web.Server, doors: Doors, listening: socket.socket, context: ssl.SSLContext | None, **options: Any
+    ) -> None:
+        self._server = server
+        self._doors = doors
+        self._socket = listening
+        self._context = context
+        self._options = options
+        self._loopback = is_loopback(listening.getsockname()[0])
+        self._loop = asyncio.get_running_loop()
+        listening.setblocking(False)
+        listening.listen(128)
+        self._paused = True
+        self.resume()
+
+    def resume(self) -> None:
+        """Take connections again after there was no room."""
+        if self._paused:
+            self._paused = False
+            self._loop.add_reader(self._socket, self._accept)
+
+    def close(self) -> None:
+        """Take no more."""
+        self._loop.remove_reader(self._socket)
+        self._socket.close()
+
+    def _accept(self) -> None:
+        if len(self._doors.connections) >= self._doors.limit:
+            self._make_room()
+            return  # what was closed gives its descriptor back before the next turn
+        for _ in range(min(_ACCEPT, self._doors.limit - len(self._doors.connections))):
+            try:
+                connection, peer = self._socket.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                _log.warning("a connection cannot be taken: %s", error.strerror)
+                self._make_room()
+                return
+            self._open(connection, peer[0])
+
+    def _make_room(self) -> None:
+        if not self._doors.make_room(self._loop.time()):
+            self._paused = True
+            self._loop.remove_reader(self._socket)
+
+    def _open(self, connection: socket.socket, address: str) -> None:
+        protocol = Connection(
+            self._server, self._doors, address, loop=self._loop, loopback=self._loopback, **self._options
+        )
+        self._doors.add(protocol)
+        protocol.opening = self._loop.create_task(self._connect(connection, protocol))
+
+    async def _connect(self, connection: socket.socket, protocol: Connection) -> None:
+        try:
+            await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=self._context)
+        except BaseException as error:
+            connection.close()
+            self._doors.remove(protocol)
+            if isinstance(error, ssl.SSLError):
+                self._doors.refused("malformed")
+            if not isinstance(error, OSError):
+                raise
+            _log.debug("a connection of %s was not opened: %s", protocol.address, error)
+
+
+async def look_after(doors: Doors, listeners: Sequence[Listener]) -> None:
+    """Close what has had its time, and have the listeners go on where there is room again, for ever."""
+    while True:
+        await asyncio.sleep(_SWEEP)
+        doors.sweep(asyncio.get_running_loop().time())
+        for listener in listeners:
+            listener.resume()
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an IP address is one of the machine's own."""
+    return address == "::1" or address.startswith(("127.", "::ffff:127."))

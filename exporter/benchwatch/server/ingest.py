@@ -1,0 +1,383 @@
+"""Takes benchmark output sent by HTTP and appends it to the run's folder, from where it is read like any other.
+
+`PUT` or `POST /ingest/<run>/<worker>`, for example `... | curl -T - http://host:port/ingest/<run>/<worker>`: the body
+lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<worker>.push` as soon as it has arrived.
+A client may be silent for as long as it likes, as a stalled benchmark prints nothing; only where there are as many
+pushes as may be, the one that has been silent for longest makes room for another. One that is gone is noticed by TCP
+keepalive. A later push to the same name goes on in the same file, on a line of its own if the one before broke off
+within a line.
+
+`benchwatch run --push` sends pieces instead, each with its place: `?stream=<suffix>&offset=<bytes>` puts the body into
+`<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. What is
+there already has to be the same and is passed over, so a piece whose answer was lost can be sent again. A gap, or other
+content, is refused with 409.
+
+`/ingest/<run>/<worker>.yaml` takes the worker's record (see runfile), and `/ingest/<run>/run.yaml` the run's, in place
+of the one there is; with `If-None-Match: *` only if there is nothing of that worker yet, or just that record.
+
+A thread of its own writes what comes, in the order in which it came, so that nothing else waits for the disk. How much
+may be written: see append.
+"""
+
+import asyncio
+import logging
+import re
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from aiohttp import StreamReader, web
+
+from ..metrics.exposition import Family, Sample
+from ..runs.append import LARGEST_PIECE, STREAM, PushFile, Refused, Room, put_record
+from ..settings.record import SUFFIX
+from ..settings.settings import PushSettings
+from ..values import names
+
+_log = logging.getLogger("benchwatch.server")
+
+CLIENT_GONE = 499
+"""Counted as the code of a push whose connection broke: there is nobody to answer."""
+_OFFSET = re.compile(r"[0-9]{1,18}")
+_LARGEST_RECORD = 256 * 1024
+_PATIENCE = 60.0
+"""Seconds of silence from which a push may have to make room for another."""
+_BODY_SECONDS = 120.0
+"""Within which a piece or record has to come."""
+_BODY_PATIENCE = 10.0
+_EXPANSION, _EXPANDED = 100, 1024 * 1024
+"""How much larger a compressed body may become, from so many bytes on: real output becomes up to 30 times as large."""
+_BEHIND = 256 * 1024
+"""Bytes of a push that may wait for the disk before its client has to."""
+_CODINGS = frozenset({"", "identity", "gzip", "deflate"})
+_MORE = {415: {"Accept-Encoding": "gzip, deflate"}, 429: {"Retry-After": "10"}}
+"""Headers of a refusal, by its status."""
+_KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
+
+REQUESTS = Family(
+    "benchwatch_push_requests_total",
+    "counter",
+    "Pushes that have ended, by HTTP status code; 499 where the client's connection broke.",
+    ("code",),
+)
+ACTIVE = Family("benchwatch_push_active", "gauge", "Pushes going on now.")
+BYTES = Family("benchwatch_push_bytes_total", "counter", "Bytes taken from pushes and written to files.")
+FAMILIES = (REQUESTS, ACTIVE, BYTES)
+
+
+def check_name(what: str, name: str) -> str:
+    """The name of a run or worker, if it can be one. Raises Refused."""
+    try:
+        return names.check_name(what, name)
+    except ValueError as error:
+        raise Refused(400, str(error)) from None
+
+
+class _Place:
+    """One of the places that there are for pushes; to be used as a context."""
+
+    def __init__(self, places: "Places", address: str, seconds: float | None) -> None:
+        self._places = places
+        self._seconds = seconds
+        self._timeout = asyncio.timeout(seconds)
+        self._refusal: Exception | None = None
+        self._entered = False
+        self.address = address
+        self.heard = asyncio.get_running_loop().time()
+        """When something last came."""
+
+    @property
+    def silent(self) -> float:
+        """Seconds since something came."""
+        return asyncio.get_running_loop().time() - self.heard
+
+    def give_up(self, refusal: Exception) -> None:
+        """End the push wherever it is, with that answer."""
+        if not self._refusal:
+            self._refusal = refusal
+            if self._entered:
+                self._timeout.reschedule(asyncio.get_running_loop().time())
+
+    async def __aenter__(self) -> "_Place":
+        await self._timeout.__aenter__()
+        self._entered = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._entered = False
+        self._places.leave(self)
+        try:
+            await self._timeout.__aexit__(kind, error, traceback)
+        except TimeoutError:
+            raise self._refusal or Refused(408, f"the body did not come within {self._seconds} s") from None
+        if self._refusal and kind is None:
+            raise self._refusal
+
+
+class Places:
+    """How many pushes there may be at a time.
+
+    When there are that many, a further one takes the place of the one that has been silent for longest, of the address
+    that has most of them: if it has been silent for `patience` seconds, or if the address of the further one has less
+    than its share. Otherwise it is refused.
+    """
+
+    def __init__(self, limit: int, *, patience: float, seconds: float | None = None) -> None:
+        self._limit = limit
+        self._patience = patience
+        self._seconds = seconds
+        self._taken: list[_Place] = []
+
+    def __len__(self) -> int:
+        return len(self._taken)
+
+    def take(self, address: str) -> _Place:
+        """A place for a push of a client at that address. Raises Refused."""
+        if len(self._taken) >= self._limit:
+            self._make_room(address)
+        place = _Place(self, address, self._seconds)
+        self._taken.append(place)
+        return place
+
+    def leave(self, place: _Place) -> None:
+        """Have the place for others again."""
+        if place in self._taken:
+            self._taken.remove(place)
+
+    def _make_room(self, address: str) -> None:
+        counts = Counter(place.address for place in self._taken)
+        most = max(counts.values())
+        longest = max((place for place in self._taken if counts[place.address] == most), key=lambda each: each.silent)
+        share = self._limit / len(counts | Counter({address: 1}))
+        owed = counts[address] + 1 <= share and counts[address] < most
+        if longest.silent < self._patience and not owed:
+            raise Refused(429, f"{self._limit} pushes are going on, and no more are taken at a time: try again later")
+        self.leave(longest)
+        sentence = f"another push needed the place of this one, which was silent for {longest.silent:.0f} s: push again"
+        longest.give_up(Refused(408, sentence))
+
+
+class Pushes:
+    """The pushes that are going on, and counters of all there were (a source of samples, see exposition.Source).
+
+    At most `limit` at a time, and a quarter as many pieces and records, which are short.
+    """
+
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def __init__(self, *, limit: int = 256, settings: PushSettings | None = None) -> None:
+        self._settings = settings or PushSettings()
+        self._room = Room(self._settings)
+        self._streams = Places(limit, patience=_PATIENCE)
+        self._bodies = Places(max(1, limit // 4), patience=_BODY_PATIENCE, seconds=_BODY_SECONDS)
+        self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
+        self._codes: Counter[int] = Counter({200: 0})
+        self._changes = 0
+        self._writer = ThreadPoolExecutor(1, "push")
+        self._stopped = False
+
+    @property
+    def version(self) -> int:
+        """See exposition.Source."""
+        return self._changes + self._room.written
+
+    def samples(self) -> Iterator[Sample]:
+        """See exposition.Source."""
+        for code, count in sorted(self._codes.items()):
+            yield Sample(REQUESTS, (str(code),), count)
+        yield Sample(ACTIVE, (), len(self._tasks))
+        yield Sample(BYTES, (), self._room.written)
+
+    def stop(self) -> None:
+        """Break off the pushes that are going on; what came of them is kept."""
+        self._stopped = True
+        for task in self._tasks.values():
+            task.cancel()
+        self._writer.shutdown(wait=False)
+
+    async def take(self, request: web.Request, folder: Path | None) -> web.Response:
+        """Take one push to its end, into `folder`, and answer it."""
+        more = {}
+        try:
+            sentence, status = await self._take(request, folder), 200
+        except Refused as refusal:
+            sentence, status = str(refusal), refusal.status
+            more = _MORE.get(status, {})
+        except (ConnectionError, asyncio.CancelledError) as error:
+            self._count(CLIENT_GONE)
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            return web.Response(status=CLIENT_GONE, reason="Client Closed Request")
+        self._count(status)
+        return web.Response(status=status, text=sentence + "\n", headers=more)
+
+    def _count(self, code: int) -> None:
+        self._codes[code] += 1
+        self._changes += 1
+
+    def _check_running(self) -> None:
+        if self._stopped:
+            raise Refused(503, "this exporter is being stopped")
+
+    async def _write(self, call: Callable[..., None], *arguments: Any, **options: Any) -> None:
+        """Have the disk do something, after all that it was asked for before."""
+        self._check_running()
+        await asyncio.get_running_loop().run_in_executor(self._writer, partial(call, *arguments, **options))
+
+    async def _take(self, request: web.Request, folder: Path | None) -> str:
+        if folder is None:
+            raise Refused(403, "this exporter takes no pushes")
+        self._check_running()
+        if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:  # every browser sends one of them
+            raise Refused(403, "pushes from web pages are not taken")
+        _check_coding(request)
+        given = request.match_info
+        if "worker" not in given:
+            raise Refused(400, "expected /ingest/<run>/<worker>")
+        run, worker = check_name("run", given["run"]), check_name("worker", given["worker"])
+        if worker.endswith(SUFFIX):
+            return await self._take_record(request, folder / run / worker)
+        if "stream" in request.query or "offset" in request.query:
+            return await self._take_piece(request, folder / run, worker)
+        if (run, worker) in self._tasks:
+            raise Refused(409, f"worker {worker} of run {run} is being pushed already: push under another name")
+        self._check_length(request.content_length or 0)
+        task = asyncio.current_task()
+        assert task
+        place = self._streams.take(request.remote or "")
+        self._tasks[run, worker] = task
+        self._changes += 1
+        try:
+            async with place:
+                _keep_alive(request)
+                file = PushFile(folder / run / f"{worker}.push", self._room)
+                if "Expect" in request.headers:  # it is told first that the file can be written
+                    await self._write(file.append, b"")
+                    await _say_continue(request)
+                taken = await self._copy(request.content, file, f"worker {worker} of run {run}", place)
+        finally:
+            del self._tasks[run, worker]
+            self._changes += 1
+        return f"{taken} bytes taken for worker {worker} of run {run}"
+
+    async def _take_record(self, request: web.Request, path: Path) -> str:
+        check_name("worker", path.stem)
+        only_new = request.headers.get("If-None-Match") == "*"
+        async with self._bodies.take(request.remote or "") as place:
+            data = await self._body(request, _LARGEST_RECORD, place)
+        await self._write(put_record, path, data, self._room, only_new=only_new)
+        return f"{path.parent.name}/{path.name} is taken"
+
+    async def _take_piece(self, request: web.Request, folder: Path, worker: str) -> str:
+        suffix, offset = (request.query.get(name, "") for name in ("stream", "offset"))
+        if not STREAM.fullmatch(suffix):
+            raise Refused(400, f"stream={suffix[:100]}: expected out, err, json, or the number of a log")
+        if not _OFFSET.fullmatch(offset):
+            raise Refused(400, f"offset={offset[:100]}: expected a number of bytes")
+        async with self._bodies.take(request.remote or "") as place:
+            data = await self._body(request, LARGEST_PIECE, place)
+        self._check_length(int(offset) + len(data))
+        await self._write(PushFile(folder / f"{worker}.{suffix}", self._room).place, data, int(offset))
+        return f"{int(offset) + len(data)} bytes are there"
+
+    async def _body(self, request: web.Request, largest: int, place: _Place) -> bytes:
+        """The whole of a short body."""
+        if (request.content_length or 0) > largest:
+            raise Refused(413, f"more than {largest} bytes are not taken here")
+        await _say_continue(request)
+        data = bytearray()
+        async for chunk in _chunks(request.content, request.path):
+            place.heard = asyncio.get_running_loop().time()
+            data += chunk
+            if len(data) > largest:
+                raise Refused(413, f"more than {largest} bytes are not taken here")
+        return bytes(data)
+
+    def _check_length(self, length: int) -> None:
+        if length > self._settings.max_push_bytes:
+            raise Refused(413, f"more than {self._settings.max_push_bytes} bytes are not taken in one push")
+
+    async def _copy(self, body: StreamReader, file: PushFile, whose: str, place: _Place) -> int:
+        """Have a body written as it comes. The disk is not waited for while it is not far behind.
+
+        So what has come is written, though the client may be gone meanwhile.
+        """
+        taken = 0
+        writes: dict[asyncio.Future[None], int] = {}
+
+        def written(write: asyncio.Future[None]) -> None:
+            del writes[write]
+            error = None if write.cancelled() else write.exception()
+            if isinstance(error, Exception):
+                place.give_up(error)
+
+        def write(data: bytes) -> None:
+            going_on = asyncio.get_running_loop().run_in_executor(self._writer, file.append, data)
+            writes[going_on] = len(data)
+            going_on.add_done_callback(written)
+
+        try:
+            async for data in _chunks(body, whose):
+                place.heard = asyncio.get_running_loop().time()
+                allowed = data[: self._settings.max_push_bytes - taken]
+                write(allowed)
+                taken += len(allowed)
+                self._check_length(taken + len(data) - len(allowed))
+                while sum(writes.values()) > _BEHIND:
+                    await asyncio.wait(writes, return_when=asyncio.FIRST_COMPLETED)
+            if not taken:
+                write(b"")
+        finally:
+            if writes:
+                await asyncio.wait(writes)
+        return taken
+
+
+def _check_coding(request: web.Request) -> None:
+    """Raises Refused unless the body is as it is, or compressed once in a way that is known here."""
+    codings = request.headers.getall("Content-Encoding", [])
+    if len(codings) > 1 or not {coding.strip().lower() for coding in codings} <= _CODINGS:
+        given = ", ".join(codings)[:100]
+        raise Refused(415, f"Content-Encoding: {given}: expected gzip, deflate or none")
+
+
+async def _chunks(body: StreamReader, whose: str) -> AsyncIterator[bytes]:
+    """The bytes of a body as they come. Raises Refused when they do not keep to HTTP."""
+    taken = 0
+    while True:
+        try:
+            data = await body.readany()
+        except ConnectionError:
+            _log.warning("the push for %s broke off after %d bytes", whose, taken)
+            raise
+        except web.RequestPayloadError as error:
+            reason = " ".join(str(error).split()).removeprefix("400, message: ")
+            raise Refused(400, f"the body cannot be read: {reason}") from error
+        if not data:
+            return
+        taken += len(data)
+        if taken > _EXPANDED + _EXPANSION * (body.total_compressed_bytes or taken):
+            raise Refused(413, f"the body unpacks to more than {_EXPANSION} times its size")
+        yield data
+
+
+async def _say_continue(request: web.Request) -> None:
+    """Tell a client that asks first (curl does) to go on; one that was refused has not sent its body in vain."""
+    if request.headers.get("Expect", "").lower() == "100-continue" and request.version >= (1, 1):
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # aiohttp takes anything else for a response under way
+
+
+def _keep_alive(request: web.Request) -> None:
+    """Have the kernel find out within two minutes that a silent client is gone."""
+    connection = request.transport.get_extra_info("socket") if request.transport else None
+    if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
+        for option, value in _KEEPALIVE:
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)

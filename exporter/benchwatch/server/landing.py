@@ -1,0 +1,305 @@
+"""The landing page: what runs now and how it does, what ended, which CVMs answer, and how to begin.
+
+One HTML document without anything from elsewhere, whole without script. What others chose (names of runs and workers,
+reasons, the Host header) goes through `in_html` wherever it stands.
+"""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from math import inf
+
+from ..values import numbers as figures
+from ..values.printable import in_html
+from ..values.version import VERSION
+from .assets import ICON, SCRIPT, STYLE
+from .sparkline import SECONDS, sparkline
+from .views import Board, CvmView, WorkerView
+
+ACTIVE_SHOWN = 100
+_REFRESH_SECONDS = 5
+_WORKERS_A_SECOND = 4
+"""A page of many workers costs more to make, so it is fetched less often."""
+ENDED_SHOWN = 50
+_STATES = ("failed", "stalled", "abandoned", "running", "finished")
+_SPARKLINES = f"last {SECONDS // 60} min"
+_NUMBER = re.compile(r"(\d+)")
+
+
+def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
+    """The page at `now` (Unix seconds).
+
+    `url` is where the exporter was reached, without a slash at the end; `user` whom a push has to name, if anyone.
+    """
+    workers = board.runs()
+    active_runs = {worker.run for worker in workers if worker.active}
+    present = [worker for worker in workers if worker.run in active_runs]
+    ended = [worker for worker in workers if worker.run not in active_runs]
+    counts = Counter(worker.state for worker in present)
+    live = "".join(
+        (
+            f'<p class="summary">{_badges(counts) or "Nothing is running "}'
+            f"{f'· {len(ended)} ended ' if ended else ''}· as of {figures.clock_time(now)}</p>",
+            _banners(board),
+            _section("Now", _present(present, now)),
+            _section("Ended", _ended(ended, now)),
+            _section("Controller VMs", _cvms(board.cvms())),
+        )
+    )
+    seconds = max(_REFRESH_SECONDS, min(len(present), ACTIVE_SHOWN) // _WORKERS_A_SECOND)
+    title = f"{_counted(counts)} · benchwatch" if counts else "benchwatch"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<noscript><meta http-equiv="refresh" content="{seconds}"></noscript>'
+        f'<title>{title}</title><link rel="icon" href="{ICON}"><style>{STYLE}</style></head>\n<body>'
+        f'<header><h1>benchwatch</h1><span class="soft">{in_html(VERSION)}</span></header>\n<main>'
+        '<p class="banner bad" id="lost" role="status" hidden>The exporter does not answer. '
+        "The figures below are from the time they name.</p>\n"
+        f'<div id="live" data-seconds="{seconds}">{live}</div>\n'
+        f"{_begin(board, url, user, first=not workers)}</main>\n{_LINKS}"
+        f"<script>{SCRIPT}</script></body></html>\n"
+    )
+
+
+_LINKS = (
+    '<footer><p>Metrics: <a href="metrics">everything</a><a href="metrics?collect[]=live">live</a>'
+    '<a href="metrics?collect[]=runs">runs</a><a href="metrics?collect[]=nutanix">nutanix</a> '
+    'Health: <a href="-/healthy">healthy</a><a href="-/ready">ready</a></p></footer>\n'
+)
+
+
+def _section(title: str, body: str) -> str:
+    return f"<section><h2>{title}</h2>{body}</section>\n" if body else ""
+
+
+def _badges(counts: Counter[str]) -> str:
+    return "".join(_state(state, f"{counts[state]} {state}") for state in _STATES if counts[state])
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
+
+
+def _banners(board: Board) -> str:
+    texts = []
+    if not board.ready:
+        texts.append(f"Not ready: {board.ready_reason}")
+    if board.catching_up:
+        texts.append(f"Catching up: {board.catching_up}. Figures are complete when this is done.")
+    return "".join(f'<p class="banner warn">{in_html(text)}</p>' for text in texts)
+
+
+def _state(kind: str, word: str = "") -> str:
+    return f'<span class="state {in_html(kind)}">{in_html(word or kind)}</span>'
+
+
+def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: str = "") -> str:
+    if text == figures.NOT_MEASURED:
+        text = f'<span class="soft" title="not measured">{text}</span>'
+    else:
+        text = (f"<b>{text}</b>" if bold else text) + (f" {in_html(unit)}" if unit else "")
+    beside = f" <small>{note}</small>" if note else ""
+    return f'<td class="figure" data-label="{label}">{text}{beside}</td>'
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
+
+
+def _present(workers: Iterable[WorkerView], now: float) -> str:
+    """A card for each run that is on, the one begun last first, with all its workers."""
+    groups = [list(group) for _, group in groupby(sorted(workers, key=_run_of), key=_run_of)]
+    groups.sort(key=lambda group: max(worker.start or 0.0 for worker in group), reverse=True)
+    cards, left = [], ACTIVE_SHOWN
+    for group in groups:
+        shown = sorted(group, key=lambda worker: _natural(worker.worker))[: max(left, 0)]
+        left -= len(group)
+        if shown:
+            cards.append(_card(group, shown, now))
+    return "".join(cards) + _more(-left)
+
+
+def _run_of(worker: WorkerView) -> str:
+    return worker.run
+
+
+def _more(count: int) -> str:
+    return f'<p class="soft">and {count} more: <a href="metrics">metrics</a> has them all.</p>' if count > 0 else ""
+
+
+def _card(group: Sequence[WorkerView], shown: Sequence[WorkerView], now: float) -> str:
+    summary = (
+        f'<h3>{in_html(group[0].run)}</h3><span class="soft">{in_html(", ".join(sorted({w.tool for w in group})))}'
+    )
+    if len(group) > 1:
+        summary += f" · {len(group)} workers: {_counted(Counter(worker.state for worker in group))}"
+        summary += _together(group)
+    rows = "".join(_row(worker, now) for worker in shown)
+    return f'<article class="card"><header>{summary}</span></header>{_HEAD}<tbody>{rows}</tbody></table></article>'
+
+
+def _together(group: Sequence[WorkerView]) -> str:
+    """What the running workers do together, where their operations are of one kind."""
+    running = [worker for worker in group if worker.state == "running" and worker.throughput is not None]
+    units = {worker.throughput_unit for worker in running}
+    if len(units) != 1:
+        return ""
+    return f" · together {figures.rate(sum(worker.throughput or 0.0 for worker in running))} {in_html(units.pop())}"
+
+
+_HEAD = (
+    '<table><thead><tr><th>Worker</th><th>State</th><th class="figure">Throughput</th>'
+    f'<th class="spark">{_SPARKLINES}</th><th class="figure">Mean latency</th><th class="spark">{_SPARKLINES}</th>'
+    '<th class="figure">p99</th><th class="figure">Operations</th><th class="figure">Duration</th>'
+    '<th class="figure">Last report</th></tr></thead>'
+)
+
+
+def _row(worker: WorkerView, now: float) -> str:
+    age = None if worker.last_report is None else now - worker.last_report
+    recent = [report for report in worker.history if now - SECONDS <= report.time <= now]
+    times = [report.time for report in recent]
+    rates, delays = [report.throughput for report in recent], [report.latency for report in recent]
+    return (
+        f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{in_html(worker.worker)}</th>'
+        f'<td class="where">{_why(worker, now)}</td>'
+        f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
+        f"{_spark('Throughput', times, rates, now, figures.rate, 'rate')}"
+        f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
+        f"{_spark('Mean latency', times, delays, now, figures.latency, 'delay')}"
+        f"{_figure('p99', figures.latency(worker.p99), bold=True, note=_apart(worker))}"
+        f"{_figure('Operations', figures.count(worker.operations))}"
+        f"{_figure('Duration', figures.duration(_length(worker, now)))}{_figure('Last report', figures.age(age))}</tr>"
+    )
+
+
+def _warmup(worker: WorkerView, now: float) -> str:
+    if worker.active:
+        return figures.warming_up(worker.warmup, worker.start, now)
+    return "" if worker.throughput is None else figures.with_warmup(worker.warmup)
+
+
+def _apart(worker: WorkerView) -> str:
+    return figures.apart(worker.time, worker.report_interval, worker.latency, worker.p99, worker.p99_time)
+
+
+_STALE = ' class="stale"'
+
+
+def _length(worker: WorkerView, now: float) -> float | None:
+    end = now if worker.active else worker.end
+    return None if worker.start is None or end is None else end - worker.start
+
+
+def _why(worker: WorkerView, now: float) -> str:
+    return _state(worker.state) + "".join(map(_reason, (worker.reason, _warmup(worker, now), *worker.notes)))
+
+
+def _reason(text: str) -> str:
+    return f'<span class="reason">{in_html(text)}</span>' if text else ""
+
+
+def _spark(
+    label: str,
+    times: Sequence[float],
+    values: Sequence[float | None],
+    now: float,
+    figure: Callable[[float | None], str],
+    kind: str,
+) -> str:
+    values = [value if value is not None and 0 <= value < inf else None for value in values]
+    measured = [value for value in values if value is not None]
+    if not measured:
+        return '<td class="spark"></td>'
+    peak = max(measured)
+    chart = sparkline(times, values, peak, now, kind, f"{label} over the {_SPARKLINES}, peak {figure(peak)}")
+    return f'<td class="spark"><div>{chart}<small>peak {figure(peak)}</small></div></td>'
+
+
+def _ended(workers: Sequence[WorkerView], now: float) -> str:
+    """One table, the last to end first."""
+    if not workers:
+        return ""
+    rows = []
+    for worker in sorted(workers, key=_ended_at, reverse=True)[:ENDED_SHOWN]:
+        ended = None if worker.end is None else now - worker.end
+        name = "" if worker.worker == worker.run else f' <span class="soft">{in_html(worker.worker)}</span>'
+        rows.append(
+            f'<tr><th scope="row">{in_html(worker.run)}{name}</th>'
+            f'<td class="where">{_why(worker, now)}</td><td>{in_html(worker.tool)}</td>'
+            f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
+            f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
+            f"{_figure('p99', figures.latency(worker.p99), bold=True)}"
+            f"{_figure('Operations', figures.count(worker.operations))}"
+            f"{_figure('Duration', figures.duration(_length(worker, now)))}{_figure('Ended', figures.age(ended))}</tr>"
+        )
+    return (
+        '<article class="card"><table><thead><tr><th>Run, worker</th><th>State</th><th>Tool</th>'
+        '<th class="figure">Throughput</th><th class="figure">Mean latency</th><th class="figure">p99</th>'
+        '<th class="figure">Operations</th><th class="figure">Duration</th><th class="figure">Ended</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></article>{_more(len(workers) - ENDED_SHOWN)}"
+    )
+
+
+def _ended_at(worker: WorkerView) -> float:
+    return worker.end or worker.last_report or 0.0
+
+
+def _cvms(cvms: Sequence[CvmView]) -> str:
+    if not cvms:
+        return ""
+    rows = []
+    for cvm in cvms:
+        kind, word = {True: ("up", "answers"), False: ("down", "no answer"), None: ("new", "not polled yet")}[cvm.up]
+        link = f'<a href="{in_html(cvm.url)}" rel="noreferrer">{in_html(cvm.url)}</a>' if _WEB.match(cvm.url) else ""
+        rows.append(
+            f'<tr><th scope="row">{in_html(cvm.name)}</th><td class="where">{_state(kind, word)}</td>'
+            f"{_figure('Last success', figures.age(cvm.age))}"
+            f"{_figure('VDisks', figures.count(cvm.vdisks if cvm.up else None))}"
+            f'<td class="wide">{link or in_html(cvm.url)}</td><td class="wide">{in_html(cvm.error)}</td></tr>'
+        )
+    return (
+        '<article class="card"><table><thead><tr><th>CVM</th><th>State</th><th class="figure">Last success</th>'
+        '<th class="figure">VDisks</th><th>Address</th><th>Error</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></article>"
+    )
+
+
+_WEB = re.compile(r"https?://")
+
+
+def _begin(board: Board, url: str, user: str, first: bool) -> str:
+    """How to have a benchmark watched; open as long as there is none."""
+    folder = board.push_folder
+    if folder is None:
+        body = (
+            "<p>Pushes are switched off here. Write the output of a benchmark into a folder that this exporter "
+            "watches, one folder a run, one file a worker:</p>"
+            + _command("pgbench -P 1 -T 600 mydb > runs/my-run/db1.log 2>&1")
+            + _command(f"{_FIO} job.fio > runs/my-run/vm1.log")
+        )
+    else:
+        send = f"curl -sS {f'-u {shlex.quote(user)} ' if user else ''}-T - {url}/ingest/my-run"
+        body = (
+            "<ol><li>Run one of these where the benchmark runs, under names of your choice for the run "
+            "(<code>my-run</code>) and the worker (<code>db1</code>). Nothing has to be installed there; the output is "
+            "kept in a file as well, and the benchmark goes on should this exporter fail."
+            + _command(f"pgbench -P 1 -T 600 mydb 2>&1 | tee -p pgbench.log | {send}/db1")
+            + _command(f"{_FIO} job.fio | tee -p fio.log | {send}/vm1")
+            + '</li><li>It appears on this page and in <a href="metrics">/metrics</a> as soon as it reports. '
+            "A run may have many workers, each sent under a name of its own.</li>"
+            "<li>On this machine, output written straight to "
+            f"<code>{in_html(str(folder))}/my-run/db1.log</code> is watched as well.</li></ol>"
+        )
+    title = "Nothing to show yet: watch a benchmark" if first else "Watch a benchmark"
+    return f'<details class="card"{" open" if first else ""}><summary>{title}</summary>{body}</details>\n'
+
+
+_FIO = "fio --output-format=json+ --status-interval=1 --eta=never"
+
+
+def _command(text: str) -> str:
+    return f"<pre><code>{in_html(text)}</code></pre>"

@@ -1,0 +1,119 @@
+"""The server: listens on addresses, with or without TLS."""
+
+import asyncio
+import logging
+import os
+import socket
+import ssl
+from collections.abc import Sequence
+from typing import Any
+
+from aiohttp import web
+
+from ..values.errors import ConfigError
+from .app import DOORS
+from .connections import IDLE, Doors, Listener, is_loopback, look_after
+from .tls import server_context
+from .webconfig import OPEN, WebConfig
+
+_log = logging.getLogger("benchwatch.server")
+
+_STOPPING = 5.0
+"""Seconds that answers under way have to end when the server stops."""
+
+
+def listen_address(text: str) -> tuple[str | None, int]:
+    """Host and port of `host:port`, `[::1]:port` or `:port` (all interfaces: host None). Raises ConfigError."""
+    host, colon, port = text.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    bracketed = host != bare
+    digits = port.isascii() and port.isdigit()
+    if not colon or not digits or int(port) > 65535 or bracketed != (":" in host) or "[" in bare or "]" in bare:
+        raise ConfigError(f"listen address {text!r}: expected host:port, [IPv6 address]:port or :port")
+    return bare or None, int(port)
+
+
+class Serving:
+    """A server that runs."""
+
+    def __init__(self, runner: web.AppRunner, doors: Doors) -> None:
+        self._runner = runner
+        self._doors = doors
+        self._listeners: list[Listener] = []
+        self._looking_after = asyncio.create_task(look_after(doors, self._listeners))
+        self.addresses: list[Any] = []
+        """Of the sockets, as the system gives them."""
+
+    async def listen(self, host: str | None, port: int, context: ssl.SSLContext | None) -> None:
+        """Take connections on an address too. Raises OSError."""
+        server = self._runner.server
+        assert server
+        bound = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port, start_serving=False)
+        options = {"access_log": None, "logger": _server_log(), "keepalive_timeout": 2 * IDLE}
+        try:
+            for each in bound.sockets:
+                listening = socket.socket(fileno=os.dup(each.fileno()))
+                self._listeners.append(Listener(server, self._doors, listening, context, **options))
+                self.addresses.append(listening.getsockname())
+        finally:
+            bound.close()
+
+    async def cleanup(self) -> None:
+        """Stop: take no more connections, and have answers under way end."""
+        self._looking_after.cancel()
+        for listener in self._listeners:
+            listener.close()
+        await self._runner.cleanup()
+
+
+async def serve(app: web.Application, addresses: Sequence[str], config: WebConfig = OPEN) -> Serving:
+    """Serve `app` on all of the addresses, until `await serving.cleanup()`.
+
+    Raises ConfigError when an address or certificate cannot be used.
+    """
+    context = server_context(config.tls) if config.tls else None
+    wanted = [(address, *listen_address(address)) for address in addresses]
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOPPING)
+    await runner.setup()
+    serving = Serving(runner, app[DOORS])
+    try:
+        for address, host, port in wanted:
+            try:
+                await serving.listen(host, port, context)
+            except OSError as error:
+                raise ConfigError(f"listen address {address!r} cannot be used: {error.strerror or error}") from error
+    except ConfigError:
+        await serving.cleanup()
+        raise
+    _warn_of_openness(serving.addresses, config)
+    return serving
+
+
+def _warn_of_openness(addresses: Sequence[Any], config: WebConfig) -> None:
+    known = config.users or (config.tls and config.tls.client_auth_type == "RequireAndVerifyClientCert")
+    for host, port, *_ in addresses:
+        if not known and not is_loopback(host):
+            _log.warning(
+                "everybody who can reach %s port %d can read all runs and push output: --web.config.file with "
+                "basic_auth_users lets in those with a password",
+                *(host, port),
+            )
+
+
+def _server_log() -> logging.Logger:
+    """aiohttp's own messages (a request that is not HTTP, for example): one line each."""
+    log = logging.getLogger("benchwatch.server.listen")
+    if _one_line not in log.filters:
+        log.addFilter(_one_line)
+    return log
+
+
+def _one_line(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, web.RequestPayloadError):  # whoever reads the body says so
+        return False
+    if error is not None:
+        text = " ".join(str(error).split())[:200]
+        record.msg, record.args = "%s: %s: %s", (record.getMessage(), type(error).__name__, text)
+        record.exc_info = None
+    return True

@@ -1,0 +1,104 @@
+"""The server's side of TLS, with certificates that may change while it runs.
+
+As Prometheus' own programs do, the files are looked at in each handshake; they are read again when they have changed,
+so that a renewed certificate is used without a restart.
+"""
+
+import logging
+import ssl
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ..values.errors import ConfigError
+from .webconfig import Tls
+
+_log = logging.getLogger("benchwatch.server")
+
+_VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
+_VERIFY = {
+    "NoClientCert": ssl.CERT_NONE,
+    "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
+    "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
+}
+
+
+def server_context(tls: Tls) -> ssl.SSLContext:
+    """What a server needs to speak TLS. Raises ConfigError when certificate, key or CA cannot be used."""
+    first = current = _context(tls)
+    stamp = _stamp(tls)
+
+    def choose(connection: ssl.SSLSocket | ssl.SSLObject, _name: str | None, _context_then: ssl.SSLContext) -> None:
+        nonlocal current, stamp
+        now = _stamp(tls)
+        if now != stamp:
+            stamp = now
+            try:
+                current = _context(tls)
+            except ConfigError as error:
+                _log.error("%s; what was read before stays in use", error)
+        connection.context = current
+
+    first.sni_callback = choose
+    return first
+
+
+def may_pass(certificate: dict[str, Any] | None, tls: Tls) -> bool:
+    """Whether a client with that (verified) certificate is among the allowed ones."""
+    if not tls.client_allowed_sans or not certificate:  # without one: VerifyClientCertIfGiven lets it in
+        return True
+    names: Iterable[tuple[str, str]] = certificate.get("subjectAltName", ())
+    return any(name in tls.client_allowed_sans for _, name in names)
+
+
+def _context(tls: Tls) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = _VERSIONS[tls.min_version]
+    context.maximum_version = _VERSIONS[tls.max_version]
+    context.verify_mode = _VERIFY[tls.client_auth_type]
+    if tls.cipher_suites:
+        context.set_ciphers(":".join(tls.cipher_suites))
+    if not tls.prefer_server_cipher_suites:
+        context.options &= ~ssl.OP_CIPHER_SERVER_PREFERENCE
+    for path in _files(tls):
+        _check_readable(path)
+    try:
+        # Without a password given, OpenSSL would ask for one on the terminal.
+        context.load_cert_chain(tls.cert_file, tls.key_file, password="")
+    except ssl.SSLError as error:
+        what = f"{tls.cert_file} and {tls.key_file}: expected a PEM certificate and its unencrypted key"
+        raise ConfigError(f"{what}: {_reason(error)}") from error
+    if tls.client_ca_file:
+        try:
+            context.load_verify_locations(tls.client_ca_file)
+        except ssl.SSLError as error:
+            raise ConfigError(f"{tls.client_ca_file}: expected PEM certificates: {_reason(error)}") from error
+    return context
+
+
+def _reason(error: ssl.SSLError) -> str:
+    return (error.reason or str(error)).lower().replace("_", " ")
+
+
+def _files(tls: Tls) -> list[Path]:
+    return [path for path in (tls.cert_file, tls.key_file, tls.client_ca_file) if path]
+
+
+def _check_readable(path: Path) -> None:
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _stamp(tls: Tls) -> list[tuple[int, int, int]]:
+    """Differs when a file was written or replaced; a file that is gone for the moment counts as unchanged."""
+    stamps = []
+    for path in _files(tls):
+        try:
+            found = path.stat()
+        except OSError:
+            stamps.append((0, 0, 0))
+        else:
+            stamps.append((found.st_ino, found.st_size, found.st_mtime_ns))
+    return stamps

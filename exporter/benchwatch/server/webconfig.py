@@ -1,0 +1,189 @@
+"""The web configuration file of `--web.config.file`: TLS, users and headers, in the format of Prometheus' own programs.
+
+https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md
+
+    tls_server_config:
+      cert_file: server.crt               # paths are relative to this file
+      key_file: server.key
+      client_auth_type: NoClientCert      # or VerifyClientCertIfGiven, RequireAndVerifyClientCert
+      client_ca_file: clients.crt
+      client_allowed_sans: [prometheus]   # a client's certificate must name one of these
+      min_version: TLS12
+      max_version: TLS13
+      cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]   # of TLS 1.2
+      prefer_server_cipher_suites: true
+    http_server_config:
+      http2: true                         # without effect: HTTP/1.1 is what is spoken
+      headers: {Strict-Transport-Security: max-age=31536000}
+    basic_auth_users:
+      prometheus: $2y$10$...              # bcrypt, as `htpasswd -nB` prints it
+
+What cannot be done here is an error, never passed over. The file is read at the start; certificates are read again
+when they change.
+"""
+
+import logging
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..values.errors import ConfigError
+from ..values.yaml import read_yaml
+
+_log = logging.getLogger("benchwatch.server")
+
+VERSIONS = ("TLS12", "TLS13")
+CLIENT_AUTH_TYPES = ("NoClientCert", "VerifyClientCertIfGiven", "RequireAndVerifyClientCert")
+HEADERS = (
+    "Content-Security-Policy",
+    "Strict-Transport-Security",
+    "X-Content-Type-Options",
+    "X-Frame-Options",
+    "X-XSS-Protection",
+)
+CIPHER_SUITES = {
+    f"TLS_ECDHE_{kind}_WITH_{name}": f"ECDHE-{kind}-{cipher}"
+    for kind in ("ECDSA", "RSA")
+    for name, cipher in (
+        ("AES_128_GCM_SHA256", "AES128-GCM-SHA256"),
+        ("AES_256_GCM_SHA384", "AES256-GCM-SHA384"),
+        ("CHACHA20_POLY1305_SHA256", "CHACHA20-POLY1305"),
+        ("AES_128_CBC_SHA", "AES128-SHA"),
+        ("AES_256_CBC_SHA", "AES256-SHA"),
+    )
+}
+"""The suites of TLS 1.2 that can be chosen: registered name, OpenSSL's name. Those of TLS 1.3 are fixed."""
+_HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
+_UNSUPPORTED = {
+    "cert": "give the certificate as cert_file",
+    "key": "give the key as key_file",
+    "client_ca": "give the certificates as client_ca_file",
+    "curve_preferences": "OpenSSL's own preferences hold",
+}
+
+
+class _Tls(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    cert_file: str = ""
+    key_file: str = ""
+    client_auth_type: str = "NoClientCert"
+    client_ca_file: str = ""
+    client_allowed_sans: list[str] = []
+    min_version: str = "TLS12"
+    max_version: str = "TLS13"
+    cipher_suites: list[str] = []
+    prefer_server_cipher_suites: bool = True
+    cert: Any = None
+    key: Any = None
+    client_ca: Any = None
+    curve_preferences: Any = None
+
+
+class _Http(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    http2: bool | None = None
+    headers: dict[str, str] = {}
+
+
+class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    tls_server_config: _Tls | None = None
+    http_server_config: _Http | None = None
+    basic_auth_users: dict[str, str] | None = None
+
+
+class Tls(NamedTuple):
+    """How TLS is spoken. Paths are complete."""
+
+    cert_file: Path
+    key_file: Path
+    client_auth_type: str = "NoClientCert"
+    client_ca_file: Path | None = None
+    client_allowed_sans: frozenset[str] = frozenset()
+    min_version: str = "TLS12"
+    max_version: str = "TLS13"
+    cipher_suites: tuple[str, ...] = ()
+    """OpenSSL's names; empty: its own choice."""
+    prefer_server_cipher_suites: bool = True
+
+
+class WebConfig(NamedTuple):
+    """What a web configuration file says."""
+
+    tls: Tls | None = None
+    headers: dict[str, str] = {}
+    """Added to every response."""
+    users: dict[str, str] = {}
+    """bcrypt hashes of passwords, by user; empty: everybody is let in."""
+
+
+OPEN = WebConfig()
+"""What holds without such a file: no TLS, everybody is let in."""
+
+
+def load_web_config(path: Path) -> WebConfig:
+    """What the file says. Raises ConfigError, naming file, key and what was expected."""
+    content = read_yaml(path, _Content)
+    http = content.http_server_config or _Http()
+    if http.http2 is not None:
+        _log.info("%s: http_server_config.http2 is without effect: HTTP/1.1 is spoken", path)
+    canonical = {name.lower(): name for name in HEADERS}
+    headers = {}
+    for name, value in http.headers.items():
+        if name.lower() not in canonical:
+            raise ConfigError(f"{path}: http_server_config.headers: expected {_either(HEADERS)}, got {name!r}")
+        if not value.isprintable():
+            raise ConfigError(f"{path}: http_server_config.headers.{name}: expected one line of text, got {value!r}")
+        headers[canonical[name.lower()]] = value
+    users = content.basic_auth_users or {}
+    for user, digest in users.items():
+        if ":" in user or not user:
+            raise ConfigError(f"{path}: basic_auth_users: expected a name without ':', got {user!r}")
+        if not _HASH.fullmatch(digest):
+            raise ConfigError(f"{path}: basic_auth_users.{user}: expected a bcrypt hash as `htpasswd -nB` prints it")
+    tls = None if content.tls_server_config is None else _tls(path, content.tls_server_config)
+    return WebConfig(tls, headers, users)
+
+
+def _tls(path: Path, given: _Tls) -> Tls:
+    where = f"{path}: tls_server_config"
+    for key, instead in _UNSUPPORTED.items():
+        if getattr(given, key) is not None:
+            raise ConfigError(f"{where}.{key}: not supported: {instead}")
+    for key in ("cert_file", "key_file"):
+        if not getattr(given, key):
+            raise ConfigError(f"{where}: expected a {key}")
+    for key, allowed in (
+        ("client_auth_type", CLIENT_AUTH_TYPES),
+        ("min_version", VERSIONS),
+        ("max_version", VERSIONS),
+    ):
+        if getattr(given, key) not in allowed:
+            raise ConfigError(f"{where}.{key}: expected {_either(allowed)}, got {getattr(given, key)!r}")
+    if given.min_version > given.max_version:
+        raise ConfigError(f"{where}.min_version: expected at most max_version ({given.max_version})")
+    for suite in given.cipher_suites:
+        if suite not in CIPHER_SUITES:
+            raise ConfigError(f"{where}.cipher_suites: expected {_either(CIPHER_SUITES)}, got {suite!r}")
+    verifies = given.client_auth_type != "NoClientCert"
+    if verifies and not given.client_ca_file:
+        raise ConfigError(f"{where}: client_auth_type {given.client_auth_type} expects a client_ca_file")
+    for key in ("client_ca_file", "client_allowed_sans"):
+        if getattr(given, key) and not verifies:
+            raise ConfigError(f"{where}.{key}: expects a client_auth_type other than NoClientCert")
+    folder = path.parent
+    return Tls(
+        cert_file=folder / given.cert_file,
+        key_file=folder / given.key_file,
+        client_auth_type=given.client_auth_type,
+        client_ca_file=folder / given.client_ca_file if given.client_ca_file else None,
+        client_allowed_sans=frozenset(given.client_allowed_sans),
+        min_version=given.min_version,
+        max_version=given.max_version,
+        cipher_suites=tuple(CIPHER_SUITES[suite] for suite in given.cipher_suites),
+        prefer_server_cipher_suites=given.prefer_server_cipher_suites,
+    )
+
+
+def _either(values: Any) -> str:
+    *others, last = values
+    return f"{', '.join(others)} or {last}"

@@ -1,0 +1,139 @@
+"""Records: what a run's folder says of the run itself, in YAML.
+
+`run.yaml` holds for the whole run, `<worker>.yaml` for one worker and goes before it: labels, parameters and disks
+key by key. `benchwatch run` writes the latter. Every key is optional:
+
+labels: {cluster: a, vm: pg1}       further labels of benchwatch_run_info
+parameters: {shared_buffers: 16GB}  beside what the tool prints
+latency_objective: 1ms
+disks: {sdb: log, sdc: data}        roles of disks by device name
+command: pgbench -P 1 ...           or a list of arguments
+start: 1790000000.0                 Unix seconds
+warmup: 60s                         from the start on; results should leave it out
+repeat_of: huge-pages               the experiment that this run repeats
+end: 1790000600.0                   Unix seconds; this and what follows is there once the benchmark has ended
+exit_code: 0
+signal: SIGINT                      what it was ended by
+cpu_seconds: 31.4                   CPU time that it took
+"""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from ..metrics.limits import DEFAULT, Limits
+from ..values.bounded_yaml import RECORD
+from ..values.durations import Duration, Moment
+from ..values.errors import ConfigError, excerpt
+from ..values.yaml import read_yaml
+from .settings import RunsSettings
+
+NAME = "run.yaml"
+SUFFIX = ".yaml"
+_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,127}")
+_PLAIN = ("latency_objective", "start", "warmup", "repeat_of", "end", "exit_code", "signal", "cpu_seconds")
+_RESERVED = frozenset({"run", "worker", "tool", "tool_version", "job", "instance", "le", "quantile"})
+
+_Text = str | int | float | bool
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The content of one record."""
+
+    labels: dict[str, _Text] = {}
+    parameters: dict[str, _Text] = {}
+    latency_objective: Duration | None = None
+    disks: dict[str, str] = {}
+    command: str | list[str] = ""
+    start: Moment | None = None
+    warmup: Duration | None = None
+    repeat_of: str | None = None
+    end: Moment | None = None
+    exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**32)] | None = None
+    signal: str | None = None
+    cpu_seconds: Duration | None = None
+
+
+class RunFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a run beside its output, defaults of the configuration included."""
+
+    labels: dict[str, str] = {}
+    parameters: dict[str, str] = {}
+    latency_objective: float | None = None
+    """Seconds."""
+    disks: dict[str, str] = {}
+    start: float | None = None
+    """Unix seconds."""
+    warmup: float = 0.0
+    """Seconds from the start on that results should leave out."""
+    repeat_of: str = ""
+    """Name of the experiment that the run repeats."""
+    end: float | None = None
+    """Unix seconds."""
+    exit_code: int | None = None
+    signal: str = ""
+    """Name of the signal that ended the benchmark, or that it was sent and ended after."""
+    cpu_seconds: float | None = None
+    """CPU time that the benchmark's processes took on this machine."""
+    abandoned_after: float = 300.0
+    """Seconds of silence."""
+    limits: Limits = DEFAULT
+
+    @property
+    def cpus_used(self) -> float | None:
+        """CPUs that the benchmark used from start to end; None if that is not recorded."""
+        if self.cpu_seconds is None or self.start is None or self.end is None or self.end <= self.start:
+            return None
+        return self.cpu_seconds / (self.end - self.start)
+
+
+def default_runfile(settings: RunsSettings) -> RunFile:
+    """What holds for a run without a run.yaml."""
+    return RunFile(
+        latency_objective=settings.latency_objective,
+        abandoned_after=settings.abandoned_after,
+        limits=settings.limits,
+    )
+
+
+def load_runfile(path: Path, settings: RunsSettings) -> RunFile:
+    """The content of a record over the configuration. Raises ConfigError."""
+    return merge(read_record(path), default_runfile(settings))
+
+
+def read_record(path: Path) -> Record:
+    """The content of a record. Raises ConfigError."""
+    content = read_yaml(path, Record, RECORD)
+    for name in content.labels:
+        check_label(name, f"{path}: labels")
+    return content
+
+
+def merge(content: Record, beneath: RunFile) -> RunFile:
+    """The content of a record over what holds without it."""
+    command = content.command if isinstance(content.command, str) else shlex.join(content.command)
+    given = {name: _text(value) for name, value in content.parameters.items()}
+    return msgspec.structs.replace(
+        beneath,
+        labels=beneath.labels | {name: _text(value) for name, value in content.labels.items()},
+        parameters=beneath.parameters | ({"command": command} if command else {}) | given,
+        disks=beneath.disks | content.disks,
+        **{name: value for name in _PLAIN if (value := getattr(content, name)) is not None},
+    )
+
+
+def check_label(name: str, where: str) -> str:
+    """The name, if it can be that of a label of a run. Raises ConfigError."""
+    if not _LABEL.fullmatch(name) or name.startswith("__") or name in _RESERVED:
+        taken = f"other than {', '.join(sorted(_RESERVED))}"
+        raise ConfigError(
+            f"{where}: expected a name of letters, digits and _ {taken}, of at most 128 characters, got {excerpt(name)}"
+        )
+    return name
+
+
+def _text(value: _Text) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

@@ -1,0 +1,94 @@
+"""The one configuration file: YAML, checked whole before anything starts.
+
+Every key is optional. A key that is not known, or a value of another kind than expected, is an error that names the
+file, the line, the key and what was expected.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from ..metrics.limits import DEFAULT, Limits
+from ..nutanix.settings import NutanixSettings
+from ..values.durations import Duration
+from ..values.errors import ConfigError
+from ..values.yaml import read_yaml
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where runs are looked for, and how long they are kept."""
+
+    path: str = "runs"
+    """Folder of runs; relative to the configuration file."""
+    poll_interval: Duration = Duration(0.25)
+    """Seconds between two looks at the files of runs that are on."""
+    keep: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 100
+    """How many ended runs are remembered; older ones are let go, their files stay."""
+    abandoned_after: Duration = Duration(300)
+    """Seconds of silence after which a run without an end counts as abandoned."""
+    latency_objective: Duration | None = None
+    """Latency that a run should stay below, seconds, where its run.yaml names none."""
+    limits: Limits = DEFAULT
+
+    def __post_init__(self) -> None:
+        if not 0.01 <= self.poll_interval <= 3600:
+            raise ValueError(f"poll_interval: expected 10ms to 1h, got {self.poll_interval:g}s")
+
+
+class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is done with output that is sent to /ingest/<run>/<worker>."""
+
+    enabled: bool = True
+    path: str | None = None
+    """Folder it is written to, watched like the folder of runs; by default that folder."""
+    max_push_bytes: Count = 64 * 1024**3
+    """Bytes of one push, or of one file that is sent in pieces."""
+    max_run_bytes: Count = 1024**4
+    """Bytes that the files of a run may have, for more to be pushed to it."""
+    max_run_files: Count = 10_000
+    max_folder_bytes: Count = 4 * 1024**4
+    """Bytes that all runs of the folder may have, for more to be pushed."""
+    max_runs: Count = 50_000
+    """How many runs the folder may have, for a further one to be pushed."""
+    keep_free_bytes: Count = 1024**3
+    """Bytes of the folder's file system that pushes leave free."""
+
+
+class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How pages are served."""
+
+    hosts: list[str] = []
+    """Names under which it is asked for, besides localhost and addresses; by default any, but none on loopback."""
+
+
+class HistogramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How fine the exported histograms are."""
+
+    buckets_per_octave: int = 4
+    """4, 2 or 1 buckets between a latency and its double."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that can be configured."""
+
+    runs: RunsSettings = RunsSettings()
+    push: PushSettings = PushSettings()
+    web: WebSettings = WebSettings()
+    histogram: HistogramSettings = HistogramSettings()
+    disks: dict[str, str] = {}
+    """Role of a disk of this machine by device name, for example `sdb: log`."""
+    nutanix: NutanixSettings = NutanixSettings()
+
+
+def load_settings(path: Path | None) -> Settings:
+    """The settings of a file, or the defaults without one. Raises ConfigError."""
+    if path is None:
+        return Settings()
+    settings = read_yaml(path, Settings)
+    if settings.histogram.buckets_per_octave not in (1, 2, 4):
+        got = settings.histogram.buckets_per_octave
+        raise ConfigError(f"{path}: histogram.buckets_per_octave: expected 1, 2 or 4, got {got}")
+    return settings

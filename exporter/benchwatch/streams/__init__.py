@@ -1,1 +1,0 @@
-"""How output comes in: files that grow, the layout of runs, and pushes over HTTP."""

@@ -1,0 +1,217 @@
+"""Benchmark tools: what one must offer, and the table of those there are.
+
+A tool is a package here with its parsers and its state, and one line in `benchwatch.tools.registry`. Parsers turn the
+bytes of one stream (a file, a pipe) into records and do no I/O; a state turns the records of one process, from all its
+streams, into samples. Both are functions of what they were given: the same bytes give the same records whatever the
+chunk borders, and the same records give the same samples whether read while they were written or long after.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from mmap import mmap
+from typing import Any, Literal, NamedTuple, Protocol
+
+from ..metrics.buckets import Buckets
+from ..metrics.exposition import Family, Sample
+from ..metrics.limits import DEFAULT, Limits
+
+Outcome = Literal["", "finished", "failed"]
+
+HISTORY = 300
+"""How many reports of a run its state keeps for the small chart of the landing page."""
+
+
+class Begin(NamedTuple):
+    """Another run of the tool begins in this stream; not emitted for the first one."""
+
+
+class Misread(NamedTuple):
+    """Something not understood: `reason` is a short constant (a label value), `text` an excerpt for the log."""
+
+    reason: str
+    where: str
+    text: str
+
+
+class Moment(NamedTuple):
+    """How far a stream had been written at some time, as its own content tells."""
+
+    offset: int
+    """Bytes."""
+    time: float
+    """Unix seconds; if `elapsed`, seconds since the start of the run."""
+    elapsed: bool = False
+
+
+class Written(NamedTuple):
+    """When a stream was written, as far as it has been read: what the file system and the run's record say of it."""
+
+    last: float
+    """When it was last written to, Unix seconds."""
+    begun: float | None = None
+    """When the benchmark's output began, Unix seconds; None if not known."""
+    recorded: bool = False
+    """Whether that is what the record says, and not when the file was made."""
+    undated: bool = False
+    """Whether something stands behind the last record that says how long the benchmark has been running."""
+
+
+class Report(NamedTuple):
+    """One report of a tool: when (Unix seconds), operations per second, mean latency in seconds.
+
+    The latency is None if nothing completed.
+    """
+
+    time: float
+    throughput: float
+    latency: float | None
+
+
+class Figures(NamedTuple):
+    """What a person looks at first: of the last report while the benchmark runs, of the whole run once it has ended.
+
+    None: not measured.
+    """
+
+    throughput: float | None
+    """Operations per second."""
+    latency: float | None
+    """Mean latency, seconds."""
+    p99: float | None
+    """99th percentile of the latency, seconds."""
+    operations: int | None
+    """Operations completed since the start."""
+
+
+class Times(NamedTuple):
+    """When the intervals ended that Figures are of, Unix seconds. None: not known, or of the whole run."""
+
+    report: float | None = None
+    """That of throughput and mean latency."""
+    p99: float | None = None
+    """That of the percentile, where it is one of its own."""
+
+
+class Parser(Protocol):
+    """Reads one stream."""
+
+    @property
+    def records(self) -> int:
+        """How much was understood: lines, documents, log entries."""
+
+    @property
+    def undated(self) -> bool:
+        """Whether the last thing in the stream is none that says how long the benchmark has been running."""
+
+    def feed(self, data: bytes) -> Sequence[Any]:
+        """The records that these bytes complete."""
+
+    def settle(self) -> Sequence[Any]:
+        """The records of a last line that lacks nothing but its end; none if more has to come before it counts.
+
+        If there are any, what is fed then has to begin with a line's end.
+        """
+
+    def close(self) -> Sequence[Any]:
+        """The records that the end of the stream completes: a line without its end, a cut-off document as Misread."""
+
+
+class State(Protocol):
+    """What is known of one process of a benchmark, from all its streams.
+
+    Times are Unix seconds. A new State is made for each run of the tool.
+    """
+
+    @property
+    def version(self) -> int:
+        """Grows whenever a sample may have changed."""
+
+    @property
+    def tool_version(self) -> str:
+        """As the tool prints it; empty while unknown."""
+
+    @property
+    def start(self) -> float | None:
+        """When the benchmark began."""
+
+    @property
+    def end(self) -> float | None:
+        """When it ended; None while it runs."""
+
+    @property
+    def last_report(self) -> float | None:
+        """When the tool last reported: its own clock where it prints one, else when the bytes arrived."""
+
+    @property
+    def report_interval(self) -> float | None:
+        """The tool's own reporting interval, seconds."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether a final summary or document (finished) or an error that ended the run (failed) was seen."""
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, one clause; else empty."""
+
+    @property
+    def idle_reports(self) -> int:
+        """Reports in a row, to the last one, that cover a whole interval in which nothing completed."""
+
+    @property
+    def history(self) -> deque[Report]:
+        """The last reports, at most HISTORY."""
+
+    def apply(self, record: Any, stream: str, arrived: float) -> None:
+        """Take in one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""
+
+    def written(self, stream: str, times: Written) -> None:
+        """All records of the stream have been applied that it held when it was written like that."""
+
+    def tick(self, now: float) -> None:
+        """Let time pass: close windows that waited long enough."""
+
+    def reached(self, time: float) -> None:
+        """Close the windows that end by then: all streams have been read that far. Only a replay can tell."""
+
+    def parameters(self) -> Mapping[str, str]:
+        """What the tool says of its own settings: clients=10, bs=8k ..."""
+
+    def figures(self) -> Figures:
+        """The few figures of the landing page."""
+
+    def times(self) -> Times:
+        """What time these figures are of."""
+
+    def samples(self, current: bool) -> Iterator[Sample]:
+        """The tool's metrics; with `current` false (ended or stalled) without the gauges of the last interval."""
+
+
+class Tool(Protocol):
+    """One benchmark tool."""
+
+    name: str
+    throughput_unit: str
+    """What `Report.throughput` counts, for people: TPS, IOPS."""
+    families: Sequence[Family]
+    log_prefix: str
+    """What its log files are called where no other prefix is given; empty where it has none."""
+
+    def recognise(self, head: bytes) -> str:
+        """Which kind of its output a stream is, from the first bytes there are: empty if not (yet) recognised.
+
+        Kinds are the tool's own ("text", "log" ...). Kinds that begin with "log" are files named
+        `<prefix>.<pid>[.<thread>]`, one a thread, all of which belong to one process.
+        """
+
+    def parser(self, kind: str) -> Parser:
+        """A new parser for a stream of that kind."""
+
+    def moments(self, kind: str, data: bytes | mmap) -> Iterator[Moment]:
+        """When the parts of a whole stream of that kind were written: one moment a report, at the end of what it is of.
+
+        Offsets grow; what follows the last one has no time of its own.
+        """
+
+    def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> State:
+        """A new, empty state; `buckets` is the scheme for its histograms, `limits` what it keeps of each kind."""

@@ -1,7 +1,0 @@
-"""The table of tools. A new tool is a package beside this file and a line here."""
-
-from . import Tool
-from .fio import FIO
-from .pgbench import PGBENCH
-
-TOOLS: tuple[Tool, ...] = (PGBENCH, FIO)

@@ -1,0 +1,73 @@
+"""YAML files as structs, checked whole: an error names the file, the line, the key and what was expected."""
+
+import re
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import yaml
+
+from . import bounded_yaml
+from .bounded_yaml import CONFIGURATION, Bounds
+from .durations import Duration, Moment
+from .errors import ConfigError, excerpt
+
+_T = TypeVar("_T")
+_LONGEST = 300
+"""Characters of what a message says of a value."""
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+
+
+def read_yaml(path: Path, kind: type[_T], bounds: Bounds = CONFIGURATION) -> _T:
+    """The content of a YAML file as a struct; an empty file is an empty mapping. Raises ConfigError only."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(bounds.size + 1)
+        text = data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "expected UTF-8 text"
+        raise ConfigError(f"{path}: cannot be read: {reason}") from error
+    if len(data) > bounds.size:
+        raise ConfigError(f"{path}: expected at most {bounds.size} bytes")
+    try:
+        document = bounded_yaml.load(text, bounds)
+    except bounded_yaml.Unreadable as error:
+        line = f":{error.line}" if error.line else ""
+        raise ConfigError(f"{path}{line}: {error}") from error
+    content = {} if document.content is None else document.content
+    try:
+        return msgspec.convert(content, kind, dec_hook=_convert)
+    except msgspec.ValidationError as error:
+        raise ConfigError(_sentence(path, document.node, content, str(error))) from error
+
+
+def _convert(kind: type, value: Any) -> Any:
+    if kind is Duration or kind is Moment:
+        return kind.read(value)
+    raise NotImplementedError(f"no conversion to {kind}")  # pragma: no cover
+
+
+def _sentence(path: Path, node: yaml.Node | None, value: Any, fault: str) -> str:
+    """msgspec's message (`Expected ... - at `$.runs.keep``) with the file, the line and the value."""
+    what, _, at = fault.rpartition(" - at `")
+    what, at = (what, at.removesuffix("`")) if what else (fault, "")
+    steps = [key or index for key, index in _STEP.findall(at)]
+    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what, re.DOTALL)
+    if unknown:
+        steps.append(unknown[1])
+        what = "no such key"
+    for step in steps:
+        found: list[yaml.Node] = []
+        if isinstance(node, yaml.MappingNode):
+            found = [entry for key, entry in node.value if key.value == step]
+        elif isinstance(node, yaml.SequenceNode) and step.isdigit():
+            found = node.value[int(step) :][:1]
+        if not found:  # the value of a mapping, whose key msgspec does not name
+            break
+        node = found[-1]
+        value = value.get(step) if isinstance(value, dict) else value[int(step)]
+    line = node.start_mark.line + 1 if node else 1
+    got = "" if unknown or ("got " in what and "`" not in what) else f" ({excerpt(value)})"
+    where = ".".join(step if step.isprintable() and len(step) <= 60 else excerpt(step) for step in steps)
+    where = where.replace("....", ", one of its values") or "the whole file"
+    return f"{path}:{line}: {where}: {what[:1].lower()}{what[1:_LONGEST]}{'...' * (len(what) > _LONGEST)}{got}"

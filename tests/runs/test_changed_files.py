@@ -1,0 +1,293 @@
+"""Whatever is done to a file, what is shown a moment later is what a fresh reader of the file shows."""
+
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchwatch.runs.watcher import Runs
+
+from ..conftest import NOW, RECORDINGS
+from .test_watcher import page, settle, watch
+
+Place = Callable[..., Path]
+LOOK = 0.25
+LOOKS = 400
+"""More than enough looks for everything that may take several."""
+
+
+def lines(number: int, seed: int, first: int = 1) -> bytes:
+    """Progress lines of one length, with figures that depend on the seed."""
+    chance = random.Random(seed)
+    return b"".join(
+        b"progress: %06d.0 s, %.1f tps, lat %.3f ms stddev 1.000\n"
+        % (second, chance.uniform(1000, 9999), chance.uniform(1, 9))
+        for second in range(first, first + number)
+    )
+
+
+def report(seed: int) -> bytes:
+    """The final report of a run, of one length."""
+    text = (RECORDINGS / "pgbench" / "tpcb-15.18.out").read_bytes()
+    assert text.count(b"16154") == 1
+    return text.replace(b"16154", b"%d" % random.Random(seed).randint(10000, 99999))
+
+
+class Watched:
+    """Runs that are looked at again and again, on a clock of the test."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.now = NOW
+        self.runs = watch(root)
+
+    def look(self) -> dict[str, float]:
+        self.now += LOOK
+        return self._page(self.runs)
+
+    def fresh(self) -> dict[str, float]:
+        return self._page(watch(self.root))
+
+    def _page(self, runs: Runs) -> dict[str, float]:
+        """Without the count of what happened while it was watched."""
+        found = page(settle(runs, self.now))
+        return {series: value for series, value in found.items() if "watch_errors" not in series}
+
+    def agrees(self) -> bool:
+        """Whether what is shown becomes what a fresh reader shows; waits for that, at most a minute."""
+        deadline = time.monotonic() + 60
+        for _ in range(LOOKS):
+            if self.look() == self.fresh():
+                return True
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.02)
+        return False
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    return Watched(tmp_path)
+
+
+def overwrite(path: Path, data: bytes) -> None:
+    """As `> path` does."""
+    path.write_bytes(data)
+
+
+def overwrite_keeping_the_time(path: Path, data: bytes) -> None:
+    before = path.stat()
+    path.write_bytes(data)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def overwrite_without_truncating(path: Path, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.write(data)
+        file.truncate()
+
+
+def truncate_first(path: Path, data: bytes) -> None:
+    os.truncate(path, 0)
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def replace(path: Path, data: bytes) -> None:
+    beside = path.with_name(".new")
+    beside.write_bytes(data)
+    beside.replace(path)
+
+
+def remove_first(path: Path, data: bytes) -> None:
+    path.unlink()
+    path.write_bytes(data)
+
+
+WAYS = (overwrite, overwrite_keeping_the_time, overwrite_without_truncating, truncate_first, replace, remove_first)
+Way = Callable[[Path, bytes], None]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(report(1), report(2), id="report of the same size"),
+        pytest.param(lines(50, 1), lines(50, 2), id="lines of the same size"),
+        pytest.param(lines(50, 1), lines(10, 1) + lines(60, 2, 11), id="longer with the same first lines"),
+        pytest.param(lines(4000, 1), lines(1000, 1) + lines(4000, 2, 1001), id="longer with the same first blocks"),
+        pytest.param(lines(50, 1), lines(20, 1), id="cut off"),
+        pytest.param(lines(50, 1), lines(20, 2), id="shorter"),
+        pytest.param(
+            lines(50, 1), (RECORDINGS / "fio/json-si1-randrw-3.33.out").read_bytes(), id="longer, of another tool"
+        ),
+        pytest.param(b"x" * len(lines(50, 1)), lines(50, 1), id="of no tool before"),
+        pytest.param(lines(50, 1), b"x" * len(lines(50, 1)), id="of no tool any more"),
+        pytest.param(b"x" * 100_000 + b"y", lines(4000, 1), id="long and of no tool before"),
+        pytest.param(lines(50, 1), b"", id="emptied"),
+    ],
+)
+def test_a_file_that_was_written_anew_is_read_again(
+    watched: Watched, place: Place, way: Way, before: bytes, after: bytes
+) -> None:
+    path = place("r/w.out", before)
+    assert watched.look() == watched.fresh()
+    for content in (after, before):
+        way(path, content)
+        assert watched.agrees()
+
+
+def test_a_change_in_the_middle_of_what_was_read_is_found_while_the_file_grows(watched: Watched, place: Place) -> None:
+    path = place("r/w.out", lines(10_000, 1))
+    watched.look()
+    with path.open("r+b") as file:
+        file.seek(300_000 // 68 * 68)
+        file.write(lines(100, 2, 10_000)[: 50 * 68])
+    for second in range(10_001, 10_101):
+        with path.open("ab") as file:
+            file.write(lines(1, second, second))
+        if watched.look() == watched.fresh():
+            return
+    pytest.fail("not found")
+
+
+def test_a_change_in_the_middle_of_an_ended_run_is_found(watched: Watched, place: Place) -> None:
+    path = place("r/w.out", lines(20_000, 1) + report(1))
+    before = watched.look()
+    assert before['benchwatch_run_state{run="r",worker="w",state="finished"}'] == 1
+    with path.open("r+b") as file:
+        file.seek(800_000)
+        file.write(b"?" * 1000)
+    assert watched.agrees()
+    assert watched.look() != before
+
+
+def test_a_file_that_is_written_again_in_the_moment_it_is_read_is_read_again(watched: Watched, place: Place) -> None:
+    path = place("r/w.out", report(0))
+    for seed in range(1, 200):
+        path.write_bytes(report(seed))
+        watched.look()
+        path.write_bytes(report(seed + 1000))
+        assert watched.agrees()
+
+
+def test_a_record_that_is_written_again_in_the_moment_it_is_read_is_read_again(watched: Watched, place: Place) -> None:
+    place("r/w.out", lines(50, 1))
+    path = place("r/run.yaml", b"exit_code: 1")
+    for number in range(20):
+        path.write_bytes(b"exit_code: %d" % (number % 2))
+        watched.look()
+        path.write_bytes(b"exit_code: %d" % ((number + 1) % 2))
+        assert watched.agrees()
+
+
+def test_output_that_goes_on_in_a_file_that_was_put_away_is_read(watched: Watched, place: Place) -> None:
+    path = place("r/w.out", lines(10, 1))
+    with path.open("ab") as writer:
+        watched.look()
+        path.rename(path.with_name("w.out.1"))
+        path.touch()
+        for first in (11, 21, 31):
+            assert watched.agrees()
+            writer.write(lines(10, 1, first))
+            writer.flush()
+        assert watched.agrees()
+        path.write_bytes(lines(10, 1, 51))
+        assert watched.agrees()
+        writer.write(lines(10, 1, 41))
+    assert watched.agrees()
+    assert watched.look()['benchwatch_stream_records_total{run="r",worker="w",tool="pgbench"}'] == 60
+
+
+def test_a_part_that_was_put_away_and_is_written_anew_is_read_again(watched: Watched, place: Place) -> None:
+    place("r/w.out.1", lines(10, 1))
+    place("r/w.out", lines(10, 1, 11))
+    assert watched.look() == watched.fresh()
+    (watched.root / "runs/r/w.out.1").write_bytes(lines(10, 2))
+    assert watched.agrees()
+
+
+def test_a_file_that_is_copied_and_truncated_is_one_stream(watched: Watched, place: Place) -> None:
+    path = place("r/w.out", lines(10, 1))
+    watched.look()
+    for part in (2, 1):
+        shutil.copyfile(path, path.with_name(f"w.out.{part}"))
+        truncate_first(path, lines(40, 1, 11))
+        assert watched.agrees()
+
+
+def test_a_run_whose_files_were_removed_is_gone_and_comes_back(watched: Watched, place: Place) -> None:
+    path = place("r/w.out", report(1))
+    before = watched.look()
+    path.unlink()
+    assert watched.agrees()
+    assert not watched.runs.workers
+    place("r/w.out", report(1))
+    assert watched.agrees()
+    assert watched.look() == before
+
+
+def test_a_run_that_is_not_remembered_is_looked_at_in_turn(tmp_path: Path, place: Place) -> None:
+    for number in range(450):
+        place(f"r{number}/w.out", report(number), NOW - 10_000 - number)
+    runs = settle(watch(tmp_path, keep=3))
+    assert sorted(worker.run for worker in runs.workers) == ["r0", "r1", "r2"]
+    for number in (3, 200, 449):
+        place(f"r{number}/w.out", report(1000), NOW)
+    settle(runs, NOW + 1)
+    for look in range(20):
+        settle(runs, NOW + 1 + (look + 1) / 4)
+    assert sorted(worker.run for worker in runs.workers) == ["r200", "r3", "r449"]
+
+
+def test_a_new_run_is_seen_at_once_however_many_there_are(tmp_path: Path, place: Place) -> None:
+    for number in range(450):
+        place(f"r{number}/w.out", report(number), NOW - 10_000 - number)
+        (tmp_path / f"runs/empty{number}").mkdir()
+    runs: Runs = settle(watch(tmp_path, keep=3))
+    (tmp_path / "runs/new").mkdir()
+    settle(runs, NOW + LOOK)
+    place("new/w.err", lines(1, 1), NOW + LOOK)
+    place("beside.err", lines(1, 1), NOW + LOOK)
+    settle(runs, NOW + 2 * LOOK)
+    assert {"new", "beside"} <= {worker.run for worker in runs.workers}
+
+
+def test_runs_that_are_removed_before_all_have_been_looked_at_are_gone(tmp_path: Path, place: Place) -> None:
+    for number in range(600):
+        place(f"r{number}/w.out", report(number))
+    runs = watch(tmp_path)
+    assert runs.poll(NOW)
+    for number in range(590):
+        shutil.rmtree(tmp_path / f"runs/r{number}")
+    settle(runs, NOW + LOOK)
+    assert {worker.run for worker in runs.workers} == {f"r{number}" for number in range(590, 600)}
+    found = page(runs)
+    assert found['benchwatch_runs{phase="on"}'] + found['benchwatch_runs{phase="ended"}'] == 10
+    assert not any("watch_errors" in series for series in found)
+
+
+def test_a_link_that_leads_to_itself_is_no_run(tmp_path: Path, place: Place) -> None:
+    for folder in (tmp_path / "runs", tmp_path / "runs/r"):
+        folder.mkdir()
+        (folder / "loop").symlink_to("loop")
+    place("r/w.out", report(1))
+    place("beside.out", report(1))
+    runs = settle(watch(tmp_path))
+    assert {worker.run for worker in runs.workers} == {"r", "beside"}
+
+
+def test_a_run_whose_files_come_back_is_seen_at_once_though_it_was_not_remembered(tmp_path: Path, place: Place) -> None:
+    for number in range(450):
+        place(f"r{number}/w.out", report(number), NOW - 10_000 - number)
+    runs = settle(watch(tmp_path, keep=3))
+    (tmp_path / "runs/r400/w.out").unlink()
+    for look in range(20):
+        settle(runs, NOW + 1 + look / 4)
+    place("r400/w.out", report(1), NOW)
+    settle(runs, NOW + 10)
+    assert "r400" in {worker.run for worker in runs.workers}

@@ -1,0 +1,129 @@
+"""Several runs of a tool, one after the other, in one file."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.runs.watcher import Runs
+from benchwatch.settings.settings import RunsSettings
+
+from ..conftest import RECORDINGS
+
+REPORT = """=== repeat {number} ===
+progress: 5.0 s, {number}00.0 tps, lat 0.500 ms stddev 0.100
+progress: 10.0 s, {number}00.0 tps, lat 0.500 ms stddev 0.100
+transaction type: <builtin: select only>
+scaling factor: 2
+query mode: simple
+number of clients: 4
+number of threads: 2
+duration: 10 s
+number of transactions actually processed: {number}000
+latency average = 0.500 ms
+tps = {number}00.000000 (without initial connection time)
+"""
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Path:
+    """Six runs, without a newline at the end."""
+    path = tmp_path / "runs" / "night.log"
+    path.parent.mkdir()
+    path.write_text("".join(REPORT.format(number=number) for number in range(1, 7)).rstrip("\n"))
+    return path
+
+
+def test_live_the_last_is_shown_and_which_it_is_is_said(night: Path) -> None:
+    runs = Runs([night.parent], RunsSettings(), Buckets())
+    while runs.poll(night.stat().st_mtime + 2):
+        pass
+    page = Exposition().render(runs.workers, ("live", "runs"))
+    labels = 'run="night",worker="night"'
+    assert f"pgbench_result_tps{{{labels}}} 600.0\n" in page
+    assert f"benchwatch_run_repetitions{{{labels}}} 6\n" in page
+    assert f'benchwatch_run_note_info{{{labels},note="run 6 of 6 in this file"}} 1\n' in page
+    assert f'benchwatch_run_state{{{labels},state="finished"}} 1\n' in page
+
+
+def test_of_a_single_run_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["metrics", str(RECORDINGS / "pgbench" / "tpcb-15.18.out")])
+    page = capsys.readouterr().out
+    assert "benchwatch_run_repetitions{" not in page
+    assert "benchwatch_run_note_info{" not in page
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+def test_each_can_be_chosen(night: Path, capsys: pytest.CaptureFixture[str], number: int) -> None:
+    assert main(["metrics", f"{night}#{number}"]) == 0
+    page = capsys.readouterr().out
+    labels = f'run="night#{number}",worker="night"'
+    assert f"pgbench_result_tps{{{labels}}} {number}00.0\n" in page
+    assert f"pgbench_transactions_total{{{labels}}} {number}000\n" in page
+    assert f'benchwatch_run_note_info{{{labels},note="run {number} of 6 in this file"}} 1\n' in page
+    assert f'benchwatch_run_state{{{labels},state="finished"}} 1\n' in page
+    assert main(["backfill", f"{night}#{number}"]) == 0
+    written = capsys.readouterr().out
+    assert f'pgbench_result_tps{{job="benchwatch-runs",instance="127.0.0.1:19777",{labels}}} {number}00' in written
+
+
+def test_compare_and_report_take_them(night: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", f"{night}#2", f"{night}#3", str(night), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    tps = [next(row for row in other["measures"] if row["name"] == "throughput") for other in found["others"]]
+    assert [(row["base"], row["other"]) for row in tps] == [(200, 300), (200, 600)]
+    assert {"kind": "reading", "text": "night#3: run 3 of 6 in this file"} in found["others"][0]["findings"]
+    page = tmp_path / "report.html"
+    assert main(["report", f"{night}#2", f"{night}#3", "--output", str(page)]) in (0, 1)  # dated by its file: said
+    assert "run 2 of 6 in this file" in page.read_text()
+
+
+def test_a_number_that_there_is_not_is_said(night: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics", f"{night}#7"]) == 2
+    assert f"{night}#7: {night} holds 6 runs in one file; expected #1 to #6" in capsys.readouterr().err
+
+
+def test_a_file_of_that_very_name_is_itself(night: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(night, f"{night}#2")
+    assert main(["metrics", f"{night}#2"]) == 0
+    assert "} 600.0\n" in capsys.readouterr().out
+
+
+def test_runs_on_two_streams_are_chosen_in_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "a"
+    folder.mkdir()
+    names = ("tpcb-15.18", "txlog-failures-15.18")
+    for suffix, name in (("err", "stderr"), ("out", "stdout")):
+        first = RECORDINGS / "pgbench" / f"tpcb-15.18.{suffix}"
+        second = RECORDINGS / "pgbench" / names[1] / name
+        if not second.exists():
+            second = RECORDINGS / "pgbench" / names[1] / suffix
+        (folder / f"db1.{suffix}").write_bytes(first.read_bytes() + second.read_bytes())
+    assert main(["metrics", f"{folder}#1"]) == 0
+    page = capsys.readouterr().out
+    assert 'pgbench_transactions_total{run="a#1",worker="db1"} 16154\n' in page
+    assert 'pgbench_result_transactions{run="a#1",worker="db1"} 16154\n' in page
+
+
+def test_documents_of_several_runs_of_fio_are_chosen_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("json-si1-randrw-3.33.out", "json-multi-stonewall-3.42.out")
+    path = tmp_path / "disk.json"
+    path.write_bytes(b"".join((RECORDINGS / "fio" / name).read_bytes() for name in names))
+    found = []
+    for number, name in enumerate(names, 1):
+        assert main(["metrics", str(RECORDINGS / "fio" / name)]) == 0
+        alone = capsys.readouterr().out
+        assert main(["metrics", f"{path}#{number}"]) == 0
+        part = capsys.readouterr().out
+        found.append(
+            [
+                [line.rpartition(" ")[2] for line in p.splitlines() if line.startswith("fio_result")]
+                for p in (alone, part)
+            ]
+        )
+    for alone, part in found:
+        assert alone == part != []

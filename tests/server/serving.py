@@ -1,0 +1,137 @@
+"""An exporter with made-up content, served for tests on a loopback socket by a thread of its own."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from benchwatch.metrics.exposition import PARTS, Exposition, Part, Source
+from benchwatch.server.app import Scrapes, make_app
+from benchwatch.server.connections import Doors
+from benchwatch.server.ingest import Pushes
+from benchwatch.server.listen import serve
+from benchwatch.server.views import CvmView, WorkerView
+from benchwatch.server.webconfig import OPEN, WebConfig
+
+NOW = 1_790_000_000.0
+
+
+@dataclass
+class FakeBoard:
+    """A board that shows what it was given."""
+
+    workers: Sequence[WorkerView] = ()
+    targets: Sequence[CvmView] = ()
+    ready: bool = True
+    ready_reason: str = ""
+    catching_up: str = ""
+    push_folder: Path | None = None
+    sources: Sequence[Source] = ()
+    rendered: Callable[[frozenset[Part]], str] | None = None
+    exposition: Exposition = field(default_factory=Exposition)
+
+    def render(self, parts: frozenset[Part]) -> str:
+        if self.rendered:
+            return self.rendered(parts)
+        return self.exposition.render(self.sources, [part for part in PARTS if part in parts])
+
+    def runs(self) -> Sequence[WorkerView]:
+        return self.workers
+
+    def cvms(self) -> Sequence[CvmView]:
+        return self.targets
+
+
+@dataclass
+class Served:
+    """A running server."""
+
+    board: FakeBoard
+    pushes: Pushes
+    scrapes: Scrapes
+    doors: Doors
+    port: int
+    call: Callable[[Callable[[], object]], object]
+    """Calls something on the event loop."""
+    address: str = "127.0.0.1"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}:{self.port}"
+
+    def metric(self, sample: str) -> float | None:
+        """The value of one sample, by its text before the number; None if there is no such sample."""
+        text = str(self.call(lambda: Exposition().render([self.pushes, self.scrapes, self.doors])))
+        found = [line.rpartition(" ")[2] for line in text.splitlines() if line.rpartition(" ")[0] == sample]
+        assert len(found) <= 1, text
+        return float(found[0]) if found else None
+
+
+NETWORK = "127.0.0.2"
+"""Where a server listens that others are to reach (see the fixture `network`)."""
+
+
+@contextmanager
+def served(
+    board: FakeBoard | None = None,
+    *,
+    config: WebConfig = OPEN,
+    pushes: Pushes | None = None,
+    clock: Callable[[], float] = lambda: NOW,
+    port: int = 0,
+    doors: Doors | None = None,
+    hosts: Sequence[str] = (),
+    only_hosts: bool = False,
+    address: str = "127.0.0.1",
+) -> Iterator[Served]:
+    board = board or FakeBoard()
+    pushes = pushes or Pushes()
+    scrapes = Scrapes()
+    doors = doors or Doors()
+    started: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def run() -> None:
+        stop = asyncio.Event()
+        try:
+            app = make_app(
+                board, pushes, scrapes, clock=clock, config=config, doors=doors, hosts=hosts, only_hosts=only_hosts
+            )
+            runner = await serve(app, [f"{address}:{port}"], config)
+        except Exception as error:
+            started.set_exception(error)
+            return
+        started.set_result((runner.addresses[0][1], asyncio.get_running_loop(), stop))
+        await stop.wait()
+        await runner.cleanup()
+
+    thread = threading.Thread(target=asyncio.run, args=(run(),))
+    thread.start()
+    bound, loop, stop = started.result(10)
+
+    async def call(function: Callable[[], object]) -> object:
+        return function()
+
+    def on_loop(function: Callable[[], object]) -> object:
+        return asyncio.run_coroutine_threadsafe(call(function), loop).result(10)
+
+    try:
+        yield Served(board, pushes, scrapes, doors, bound, on_loop, address)
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(10)
+        assert not thread.is_alive(), "the server does not stop"
+
+
+def eventually(condition: Callable[[], bool], what: str) -> None:
+    """Wait until something holds; fail after five seconds."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        if time.monotonic() > deadline:
+            pytest.fail(f"did not come true within 30 s: {what}")
+        time.sleep(0.01)

@@ -1,0 +1,129 @@
+"""The exporter as a whole: what one run holds never takes the others off the page."""
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.exposition import PARTS, Family, Sample
+from benchwatch.nutanix.snapshot import Status
+from benchwatch.runs.watcher import Runs
+from benchwatch.server.board import Exporter
+from benchwatch.settings.settings import RunsSettings
+
+from ..conftest import NOW, RECORDINGS
+
+Place = Callable[..., Path]
+FIO = RECORDINGS / "fio"
+PGBENCH = RECORDINGS / "pgbench"
+EVERYTHING = frozenset(PARTS)
+
+
+def exporter(root: Path, **settings: object) -> Exporter:
+    runs = Runs([root / "runs"], RunsSettings(**settings), Buckets())
+    while runs.poll(NOW):
+        pass
+    return Exporter(runs, [], [], None, lambda: NOW)
+
+
+def numbers(page: str) -> dict[str, float]:
+    lines = (line.rsplit(" ", 1) for line in page.splitlines() if not line.startswith("#"))
+    return {series: float(number) for series, number in lines}
+
+
+def broken_figures(_state: object) -> None:
+    raise OverflowError("Python int too large to convert to C long")
+
+
+def broken_samples(_state: object, _current: bool) -> Iterator[Sample]:
+    yield Sample(Family("fio_half", "gauge", "Half of it."), (), 1)
+    raise OverflowError("Python int too large to convert to C long")
+
+
+def test_a_bin_count_that_no_fio_can_print_leaves_the_other_runs_alone(tmp_path: Path, place: Place) -> None:
+    document = (FIO / "client-2hosts-jsonplus-si1-3.33.out").read_text()
+    spoilt, changed = re.subn(r'("bins" : \{\s*"\d+" : )\d+', rf"\g<1>{2**63 - 1}", document)
+    assert changed
+    place("bad/w.out", spoilt.encode())
+    place("good/db1.err", PGBENCH / "tpcb-15.18.err")
+    shown = exporter(tmp_path)
+    assert numbers(shown.render(EVERYTHING))['pgbench_transactions_total{run="good",worker="db1"}'] > 0
+    assert {view.run for view in shown.runs()} >= {"good"}
+
+
+def test_a_worker_that_cannot_be_rendered_loses_its_own_samples_and_is_counted_and_named(
+    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    place("bad/w.out", FIO / "client-2hosts-jsonplus-si1-3.33.out")
+    place("good/db1.err", PGBENCH / "tpcb-15.18.err")
+    shown = exporter(tmp_path)
+    whole = numbers(shown.render(EVERYTHING))
+    assert whole['benchwatch_render_errors_total{of="samples"}'] == 0
+    assert whole['benchwatch_render_errors_total{of="view"}'] == 0
+
+    shown = exporter(tmp_path)
+    monkeypatch.setattr("benchwatch.tools.fio.state.FioState.samples", broken_samples)
+    monkeypatch.setattr("benchwatch.tools.fio.state.FioState.figures", broken_figures)
+    with caplog.at_level(logging.ERROR):
+        for _ in range(3):
+            found = numbers(shown.render(EVERYTHING))
+            views = {view.run: view for view in shown.runs()}
+    lost = {series for series in whole if 'run="bad"' in series}
+    assert lost
+    assert found.keys() == whole.keys() - lost
+    assert found['benchwatch_render_errors_total{of="samples"}'] == 1
+    assert views["good"].reason == ""
+    assert (views["bad"].worker, views["bad"].throughput, views["bad"].history) == ("w", None, ())
+    assert views["bad"].reason == "its figures cannot be shown: OverflowError; the log says more"
+    said = [record.message for record in caplog.records]
+    assert len(said) == 2
+    assert 'run="bad", worker="w"' in said[0] and "samples" in said[0]
+    assert 'run="bad", worker="w"' in said[1] and "view" in said[1]
+
+
+def test_a_worker_whose_samples_alone_fail_is_named_on_the_landing_page(
+    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place("bad/w.out", FIO / "client-2hosts-jsonplus-si1-3.33.out")
+    monkeypatch.setattr("benchwatch.tools.fio.state.FioState.samples", broken_samples)
+    shown = exporter(tmp_path)
+    shown.render(EVERYTHING)
+    (view,) = shown.runs()
+    assert view.reason == "its samples are left out of /metrics: OverflowError; the log says more"
+    assert view.operations
+
+
+def test_a_cvm_that_cannot_be_shown_is_named_in_its_row_and_the_others_are_shown(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Cvm:
+        version = 0
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+            self.url = f"http://{name}:2009"
+            self.labels = (("cvm", name),)
+
+        def samples(self) -> Iterator[Sample]:
+            if self.name == "bad":
+                raise ZeroDivisionError
+            yield Sample(Family("nutanix_x", "gauge", "X.", part="nutanix"), (), 1)
+
+        @property
+        def status(self) -> Status:
+            if self.name == "bad":
+                raise ZeroDivisionError
+            return Status(polls=1, up=True)
+
+    runs = Runs([], RunsSettings(), Buckets())
+    shown = Exporter(runs, [Cvm("bad"), Cvm("good")], [], None, lambda: NOW)  # type: ignore[list-item]
+    found = numbers(shown.render(EVERYTHING))
+    assert found['nutanix_x{cvm="good"}'] == 1
+    bad, good = shown.cvms()
+    assert (bad.name, bad.up, bad.error) == ("bad", None, "it cannot be shown: ZeroDivisionError; the log says more")
+    assert (good.name, good.up, good.error) == ("good", True, "")
+    assert numbers(shown.render(EVERYTHING))['benchwatch_render_errors_total{of="view"}'] == 1
+    assert [record.message.count('cvm="bad"') for record in caplog.records] == [1, 1]

@@ -1,0 +1,326 @@
+import base64
+import hashlib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import requests
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from benchwatch.server.landing import ACTIVE_SHOWN, ENDED_SHOWN, landing_page
+from benchwatch.server.views import CvmView, WorkerView
+from benchwatch.tools.api import Report
+
+from .serving import NETWORK, NOW, FakeBoard, served
+
+VOID = {"meta", "link"}
+HOSTILE = """<script>alert(1)</script>"'&amp;<img src=x onerror=alert(2)>"""
+
+
+class Checker(HTMLParser):
+    """Fails on an element that is not closed where it should be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        assert len({name for name, _ in attrs}) == len(attrs), f"<{tag}> has an attribute twice"
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
+        self.open.pop()
+
+
+def check(text: str) -> Checker:
+    checker = Checker()
+    checker.feed(text)
+    checker.close()
+    assert checker.open == []
+    return checker
+
+
+def worker(name: str = "db1", run: str = "nightly", **more: object) -> WorkerView:
+    known: dict[str, object] = {
+        "tool": "pgbench",
+        "state": "running",
+        "throughput_unit": "TPS",
+        "throughput": 12_345.6,
+        "latency": 0.000789,
+        "p99": 0.01234,
+        "operations": 1_234_567.0,
+        "start": NOW - 725,
+        "last_report": NOW - 0.4,
+        "history": [Report(NOW - 300 + second, 100.0 + second, 0.001) for second in range(300)],
+    }
+    return WorkerView(run=run, worker=name, **{**known, **more})  # type: ignore[arg-type]
+
+
+def page(board: FakeBoard, user: str = "") -> str:
+    return landing_page(board, now=NOW, url="http://bench.example:19777", user=user)
+
+
+def cells(text: str, row: int = 0) -> list[str]:
+    """The texts of one row of the page's tables."""
+    rows = LexborHTMLParser(text).css("tbody tr")
+    return [cell.text(separator=" ", strip=True) for cell in rows[row].css("th, td")]
+
+
+def test_a_running_worker_is_shown_with_its_figures_in_fitting_units() -> None:
+    assert cells(page(FakeBoard([worker()]))) == [
+        "db1",
+        "running",
+        "12.3k TPS",
+        "peak 399",
+        "789 µs",
+        "peak 1.00 ms",
+        "12.3 ms",
+        "1.23M",
+        "12m 05s",
+        "0.4 s ago",
+    ]
+
+
+def test_a_percentile_that_is_older_than_the_mean_says_by_how_much() -> None:
+    view = worker(latency=1.51, p99=0.128, time=NOW - 0.4, p99_time=NOW - 7, report_interval=1.0)
+    row = [" ".join(cell.split()) for cell in cells(page(FakeBoard([view])))]
+    assert row[4:7:2] == ["1.51 s", "128 ms 6.6 s older"]
+
+
+def test_what_was_not_measured_is_a_dash_and_never_zero() -> None:
+    text = page(
+        FakeBoard(
+            [worker(throughput=None, latency=None, p99=None, operations=None, start=None, last_report=None, history=[])]
+        )
+    )
+    assert cells(text) == ["db1", "running", "–", "", "–", "", "–", "–", "–", "–"]
+
+
+def test_a_stall_shows_zero_throughput_no_latency_and_its_reason() -> None:
+    view = worker(state="stalled", reason="nothing completes", throughput=0.0, latency=None, p99=None)
+    assert cells(page(FakeBoard([view])))[1:5] == ["stalled nothing completes", "0 TPS", "peak 399", "–"]
+
+
+def test_names_that_are_not_utf_8_stay_apart_and_names_show_what_they_are() -> None:
+    runs = ["a\udcff", "a\udcfe", "run\u202egol.exe", "\x1b]0;x\x07"]
+    text = page(FakeBoard([worker(run=run, start=NOW - place) for place, run in enumerate(runs)]))
+    text.encode()
+    shown = [node.text() for node in LexborHTMLParser(text).css("h3")]
+    assert shown == ["a\\xff", "a\\xfe", "run\\u202egol.exe", "\\x1b]0;x\\x07"]
+
+
+@pytest.mark.parametrize("state", ["running", "stalled", "finished", "failed", "abandoned"])
+def test_a_state_is_a_colour_and_a_word(state: str) -> None:
+    node = LexborHTMLParser(page(FakeBoard([worker(state=state)]))).css_first("tbody .state")
+    assert node is not None
+    assert (node.text(), node.attributes["class"]) == (state, f"state {state}")
+
+
+def test_runs_that_are_on_come_first_and_the_newest_of_them_on_top() -> None:
+    views = [
+        worker(run="old", start=NOW - 900),
+        worker(run="new", start=NOW - 10),
+        worker(run="done", state="finished", end=NOW - 5),
+    ]
+    tree = LexborHTMLParser(page(FakeBoard(views)))
+    assert [node.text() for node in tree.css("h2")] == ["Now", "Ended"]
+    assert [node.text() for node in tree.css("h3")] == ["new", "old"]
+
+
+def test_workers_of_one_run_stand_together_in_natural_order_with_their_sum() -> None:
+    views = [worker(name) for name in ("db10", "db9", "db2", "²")]
+    views.append(worker("db1", state="failed", end=NOW - 3, reason="exit code 2"))
+    text = page(FakeBoard(views))
+    assert [cells(text, row)[0] for row in range(5)] == ["db1", "db2", "db9", "db10", "²"]
+    assert "5 workers: 1 failed, 4 running · together 49.4k TPS" in text
+
+
+def test_different_units_are_not_added_up() -> None:
+    assert "together" not in page(FakeBoard([worker(), worker("vm1", throughput_unit="IOPS")]))
+
+
+def test_results_with_a_warm_up_in_them_say_so() -> None:
+    views = [
+        worker(run="on", start=NOW - 10, warmup=60.0),
+        worker(run="over", state="finished", end=NOW - 90, start=NOW - 100, warmup=2.1),
+        worker(run="none", state="failed", end=NOW - 95, start=NOW - 100, warmup=2.1, throughput=None),
+    ]
+    text = page(FakeBoard(views))
+    assert cells(text, 0)[1] == "running warm-up, 50 s left"
+    assert cells(text, 1)[1] == "finished whole run, the warm-up of 2.1 s included"
+    assert cells(text, 2)[1] == "failed"
+    assert cells(page(FakeBoard([worker(start=NOW - 61, warmup=60.0)])))[1] == "running"
+
+
+def test_ended_runs_are_listed_by_their_end_with_their_results() -> None:
+    views = [
+        worker(run="first", state="finished", end=NOW - 7200, start=NOW - 9000),
+        worker(run="second", state="failed", reason="exit code 1", end=NOW - 90, start=NOW - 100, throughput=None),
+    ]
+    text = page(FakeBoard(views))
+    expected = ["second db1", "failed exit code 1", "pgbench", "–", "789 µs", "12.3 ms", "1.23M", "10 s", "1m 30s ago"]
+    assert cells(text, 0) == expected
+    assert cells(text, 1)[0] == "first db1"
+    assert cells(text, 1)[-1] == "2h 00m ago"
+
+
+def test_the_page_is_bounded_and_says_what_it_leaves_out() -> None:
+    running = [worker(f"db{number}", history=[]) for number in range(ACTIVE_SHOWN + 7)]
+    ended = [worker(run=f"run{number}", state="finished", end=NOW - number) for number in range(ENDED_SHOWN + 3)]
+    text = page(FakeBoard([*running, *ended]))
+    assert len(LexborHTMLParser(text).css("tbody tr")) == ACTIVE_SHOWN + ENDED_SHOWN
+    assert "and 7 more" in text
+    assert "and 3 more" in text
+
+
+def test_only_reports_of_the_last_minutes_are_drawn() -> None:
+    history = [Report(NOW - 301, 9999.0, 9.0), Report(NOW - 2, 10.0, 0.002), Report(NOW - 1, 20.0, 0.001)]
+    assert cells(page(FakeBoard([worker(history=history)])))[3:6:2] == ["peak 20.0", "peak 2.00 ms"]
+
+
+def test_cvms_are_shown_with_age_and_error() -> None:
+    board = FakeBoard(
+        targets=[
+            CvmView("a", "http://10.0.0.1:2009", True, 3.2, "", 12),
+            CvmView("b", "javascript:alert(1)", False, 312.0, "connection refused", 0),
+            CvmView("c", "http://10.0.0.3:2009"),
+        ]
+    )
+    text = page(board)
+    assert cells(text, 0) == ["a", "answers", "3.2 s ago", "12", "http://10.0.0.1:2009", ""]
+    assert cells(text, 1) == ["b", "no answer", "5m 12s ago", "–", "javascript:alert(1)", "connection refused"]
+    assert cells(text, 2) == ["c", "not polled yet", "–", "–", "http://10.0.0.3:2009", ""]
+    assert 'href="javascript' not in text
+
+
+def test_an_empty_exporter_says_what_to_do_next(tmp_path: Path) -> None:
+    tree = LexborHTMLParser(page(FakeBoard(push_folder=tmp_path)))
+    assert tree.css_first("details[open]") is not None
+    assert [node.text() for node in tree.css("pre code")] == [
+        "pgbench -P 1 -T 600 mydb 2>&1 | tee -p pgbench.log | "
+        "curl -sS -T - http://bench.example:19777/ingest/my-run/db1",
+        "fio --output-format=json+ --status-interval=1 --eta=never job.fio | tee -p fio.log | "
+        "curl -sS -T - http://bench.example:19777/ingest/my-run/vm1",
+    ]
+
+
+def test_the_help_is_folded_once_there_are_runs(tmp_path: Path) -> None:
+    tree = LexborHTMLParser(page(FakeBoard([worker()], push_folder=tmp_path)))
+    assert tree.css_first("details") is not None
+    assert tree.css_first("details[open]") is None
+
+
+def test_with_pushes_switched_off_the_help_names_files_instead() -> None:
+    text = page(FakeBoard())
+    assert "ingest" not in text
+    assert "pgbench -P 1 -T 600 mydb &gt; runs/my-run/db1.log 2&gt;&amp;1" in text
+
+
+def test_a_user_is_named_in_the_push_command_quoted_for_the_shell(tmp_path: Path) -> None:
+    assert "curl -sS -u &#x27;a b&#x27; -T -" in page(FakeBoard(push_folder=tmp_path), user="a b")
+
+
+def test_catching_up_and_not_being_ready_are_said() -> None:
+    text = page(FakeBoard(ready=False, ready_reason="reading runs", catching_up="reading 3 files, 41 % of 1.2 GB"))
+    assert "Not ready: reading runs" in text
+    assert "Catching up: reading 3 files, 41 % of 1.2 GB." in text
+
+
+def test_hostile_text_is_escaped_everywhere() -> None:
+    views = [
+        worker(HOSTILE, HOSTILE, tool=HOSTILE, state=state, reason=HOSTILE, throughput_unit=HOSTILE, end=NOW)
+        for state in ("running", "failed", HOSTILE)
+    ]
+    ended = [worker(HOSTILE, "done", tool=HOSTILE, state="failed", reason=HOSTILE, throughput_unit=HOSTILE, end=NOW)]
+    cvms = [CvmView(HOSTILE, HOSTILE, False, 1.0, HOSTILE), CvmView("b", "http://" + HOSTILE)]
+    board = FakeBoard(
+        [*views, *ended], cvms, False, ready_reason=HOSTILE, catching_up=HOSTILE, push_folder=Path(HOSTILE)
+    )
+    text = landing_page(board, now=NOW, url="http://" + HOSTILE, user=HOSTILE)
+    checked = check(text)
+    assert "img" not in checked.names
+    assert not {name for name in checked.attributes if name.startswith("on")}
+    assert text.count("<script>") == 1
+    assert HOSTILE not in text
+    assert cells(text)[0] == HOSTILE
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.builds(
+            WorkerView,
+            run=st.text(),
+            worker=st.text(),
+            tool=st.text(),
+            state=st.sampled_from(["running", "stalled", "finished", "failed", "abandoned"]),
+            reason=st.text(),
+            throughput_unit=st.text(),
+            throughput=st.none() | st.floats(),
+            latency=st.none() | st.floats(),
+            p99=st.none() | st.floats(),
+            operations=st.none() | st.floats(),
+            start=st.none() | st.floats(-1e12, 1e12),
+            end=st.none() | st.floats(-1e12, 1e12),
+            last_report=st.none() | st.floats(-1e12, 1e12),
+            history=st.lists(
+                st.builds(Report, st.floats(NOW - 400, NOW + 100), st.floats(), st.none() | st.floats()), max_size=9
+            ),
+        ),
+        max_size=4,
+    )
+)
+def test_whatever_is_shown_the_page_is_well_formed(views: list[WorkerView]) -> None:
+    check(page(FakeBoard(views)))
+
+
+def test_the_page_loads_nothing_and_its_policy_allows_just_its_own_script_and_style(tmp_path: Path) -> None:
+    with served(FakeBoard([worker()], push_folder=tmp_path)) as server:
+        answer = requests.get(server.url)
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    policy = dict(part.strip().split(" ", 1) for part in answer.headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert "unsafe" not in answer.headers["Content-Security-Policy"]
+    tree = LexborHTMLParser(answer.text)
+    assert "style" not in check(answer.text).attributes
+    for element, directive in (("script", "script-src"), ("style", "style-src")):
+        node = tree.css_first(element)
+        assert node is not None
+        digest = base64.b64encode(hashlib.sha256(node.text().encode()).digest()).decode()
+        assert policy[directive] == f"'sha256-{digest}'"
+    loaded = [node.attributes.get("src") or node.attributes.get("href") for node in tree.css("[src], link")]
+    assert all(target and target.startswith("data:") for target in loaded)
+
+
+@pytest.mark.usefixtures("network")
+def test_the_push_command_names_the_host_the_page_was_asked_for(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path), address=NETWORK) as server:
+        named = requests.get(server.url, headers={"Host": "bench.lan:8080"}).text
+        hostile = requests.get(server.url, headers={"Host": 'x"; rm -rf ~ #'}).text
+    assert "-T - http://bench.lan:8080/ingest/my-run/db1" in named
+    assert f"-T - http://localhost:{server.port}/ingest/my-run/db1" in hostile
+
+
+def test_without_script_the_page_fetches_itself_again() -> None:
+    many = page(FakeBoard([worker(f"db{number}") for number in range(40)]))
+    assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page(FakeBoard())
+    assert '<noscript><meta http-equiv="refresh" content="10"></noscript>' in many
+
+
+@pytest.mark.parametrize("state", ["running", "finished"])
+def test_how_the_output_was_read_is_said_beside_the_state(state: str) -> None:
+    notes = ("run 6 of 6 in this file", "'<db>  | ' before each line left out")
+    text = page(FakeBoard([worker(state=state, end=NOW, notes=notes)]))
+    assert "run 6 of 6 in this file" in text
+    assert "&#x27;&lt;db&gt;  | &#x27; before each line left out" in text

@@ -1,0 +1,261 @@
+"""What one push, one run and the folder may take, and who has to make room when there are too many pushes."""
+
+import gzip
+import os
+import socket
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+import msgspec
+import pytest
+import requests
+
+from benchwatch.runs import append
+from benchwatch.server.ingest import Pushes
+from benchwatch.settings import record as runfile
+from benchwatch.settings.settings import PushSettings
+
+from .serving import FakeBoard, Served, eventually, served
+from .test_ingest import arrives, chunked, content
+
+_CODE = 'benchwatch_push_requests_total{{code="{}"}}'
+
+
+def bounded(**settings: int) -> Pushes:
+    return Pushes(settings=msgspec.convert({"keep_free_bytes": 0} | settings, PushSettings))
+
+
+def put(server: Served, where: str, data: bytes = b"0123456789", **headers: str) -> tuple[int, str]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    answer = requests.put(f"{server.url}/ingest/{where}", data=data, headers=named, timeout=60)
+    return answer.status_code, answer.text.strip()
+
+
+def test_a_run_takes_what_it_may_have_and_keeps_it(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_bytes=25)) as server:
+        assert put(server, "r/a")[0] == put(server, "r/b")[0] == 200
+        assert put(server, "r/a") == put(server, "r/c") == (507, "run r has 20 bytes, of 25 that it may have")
+        assert put(server, "r/b?stream=out&offset=0") == (507, "run r has 20 bytes, of 25 that it may have")
+        assert put(server, "r/b.yaml", b"labels: {a: b}")[0] == 507
+        assert put(server, "s/a")[0] == 200
+        assert server.metric(_CODE.format(507)) == 4
+        (tmp_path / "r/a.push").unlink()
+        assert put(server, "r/a")[0] == 200
+    assert content(tmp_path / "r/a.push") == content(tmp_path / "r/b.push") == b"0123456789"
+    assert {path.name for path in (tmp_path / "r").iterdir()} == {"a.push", "b.push"}
+
+
+def test_a_push_that_fills_a_run_up_is_told_so_while_it_goes_on(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_bytes=8)) as server:
+        with chunked(server, "/ingest/r/w", b"first\n") as push:
+            arrives(tmp_path / "r/w.push", b"first\n")
+            push.sendall(b"7\r\nsecond\n\r\n")
+            answer = push.recv(65536)
+        assert answer.startswith(b"HTTP/1.1 507 Insufficient Storage\r\n")
+        assert answer.endswith(b"run r has 6 bytes, of 8 that it may have\n")
+    assert content(tmp_path / "r/w.push") == b"first\n"
+
+
+def test_a_run_has_so_many_files_at_most(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_files=2)) as server:
+        assert [put(server, f"r/w{number}")[0] for number in range(2)] == [200, 200]
+        assert put(server, "r/w2") == (507, "run r has 2 files, and may not have more")
+        assert put(server, "r/w0")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"max_folder_bytes": 25}, "the folder of pushes has 20 bytes, of 25 that it may have"),
+        ({"max_runs": 2}, "the folder of pushes has 2 runs, and may not have more"),
+    ],
+)
+def test_the_folder_takes_what_it_may_have(tmp_path: Path, settings: dict[str, int], sentence: str) -> None:
+    (tmp_path / "before").mkdir()
+    (tmp_path / "before/w.out").write_bytes(b"0123456789")
+    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(**settings)) as server:
+        assert put(server, "r/a")[0] == 200
+        assert put(server, "s/a") == (507, sentence)
+    assert not (tmp_path / "s").exists()
+
+
+def test_some_of_the_file_system_stays_free(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path / "not/yet"), pushes=bounded(keep_free_bytes=1 << 60)) as server:
+        status, sentence = put(server, "r/w")
+    assert status == 507
+    assert sentence.startswith("the file system of the pushes has ")
+    assert sentence.endswith(f" bytes free, of which {1 << 60} are to stay free")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_small_body_does_not_unpack_to_a_large_file(tmp_path: Path) -> None:
+    packed = gzip.compress(bytes(200_000_000))
+    assert len(packed) < 210_000
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        answer = put(server, "r/w", packed, Content_Encoding="gzip")
+    assert answer == (413, "the body unpacks to more than 100 times its size")
+    assert len(content(tmp_path / "r/w.push")) <= 1024 * 1024 + 100 * len(packed)
+
+
+def test_real_output_may_be_compressed(tmp_path: Path, recordings: Path) -> None:
+    data = (recordings / "fio/jsonplus-numjobs64-3.33.out").read_bytes() * 3
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        assert put(server, "r/w", gzip.compress(data, 9), Content_Encoding="gzip")[0] == 200
+    assert content(tmp_path / "r/w.push") == data
+
+
+@pytest.mark.parametrize("coding", ["snappy", "gzip, gzip", "br", "zstd", "gzip;q=1"])
+def test_a_coding_that_is_not_known_is_415_and_nothing_is_written(tmp_path: Path, coding: str) -> None:
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        answer = requests.put(f"{server.url}/ingest/r/w", data=b"x", headers={"Content-Encoding": coding})
+    assert answer.status_code == 415
+    assert answer.text in (
+        f"Content-Encoding: {coding}: expected gzip, deflate or none\n",
+        "Content-Encoding: expected gzip, deflate or none\n",
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_coding_that_is_given_twice_is_415(tmp_path: Path) -> None:
+    twice = "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n"
+    with served(FakeBoard(push_folder=tmp_path)) as server, chunked(server, "/ingest/r/w", headers=twice) as push:
+        assert push.recv(65536).startswith(b"HTTP/1.1 415 Unsupported Media Type\r\n")
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", "none"])
+def test_what_a_browser_sends_is_refused_without_an_origin_too(tmp_path: Path, site: str) -> None:
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        answer = requests.post(f"{server.url}/ingest/r/w", data=b"x", headers={"Sec-Fetch-Site": site})
+    assert (answer.status_code, answer.text) == (403, "pushes from web pages are not taken\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_push_that_is_silent_for_longest_makes_room_and_can_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchwatch.server.ingest._PATIENCE", 0.0)
+    with served(FakeBoard(push_folder=tmp_path), pushes=Pushes(limit=2)) as server, ExitStack() as stack:
+        first = stack.enter_context(chunked(server, "/ingest/r/a", b"one\n"))
+        arrives(tmp_path / "r/a.push", b"one\n")
+        second = stack.enter_context(chunked(server, "/ingest/r/b", b"one\n"))
+        arrives(tmp_path / "r/b.push", b"one\n")
+        third = stack.enter_context(chunked(server, "/ingest/r/c", b"one\n"))
+        answer = first.recv(65536)
+        assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert b"another push needed the place of this one, which was silent for " in answer
+        arrives(tmp_path / "r/c.push", b"one\n")
+        assert server.metric("benchwatch_push_active") == 2
+        assert server.metric(_CODE.format(408)) == 1
+        for push in (second, third):
+            push.sendall(b"4\r\ntwo\n\r\n0\r\n\r\n")
+            assert push.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+        assert put(server, "r/a", b"two\n")[0] == 200
+    assert {content(tmp_path / f"r/{name}.push") for name in "abc"} == {b"one\ntwo\n"}
+
+
+def test_an_address_with_less_than_its_share_gets_a_place_of_the_one_with_most(tmp_path: Path) -> None:
+    def begin(address: str, where: str) -> socket.socket:
+        push = socket.create_connection(("127.0.0.1", server.port), 30, (address, 0))
+        push.sendall(f"PUT /ingest/{where} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        push.sendall(b"1\r\n\n\r\n")
+        return stack.enter_context(push)
+
+    with served(FakeBoard(push_folder=tmp_path), pushes=Pushes(limit=4)) as server, ExitStack() as stack:
+        greedy = []
+        for number in range(4):
+            greedy.append(begin("127.0.0.1", f"r/w{number}"))
+            eventually((tmp_path / f"r/w{number}.push").exists, "it has begun")
+        refused = begin("127.0.0.1", "r/w4")
+        assert refused.recv(65536).startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
+        for number in range(2):
+            other = begin("127.0.0.9", f"other/w{number}")
+            assert greedy[number].recv(65536).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert begin("127.0.0.9", "other/w2").recv(65536).startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
+        for push in (greedy[2], other):
+            push.sendall(b"0\r\n\r\n")
+            assert push.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_a_piece_that_does_not_come_in_time_is_408(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchwatch.server.ingest._BODY_SECONDS", 0.5)
+    where = "/ingest/r/w?stream=out&offset=0"
+    with served(FakeBoard(push_folder=tmp_path)) as server, chunked(server, where, b"x") as piece:
+        answer = piece.recv(65536)
+    assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+    assert answer.endswith(b"the body did not come within 0.5 s\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_hangs_holds_up_no_scrape_and_what_came_meanwhile_is_written_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, hangs, goes_on = os.write, threading.Event(), threading.Event()
+
+    def hang(descriptor: int, data: bytes) -> int:
+        if Path(f"/proc/self/fd/{descriptor}").readlink() == tmp_path / "r/w.push":
+            hangs.set()
+            assert goes_on.wait(60)
+        return write(descriptor, data)
+
+    monkeypatch.setattr(os, "write", hang)
+    lines = [f"line {number}\n".encode() for number in range(50)]
+    board = FakeBoard(push_folder=tmp_path, rendered=lambda _: "x")
+    with served(board) as server, chunked(server, "/ingest/r/w", *lines) as push:
+        assert hangs.wait(60)
+        for _ in range(5):
+            assert requests.get(f"{server.url}/metrics", timeout=60).text == "x"
+        goes_on.set()
+        push.sendall(b"0\r\n\r\n")
+        assert push.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+    assert content(tmp_path / "r/w.push") == b"".join(lines)
+
+
+def test_a_piece_that_is_under_way_when_the_exporter_stops_is_503(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        piece = chunked(server, "/ingest/r/w?stream=out&offset=0", b"x", headers="Expect: 100-continue\r\n")
+        assert piece.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        server.call(server.pushes.stop)
+        piece.sendall(b"0\r\n\r\n")
+        answer = piece.recv(65536)
+        piece.close()
+    assert answer.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert answer.endswith(b"this exporter is being stopped\n")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"labels: {date: !!timestamp 2024-02-30}",
+        b"start: " + b"1" * 5000,
+        b"labels: {a: !!timestamp x}",
+        b"[" * 3000,
+        b"\xff",
+        b"a: b: c",
+        b"unknown: 1",
+    ],
+)
+def test_a_record_that_cannot_be_used_is_400_and_leaves_nothing(tmp_path: Path, record: bytes) -> None:
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        status, sentence = put(server, "r/run.yaml", record)
+    assert status == 400
+    assert sentence.startswith("r/run.yaml")
+    assert len(sentence) <= 500
+    assert list((tmp_path / "r").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no such day\n"), RecursionError("too deep"), KeyError("x"), MemoryError()]
+)
+def test_whatever_a_parser_raises_the_answer_is_400(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> runfile.RunFile:
+        raise error
+
+    monkeypatch.setattr(append, "load_runfile", fail)
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        status, sentence = put(server, "r/w.yaml", b"{}")
+    assert status == 400
+    assert sentence.startswith(f"r/w.yaml: expected a record in YAML: {type(error).__name__}:")
+    assert list((tmp_path / "r").iterdir()) == []

@@ -1,0 +1,216 @@
+import socket
+import ssl
+import subprocess
+from pathlib import Path
+
+import pytest
+import requests
+
+from benchwatch.server.tls import server_context
+from benchwatch.server.webconfig import Tls, WebConfig
+from benchwatch.values.errors import ConfigError
+
+from .serving import FakeBoard, Served, served
+
+
+def openssl(*arguments: str | Path) -> None:
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+
+def make_certificate(folder: Path, name: str, serial: int, subject: str = "DNS:localhost,IP:127.0.0.1") -> None:
+    """A certificate of the folder's CA, and its key."""
+    request = folder / f"{name}.csr"
+    openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
+            "-keyout", folder / f"{name}.key", "-out", request)  # fmt: skip
+    extensions = folder / f"{name}.ext"
+    extensions.write_text(f"subjectAltName={subject}\nauthorityKeyIdentifier=keyid\n")
+    openssl("x509", "-req", "-in", request, "-CA", folder / "ca.crt", "-CAkey", folder / "ca.key", "-days", "2",
+            "-set_serial", str(serial), "-extfile", extensions, "-out", folder / f"{name}.crt")  # fmt: skip
+
+
+def make_ca(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+            "/CN=test CA", "-addext", "keyUsage=critical,keyCertSign,cRLSign",
+            "-keyout", folder / "ca.key", "-out", folder / "ca.crt")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certificates")
+    make_ca(folder)
+    make_certificate(folder, "server", 11)
+    make_certificate(folder, "client", 12, "DNS:prometheus.lan")
+    make_ca(folder / "other")
+    make_certificate(folder / "other", "stranger", 13, "DNS:prometheus.lan")
+    return folder
+
+
+def tls(folder: Path, **more: object) -> Tls:
+    return Tls(folder / "server.crt", folder / "server.key", **more)  # type: ignore[arg-type]
+
+
+def get(server: Served, folder: Path, certificate: tuple[str, str] | None = None) -> requests.Response:
+    return requests.get(
+        f"https://localhost:{server.port}/-/healthy", verify=str(folder / "ca.crt"), cert=certificate, timeout=30
+    )
+
+
+def pair(folder: Path, name: str) -> tuple[str, str]:
+    return str(folder / f"{name}.crt"), str(folder / f"{name}.key")
+
+
+def serial(server: Served, server_name: str | None = "localhost") -> str:
+    """Serial number of the certificate that a new connection is shown."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    plain = socket.create_connection(("127.0.0.1", server.port), 5)
+    with context.wrap_socket(plain, server_hostname=server_name) as connection:
+        certificate = connection.getpeercert(binary_form=True)
+    assert certificate
+    text = subprocess.run(
+        ["openssl", "x509", "-inform", "der", "-noout", "-serial"], input=certificate, capture_output=True, check=True
+    )
+    return text.stdout.decode().strip()
+
+
+def test_pages_are_served_over_tls_and_the_push_command_says_so(made: Path, tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path), config=WebConfig(tls(made))) as server:
+        assert get(server, made).status_code == 200
+        page = requests.get(f"https://localhost:{server.port}/", verify=str(made / "ca.crt")).text
+        assert f"-T - https://localhost:{server.port}/ingest/my-run/db1" in page
+
+
+def test_curl_pushes_over_tls(made: Path, tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path), config=WebConfig(tls(made))) as server:
+        url = f"https://localhost:{server.port}/ingest/r/w"
+        command = ["curl", "-sS", "--cacert", str(made / "ca.crt"), "-T", "-", url]
+        done = subprocess.run(command, input=b"line\n", capture_output=True, check=True)
+    assert done.stdout == b"5 bytes taken for worker w of run r\n"
+    assert (tmp_path / "r/w.push").read_bytes() == b"line\n"
+
+
+def test_plain_http_is_not_answered_where_tls_is_spoken(made: Path) -> None:
+    with served(config=WebConfig(tls(made))) as server:
+        with pytest.raises(requests.ConnectionError):
+            requests.get(f"http://127.0.0.1:{server.port}/-/healthy", timeout=30)
+        assert get(server, made).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["RequireAndVerifyClientCert", "VerifyClientCertIfGiven"])
+def test_client_certificates_are_verified(made: Path, kind: str) -> None:
+    config = WebConfig(tls(made, client_auth_type=kind, client_ca_file=made / "ca.crt"))
+    with served(config=config) as server:
+        assert get(server, made, pair(made, "client")).status_code == 200
+        with pytest.raises(requests.ConnectionError):
+            get(server, made, pair(made / "other", "stranger"))
+        if kind == "VerifyClientCertIfGiven":
+            assert get(server, made).status_code == 200
+        else:
+            with pytest.raises(requests.ConnectionError):
+                get(server, made)
+
+
+@pytest.mark.parametrize(("allowed", "status"), [("prometheus.lan", 200), ("grafana.lan", 403)])
+def test_only_clients_with_an_allowed_name_are_let_in(made: Path, allowed: str, status: int) -> None:
+    config = WebConfig(
+        tls(
+            made,
+            client_auth_type="RequireAndVerifyClientCert",
+            client_ca_file=made / "ca.crt",
+            client_allowed_sans=frozenset({allowed}),
+        )
+    )
+    with served(config=config) as server:
+        assert get(server, made, pair(made, "client")).status_code == status
+
+
+@pytest.mark.parametrize("server_name", ["localhost", None])
+def test_a_renewed_certificate_is_used_without_a_restart(made: Path, tmp_path: Path, server_name: str | None) -> None:
+    for name in ("ca.crt", "ca.key", "server.crt", "server.key"):
+        (tmp_path / name).write_bytes((made / name).read_bytes())
+    with served(config=WebConfig(tls(tmp_path))) as server:
+        assert serial(server, server_name) == "serial=0B"
+        make_certificate(tmp_path, "server", 99)
+        assert serial(server, server_name) == "serial=63"
+        assert get(server, made).status_code == 200
+
+
+def test_a_renewal_that_cannot_be_used_is_said_and_the_old_one_stays(
+    made: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("server.crt", "server.key"):
+        (tmp_path / name).write_bytes((made / name).read_bytes())
+    with served(config=WebConfig(tls(tmp_path))) as server:
+        (tmp_path / "server.crt").write_text("half a certif")
+        assert serial(server) == serial(server) == "serial=0B"
+    [record] = caplog.records
+    assert record.getMessage().startswith(
+        f"{tmp_path}/server.crt and {tmp_path}/server.key: expected a PEM certificate"
+    )
+    assert record.getMessage().endswith("what was read before stays in use")
+
+
+def test_the_range_of_versions_is_kept_to(made: Path) -> None:
+    context = server_context(tls(made, min_version="TLS13"))
+    assert (context.minimum_version, context.maximum_version) == (ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_3)
+    with served(config=WebConfig(tls(made, max_version="TLS12"))) as server:
+        client = ssl.create_default_context(cafile=str(made / "ca.crt"))
+        plain = socket.create_connection(("127.0.0.1", server.port), 5)
+        with client.wrap_socket(plain, server_hostname="localhost") as connection:
+            assert connection.version() == "TLSv1.2"
+
+
+def test_only_the_chosen_cipher_suites_are_spoken(made: Path) -> None:
+    config = WebConfig(tls(made, max_version="TLS12", cipher_suites=("ECDHE-ECDSA-AES256-GCM-SHA384",)))
+    with served(config=config) as server:
+        for suite, spoken in (("ECDHE-ECDSA-AES256-GCM-SHA384", True), ("ECDHE-ECDSA-AES128-GCM-SHA256", False)):
+            client = ssl.create_default_context(cafile=str(made / "ca.crt"))
+            client.set_ciphers(suite)
+            client.maximum_version = ssl.TLSVersion.TLSv1_2
+            with socket.create_connection(("127.0.0.1", server.port), 5) as plain:
+                if spoken:
+                    client.wrap_socket(plain, server_hostname="localhost").close()
+                else:
+                    with pytest.raises(ssl.SSLError):
+                        client.wrap_socket(plain, server_hostname="localhost")
+
+
+@pytest.mark.parametrize(
+    ("servers", "spoken"), [(True, "ECDHE-ECDSA-AES256-GCM-SHA384"), (False, "ECDHE-ECDSA-AES128-SHA")]
+)
+def test_whose_preference_among_cipher_suites_counts_can_be_chosen(made: Path, servers: bool, spoken: str) -> None:
+    suites = ("ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-ECDSA-AES128-SHA")
+    config = WebConfig(tls(made, max_version="TLS12", cipher_suites=suites, prefer_server_cipher_suites=servers))
+    with served(config=config) as server:
+        client = ssl.create_default_context(cafile=str(made / "ca.crt"))
+        client.set_ciphers(":".join(reversed(suites)))
+        plain = socket.create_connection(("127.0.0.1", server.port), 5)
+        with client.wrap_socket(plain, server_hostname="localhost") as connection:
+            used = connection.cipher()
+    assert used
+    assert used[0] == spoken
+
+
+def test_files_that_cannot_be_used_are_named(made: Path, tmp_path: Path) -> None:
+    make_certificate(made, "another", 14)
+    openssl("ec", "-in", made / "server.key", "-aes128", "-passout", "pass:secret", "-out", tmp_path / "locked.key")
+    (tmp_path / "text").write_text("no certificate\n")
+    certificate, key = made / "server.crt", made / "server.key"
+    for wrong, message in (
+        (Tls(tmp_path / "none", key), f"{tmp_path}/none: cannot be read: No such file or directory"),
+        (
+            Tls(certificate, made / "another.key"),
+            "expected a PEM certificate and its unencrypted key: key values mismatch",
+        ),
+        (Tls(certificate, tmp_path / "locked.key"), "expected a PEM certificate and its unencrypted key: "),
+        (Tls(tmp_path / "text", key), "expected a PEM certificate and its unencrypted key: "),
+        (
+            Tls(certificate, key, "RequireAndVerifyClientCert", tmp_path / "text"),
+            f"{tmp_path}/text: expected PEM certificates: ",
+        ),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            server_context(wrong)
+        assert message in str(caught.value)

@@ -1,0 +1,220 @@
+"""Records in a run's folder: run.yaml for all workers, <worker>.yaml for one."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchwatch.history.find import find_runs
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.runs.append import Refused, Room, put_record
+from benchwatch.runs.files import listing
+from benchwatch.runs.run import Run
+from benchwatch.runs.worker import Worker
+from benchwatch.settings.record import Record, load_runfile, read_record
+from benchwatch.settings.settings import PushSettings, RunsSettings
+from benchwatch.values.errors import ConfigError
+
+from ..conftest import NOW, RECORDINGS
+
+PGBENCH = RECORDINGS / "pgbench"
+Place = Callable[..., Path]
+
+
+class Watched:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.errors: Counter[str] = Counter()
+        self.run = Run("a", folder, RunsSettings(), Buckets(), self.errors)
+
+    def look(self) -> dict[str, Worker]:
+        self.run.look(listing(self.folder).files, NOW)
+        while self.run.read(1_000_000, NOW):
+            pass
+        return {worker.name: worker for worker in self.run.workers}
+
+
+@pytest.fixture
+def watched(tmp_path: Path, place: Place) -> Watched:
+    for worker in ("db1", "db2"):
+        place(f"a/{worker}.err", PGBENCH / "tpcb-15.18.err")
+    return Watched(tmp_path / "runs/a")
+
+
+def samples(worker: Worker) -> list[tuple[str, tuple[str, ...], float]]:
+    return [(sample.family.name, sample.labels, sample.value) for sample in worker.samples()]
+
+
+def test_a_workers_record_goes_before_the_runs_key_by_key(watched: Watched) -> None:
+    (watched.folder / "run.yaml").write_text(
+        "labels: {cluster: a, vm: x}\nparameters: {cache: warm, fsync: on}\ndisks: {sdb: log}\ncommand: pgbench\n"
+        "latency_objective: 2ms\nwarmup: 60\n"
+    )
+    (watched.folder / "db1.yaml").write_text(
+        "labels: {vm: pg1}\nparameters: {cache: cold}\ndisks: {sdc: data}\ncommand: [pgbench, -S, a b]\n"
+        "latency_objective: 1ms\nrepeat_of: huge\nstart: 1790000000.5\nend: 1790000060.5\n"
+    )
+    workers = watched.look()
+    one, two = workers["db1"].runfile, workers["db2"].runfile
+    assert one.labels == {"cluster": "a", "vm": "pg1"}
+    assert one.parameters == {"cache": "cold", "fsync": "on", "command": "pgbench -S 'a b'"}
+    assert one.disks == {"sdb": "log", "sdc": "data"}
+    assert (one.latency_objective, one.warmup, one.repeat_of) == (0.001, 60, "huge")
+    assert (one.start, one.end) == (1790000000.5, 1790000060.5)
+    assert two.labels == {"cluster": "a", "vm": "x"}
+    assert two.parameters == {"cache": "warm", "fsync": "on", "command": "pgbench"}
+    assert (two.disks, two.latency_objective, two.repeat_of, two.end) == ({"sdb": "log"}, 0.002, "", None)
+
+
+def test_exit_codes_are_each_workers_own(watched: Watched) -> None:
+    watched.look()
+    (watched.folder / "db1.yaml").write_text("exit_code: 0\nend: 1790000060.5\n")
+    (watched.folder / "db2.yaml").write_text("exit_code: 130\nsignal: SIGINT\n")
+    workers = watched.look()
+    assert {name: (worker.phase, worker.reason) for name, worker in workers.items()} == {
+        "db1": ("finished", ""),
+        "db2": ("failed", "ended by SIGINT"),
+    }
+
+
+def test_a_record_is_no_output_and_reading_it_again_reads_no_output_again(watched: Watched) -> None:
+    before = watched.look()
+    (watched.folder / "db1.yaml").write_text("labels: {vm: pg1}\n")
+    (watched.folder / "other.yaml").write_text("labels: {vm: pg2}\n")
+    after = watched.look()
+    assert after == before
+    assert watched.errors == {}
+    assert ("benchwatch_run_info", ("pgbench", ""), 1) in samples(after["db1"])
+    assert after["db1"].runfile.labels == {"vm": "pg1"}
+    (watched.folder / "db1.yaml").unlink()
+    assert watched.look()["db1"].runfile.labels == {}
+
+
+def test_a_bad_record_leaves_what_was_known_and_is_counted_once(watched: Watched) -> None:
+    (watched.folder / "db1.yaml").write_text("labels: {vm: pg1}\n")
+    watched.look()
+    (watched.folder / "db1.yaml").write_text("labels: {vm: pg1, job: x}\n")
+    for _ in range(3):
+        assert watched.look()["db1"].runfile.labels == {"vm": "pg1"}
+    assert watched.errors == {"run_yaml": 1}
+
+
+def test_a_changed_run_yaml_reaches_workers_with_records_of_their_own(watched: Watched) -> None:
+    (watched.folder / "db1.yaml").write_text("labels: {vm: pg1}\n")
+    watched.look()
+    (watched.folder / "run.yaml").write_text("labels: {cluster: b}\n")
+    assert watched.look()["db1"].runfile.labels == {"cluster": "b", "vm": "pg1"}
+
+
+@pytest.mark.parametrize(
+    "text", ["labels: {day: !!timestamp x}\n", "start: .nan\n", "a: [\n", "parameters: {x: !!int ''}\n"]
+)
+def test_a_pushed_record_that_cannot_be_used_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Refused) as caught:
+        put_record(tmp_path / "a/db1.yaml", text.encode(), Room(PushSettings(keep_free_bytes=0)))
+    assert caught.value.status == 400
+    assert str(caught.value).startswith("a/db1.yaml:1: ")
+    assert list((tmp_path / "a").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("start: .nan", "start: expected Unix seconds such as 1790000000.5, got nan"),
+        ("end: .inf", "end: expected Unix seconds such as 1790000000.5, got inf"),
+        ("end: -.inf", "end: expected Unix seconds such as 1790000000.5, got -inf"),
+        ("start: 1790000000000", "start: expected Unix seconds such as 1790000000.5, got 1790000000000"),
+        ("start: 0", "start: expected Unix seconds such as 1790000000.5, got 0"),
+        ("start: true", "start: expected Unix seconds such as 1790000000.5, got True"),
+        ("warmup: .inf", "warmup: expected a duration such as 500ms, 10s or 5m, got inf"),
+        ("warmup: 99999999999s", "warmup: expected a duration such as 500ms, 10s or 5m, got '99999999999s'"),
+        ("latency_objective: .nan", "latency_objective: expected a duration such as 500ms, 10s or 5m, got nan"),
+        ("cpu_seconds: .nan", "cpu_seconds: expected a duration such as 500ms, 10s or 5m, got nan"),
+        ("cpu_seconds: -1", "cpu_seconds: expected a duration such as 500ms, 10s or 5m, got -1"),
+        ("exit_code: 4294967296", "exit_code: expected `int` <= 4294967295 (4294967296)"),
+    ],
+)
+def test_a_number_that_no_benchmark_can_have_is_refused_in_one_sentence(
+    tmp_path: Path, line: str, expected: str
+) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(line + "\n")
+    with pytest.raises(ConfigError) as caught:
+        load_runfile(path, RunsSettings())
+    assert str(caught.value) == f"{path}:1: {expected}"
+
+
+def test_a_record_with_such_a_number_leaves_what_was_known(watched: Watched) -> None:
+    (watched.folder / "run.yaml").write_text("labels: {vm: pg1}\nstart: .nan\n")
+    worker = watched.look()["db1"]
+    assert watched.errors == {"run_yaml": 1}
+    assert all(value == value for _, _, value in samples(worker))
+
+
+def test_the_name_of_a_label_is_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(f"labels: {{{'x' * 128}: 1}}\n")
+    assert load_runfile(path, RunsSettings()).labels == {"x" * 128: "1"}
+    path.write_text(f"labels: {{{'x' * 129}: 1}}\n")
+    with pytest.raises(
+        ConfigError, match=r"expected a name of letters, digits and _ .*, of at most 128 characters, got 'xxx"
+    ):
+        load_runfile(path, RunsSettings())
+
+
+def many_records(folder: Path, count: int) -> Watched:
+    for number in range(count):
+        (folder / f"w{number}.err").write_bytes((PGBENCH / "tpcb-15.18.err").read_bytes())
+        (folder / f"w{number}.yaml").write_text(f"labels: {{vm: v{number}}}\n")
+    return Watched(folder)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    names: list[str] = []
+
+    def read(path: Path) -> Record:
+        names.append(path.name)
+        return read_record(path)
+
+    monkeypatch.setattr("benchwatch.runs.run.read_record", read)
+    return names
+
+
+def test_many_records_are_read_a_few_at_a_time_and_no_worker_is_shown_without_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = counted(monkeypatch)
+    watched = many_records(tmp_path, 40)
+    watched.run.look(listing(tmp_path).files, NOW)
+    before = 0
+    while True:
+        assert len(read) - before <= 8
+        before = len(read)
+        if not watched.run.read(1_000_000, NOW):
+            break
+        assert watched.run.caught_up == bool(watched.run.workers)
+    assert {worker.name: worker.runfile.labels["vm"] for worker in watched.run.workers} == {
+        f"w{number}": f"v{number}" for number in range(40)
+    }
+    assert len(read) == 40
+
+
+def test_a_changed_run_yaml_has_no_other_record_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = many_records(tmp_path, 20)
+    later = time.time_ns() + 60_000_000_000  # a record that was written a moment ago may be written again unseen
+    monkeypatch.setattr("benchwatch.runs.files.time.time_ns", lambda: later)
+    watched.look()
+    read = counted(monkeypatch)
+    (tmp_path / "run.yaml").write_text("labels: {cluster: b}\n")
+    assert watched.look()["w7"].runfile.labels == {"cluster": "b", "vm": "v7"}
+    assert read == ["run.yaml"]
+
+
+def test_commands_that_read_files_once_have_every_record(tmp_path: Path) -> None:
+    many_records(tmp_path, 20)
+    (run,) = find_runs([tmp_path], RunsSettings(), Buckets())
+    assert {run.new_worker(name, plans).runfile.labels["vm"] for name, plans in run.plans.items()} == {
+        f"v{number}" for number in range(20)
+    }
