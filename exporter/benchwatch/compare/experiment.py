@@ -160,4 +160,5 @@ def _without_job(run: Run) -> Run:
         whole={(("", group[1]), one): value for (group, one), value in run.whole.items()},
         courses={("", group[1]): course for group, course in run.courses.items()},
         fixed_rate=frozenset(("", group[1]) for group in run.fixed_rate),
+        verified_among=frozenset(("", group[1]) for group in run.verified_among),
     )

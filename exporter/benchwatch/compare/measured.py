@@ -5,7 +5,8 @@
 - Without a warm-up the figures are those of the tool's own final report, otherwise they are of the time after it (see
   workers), but for what only the final report tells (`measures.WHOLE_RUN`).
 - A group is one job and operation of fio, or all of pgbench (no labels). A job that reads and writes has a third
-  group, `all`, in which syncs do not count.
+  group, `all`, in which syncs do not count; not where verification reads are among its reads, of which no verdict
+  speaks then.
 """
 
 from collections import defaultdict
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from ..history.timeline import Timeline
 from ..metrics.exposition import Sample
 from ..runs.families import RUN_INFO, RUN_PARAMETER
+from ..tools.fio.metrics import JOB_WARNING, VERIFIED_AMONG_READS
 from ..tools.fio.snapshot import APART
 from .course import Course, together
 from .figures import Figure, distribution, of_summary, rates, results
@@ -46,6 +48,8 @@ class Run(NamedTuple):
     courses: Mapping[Group, Course]
     """After the warm-up; without reports."""
     fixed_rate: frozenset[Group]
+    verified_among: frozenset[Group]
+    """Whose operations are not those of the workload alone."""
     parameters: Mapping[str, str]
     finals: Sequence[Finals]
     """Of each worker."""
@@ -55,6 +59,8 @@ class Run(NamedTuple):
         groups = dict.fromkeys(group for group, measure in self.figures if measure is THROUGHPUT)
         for group in groups:
             if group and (group[1] in APART or (group[1] != ALL and (group[0], ALL) in groups)):
+                continue
+            if group in self.verified_among:
                 continue
             fixed = group in self.fixed_rate
             if not fixed or (group, LATENCY_MEAN) in self.figures:
@@ -69,9 +75,13 @@ def measure(timelines: Sequence[Timeline], read: Read, warmup: float) -> Run:
     finals = [worker.final for worker in workers]
     by_result = not warmup or not any(worker.reported for worker in workers)
     groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups()}
+    warned = {group for final in finals for group in final.get(JOB_WARNING.name, {})}
+    verified_among = frozenset(
+        group for group in groups if group and group[1] == "read" and (group[0], VERIFIED_AMONG_READS) in warned
+    )
     for job in dict.fromkeys(group[0] for group in groups if group):
         counted = [group for group in groups if group[0] == job and group[1] not in APART]
-        if len(counted) > 1:
+        if len(counted) > 1 and verified_among.isdisjoint(counted):
             groups[job, ALL] = counted
     figures: dict[tuple[Group, Measure], Figure] = {}
     told: dict[tuple[Group, Measure], float] = {}
@@ -104,6 +114,7 @@ def measure(timelines: Sequence[Timeline], read: Read, warmup: float) -> Run:
         told,
         courses,
         frozenset(_fixed(groups, finals, names)),
+        verified_among,
         _parameters(timelines),
         finals,
     )

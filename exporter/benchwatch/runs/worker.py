@@ -221,6 +221,11 @@ class Worker:
         self._states[stream.run].written(stream.plan.name, times)
 
     def settle(self) -> None:
+        """All is there: judge it as what is over, though a last line may lack its end."""
+        self._settle()
+        self.state.over()
+
+    def _settle(self) -> None:
         """Take in last lines that lack nothing but their end; should one go on after all, everything is read again."""
         for stream in self._streams:
             if not stream.settled and (records := stream.parser.settle()):
@@ -270,7 +275,7 @@ class Worker:
             self.clock_was_set(now - self._ticked)
         self._ticked = now
         if now - self._idle >= _SETTLED_AFTER:
-            self.settle()
+            self._settle()
         self.state.tick(now)
         phase, reason = self._judge(now)
         if phase == "abandoned" and not self._closed:

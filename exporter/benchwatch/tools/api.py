@@ -174,6 +174,9 @@ class State(Protocol):
     def reached(self, time: float) -> None:
         """Close the windows that end by then: all streams have been read that far. Only a replay can tell."""
 
+    def over(self) -> None:
+        """No more will come: what otherwise follows from a silence is known. Only who reads a file once can tell."""
+
     def parameters(self) -> Mapping[str, str]:
         """What the tool says of its own settings: clients=10, bs=8k ..."""
 

@@ -13,7 +13,11 @@ from .metrics import FAMILIES
 from .moments import moments
 from .parser import FioParser
 from .state import FioState
-from .text import is_fio
+from .text import VERSION_BEHIND, is_fio, is_results
+
+_BEGIN_OF_LINE = re.compile(
+    rb"(?:\A|[\r\n])[ \t]{0,64}(?:\{|\[[ \t]{0,64}\{|(?=\"fio version\"))[^\r\n]*?" + VERSION.pattern
+)
 
 
 class _Fio:
@@ -25,11 +29,16 @@ class _Fio:
     families: Sequence[Family] = FAMILIES
 
     def recognise(self, head: bytes) -> str:
-        """See tools.Tool."""
-        if VERSION.search(head) or START.search(head):
+        """See tools.Tool. Output behind a prefix is none: what tells is where a line begins."""
+        if START.search(head) or _BEGIN_OF_LINE.search(head):
             return "text"
+        if VERSION.search(head):
+            return ""
         lines = re.split(r"[\r\n]+", head.decode("utf-8", "replace"))
-        return "text" if any(is_fio(line) for line in lines) else ""
+        if any(is_fio(line) for line in lines):
+            return "text"
+        results = any(is_results(line) for line in lines) and not any(VERSION_BEHIND.search(line) for line in lines)
+        return "text" if results else ""
 
     def parser(self, kind: str) -> FioParser:
         """See tools.Tool."""
