@@ -224,7 +224,7 @@ class Tool:
     warnings: Mapping[str, str] = field(default_factory=dict)
     """What the values of the label `warning` mean, one clause each."""
     advice: str = ""
-    """Which options make it report while it runs: `-P 1 and -l give reports`."""
+    """Which options make it report while it runs, and their verb: `-P 1 and -l give`."""
     example: str = ""
     """A command that reports, without its output: `pgbench -P 1 -T 600 mydb`."""
 

@@ -19,6 +19,7 @@ _ROLES = Roles(
     result_rate=metrics.RESULT_IOPS,
     labels=("job", "op"),
     apart=frozenset({"sync", "verify"}),
+    idle=frozenset({"sync"}),
     latency=metrics.LATENCY_AVERAGE,
     latency_max=metrics.LATENCY_MAX,
     window=metrics.LATENCY_WINDOW,
@@ -33,6 +34,7 @@ _ROLES = Roles(
     result_operations=metrics.IOS,
     fixed_rate=(metrics.TARGET_IOPS, metrics.TARGET_BANDWIDTH),
     warnings=metrics.JOB_WARNING,
+    jobs=metrics.JOB_INFO,
     cpu=metrics.JOB_CPU,
     sources={
         metrics.IOPS: _DIFFERENCES,

@@ -34,6 +34,15 @@ _ROLES = Roles(
     result_operations=metrics.RESULT_TRANSACTIONS,
     fixed_rate=(metrics.RESULT_LAG_AVERAGE,),
     lost={"failed": metrics.FAILED, "skipped": metrics.SKIPPED, "retries": metrics.RETRIES},
+    remarks={
+        "failed": "transactions failed: {}; throughput counts those that did not, and so does latency where pgbench "
+        "measured each (-P, -R or -L)",
+        "skipped": "transactions were skipped, since they were late already (-R with -L): {}; throughput and latency "
+        "count those that were not",
+    },
+    interval_time=metrics.INTERVAL_TIME,
+    window_time=metrics.LATENCY_WINDOW_TIME,
+    threads=metrics.THREADS,
     connection=metrics.RESULT_CONNECTION,
     duration=metrics.DURATION,
     latency_step=1e-6,
