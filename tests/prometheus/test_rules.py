@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from benchwatch.server.catalogue import SECTIONS
+from benchwatch.server.catalogue import sections
 from benchwatch.values.durations import Duration
 from tests.prometheus.programs import FOLDER, output, program
 
@@ -55,7 +55,7 @@ NAMES = sorted({alert.content["alert"] for alert in ALERTS})
 
 def exported() -> set[str]:
     found = set()
-    for _, _, families in SECTIONS:
+    for _, _, families in sections():
         for family in families:
             found.add(family.name)
             if family.kind in ("histogram", "summary"):

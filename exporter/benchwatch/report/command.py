@@ -70,9 +70,10 @@ def _write(options: argparse.Namespace) -> int:
     from ..metrics.buckets import Buckets
     from ..settings.record import SUFFIX
     from ..settings.settings import load_settings
+    from ..tools import registry
     from . import style
     from .contents import document
-    from .measures import NAMES
+    from .figures import names
     from .views import views
 
     style.begin()
@@ -84,13 +85,14 @@ def _write(options: argparse.Namespace) -> int:
     if empty:
         paths = ", ".join(map(str, empty))
         print(
-            f"benchwatch: nothing recognised in {printable(paths)}: expected output of pgbench or fio", file=sys.stderr
+            f"benchwatch: nothing recognised in {printable(paths)}: expected output of {registry.names()}",
+            file=sys.stderr,
         )
     if not found:
         return 1
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
-    runs = views(timelines(found, buckets, names=NAMES), options.warmup)
+    runs = views(timelines(found, buckets, names=names()), options.warmup)
     files = {(run.name, worker): (plans, run.folder) for run in found for worker, plans in run.plans.items()}
     machine: Iterable[Section] = ()
     if options.prometheus:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..compare.measured import ALL, Run, measure
+from ..compare.measured import ALL, MeasuredRun, measure
 from ..compare.measures import (
     BANDWIDTH,
     FAILED,
@@ -14,12 +14,12 @@ from ..compare.measures import (
     SKIPPED,
     THROUGHPUT,
 )
-from ..compare.text import heading, quantity, row_title
+from ..compare.text import figure, heading, row_title
 from ..compare.workers import Read
+from ..tools.registry import TOOLS
 from . import tables
 from .comparison import changes
 from .figures import Key, Scene, benchmark_figures
-from .measures import MEASURES
 from .page import Section, page
 from .views import View
 
@@ -61,14 +61,15 @@ def document(runs: Sequence[View], read: Read, machine: Iterable[Section]) -> Do
 
 
 def _scenes(runs: Sequence[View]) -> Iterator[Scene]:
-    for tool, measures in MEASURES.items():
-        mine = [run.of_tool(tool) for run in runs]
-        mine = [run for run in mine if run.timelines]
-        if mine:
-            yield Scene(mine, measures)
+    for tool in TOOLS:
+        for roles in tool.roles:
+            mine = [run.of_roles(tool.name, roles) for run in runs]
+            mine = [run for run in mine if run.timelines]
+            if mine:
+                yield Scene(mine, roles)
 
 
-def _measure(run: View, read: Read) -> Run:
+def _measure(run: View, read: Read) -> MeasuredRun:
     return measure(run.timelines, read, run.warmup)
 
 
@@ -91,18 +92,18 @@ def _tiles(parts: Sequence[View], read: Read) -> list[tuple[str, str]]:
     return found if len(found) <= _MOST_TILES else []
 
 
-def _has_percentiles(run: Run) -> bool:
+def _has_percentiles(run: MeasuredRun) -> bool:
     return all(
         (group, _PERCENTILE) in run.figures for group, one in run.figures if one is LATENCY_MEAN and ALL not in group
     )
 
 
-def _main(measured: Sequence[Run]) -> list[tuple[str, str]]:
+def _main(measured: Sequence[MeasuredRun]) -> list[tuple[str, str]]:
     jobs = {group[0] for run in measured for group, _ in run.figures if group}
     return [
         (
-            f"{heading(group[-1:] if len(jobs) == 1 else group)} {row_title(one, run.tool, run.left_out > 0)}".strip(),
-            quantity(run.figures[group, one].value, one.unit),
+            f"{heading(group[-1:] if len(jobs) == 1 else group)} {row_title(one, run.roles, run.left_out > 0)}".strip(),
+            figure(run.figures[group, one].value, one, run.roles),
         )
         for run in measured
         for group in dict.fromkeys(group for group, _ in run.figures)
@@ -121,11 +122,13 @@ def _notes(scene: Scene, drawn: bool) -> Iterator[str]:
             if worker.by_file_time and run.length:
                 yield f"{name}: dated by when its files were last modified, nothing else tells."
             for sample in worker.final:
-                if sample.family.name == "fio_job_warning":
-                    yield f"{name}: job {sample.labels[0]}: {sample.labels[1].replace('_', ' ')}."
+                if sample.family is scene.roles.warnings:
+                    *of, warning = sample.labels
+                    job = "".join(f"job {value}: " for value in of)
+                    yield f"{name}: {job}{warning.replace('_', ' ')}."
     if not drawn:
-        advice = "-P 1 and -l give" if tool == "pgbench" else "--output-format=json+ --status-interval=1 gives"
-        yield f"There is nothing to draw: {tool} wrote no report while it ran; {advice} some."
+        advice = next((f"; {known.advice} some" for known in TOOLS if known.name == tool and known.advice), "")
+        yield f"There is nothing to draw: {tool} wrote no report while it ran{advice}."
 
 
 def _tables(runs: Sequence[View]) -> Iterator[Section]:

@@ -95,7 +95,7 @@ def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] 
             continue
         plain = prefix.plain(head)
         for tool in tools:
-            if (kind := tool.recognise(plain)) and not kind.startswith("log"):
+            if (kind := tool.recognise(plain)) and not tool.kinds[kind].is_log:
                 best, lines = (tool, kind, prefix), count
                 break
     return best

@@ -15,6 +15,7 @@ from ..metrics.buckets import Buckets
 from ..metrics.exposition import Sample
 from ..settings.record import RunFile
 from ..tools.api import Begin, Misread, State, Written
+from ..tools.roles import Roles, roles_of
 from ..values.printable import printable
 from .families import (
     RUN_DISK,
@@ -122,6 +123,13 @@ class Worker:
     def current(self) -> bool:
         """Whether its last report is still true: in a stall that the tool itself reports, but not in a silent one."""
         return self.phase == "running" or (self.phase == "stalled" and self.reason == _IDLE)
+
+    @property
+    def roles(self) -> Roles:
+        """Of its tool's families, those that hold for the present run."""
+        several = self.tool.roles
+        known = {sample.family.name for sample in self.state.samples(current=True)} if len(several) > 1 else ()
+        return roles_of(several, known)
 
     @property
     def runfile(self) -> RunFile:
