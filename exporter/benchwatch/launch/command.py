@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.record import NAME, SUFFIX, check_label
+from ..tools.invocation import Benchmark, find_benchmark
+from ..tools.registry import TOOLS
 from ..values.arguments import count, duration
 from ..values.durations import Duration
 from ..values.errors import ConfigError
 from ..values.names import check_name
-from .benchmark import Benchmark, find_benchmark
 from .record import Record
 
 
@@ -54,7 +55,7 @@ def _run(options: argparse.Namespace) -> int:
         raise ConfigError("--pause is between repeats; expected --repeat with it")
     repeat = options.repeat or 1
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
-    benchmark = find_benchmark(words)
+    benchmark = find_benchmark(words, {tool.name for tool in TOOLS})
     if shutil.which(benchmark.command[0]) is None:
         raise ConfigError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
     check(benchmark)

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from ..machine import question
 from ..machine.host import Host
+from ..tools import postgres
+from ..tools.invocation import Benchmark
 from ..values.errors import ConfigError
-from . import fio, pgbench, postgres
-from .benchmark import Benchmark
+from . import fio, pgbench
 
 _PATIENCE = 3.0
 """Seconds for each of two questions: the tool's version, the server. ssh alone may take one."""

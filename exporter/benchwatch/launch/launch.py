@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..machine.host import Host
+from ..tools.invocation import Benchmark, recordable
 from ..values.errors import ConfigError
 from . import child, fio, pgbench, sinks
-from .benchmark import Benchmark, recordable
 from .facts import ask_version, find_facts
 from .files import OwnFiles, place_log
 from .preparation import Preparation

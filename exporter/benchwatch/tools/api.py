@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
 from ..metrics.limits import DEFAULT, Limits
+from .launcher import Launcher
 
 Outcome = Literal["", "finished", "failed"]
 
@@ -196,6 +197,8 @@ class Tool(Protocol):
     families: Sequence[Family]
     log_prefix: str
     """What its log files are called where no other prefix is given; empty where it has none."""
+    launcher: Launcher | None
+    """What `benchwatch run` knows of its command line; None: the tool is started without added flags."""
 
     def recognise(self, head: bytes) -> str:
         """Which kind of its output a stream is, from the first bytes there are: empty if not (yet) recognised.

@@ -8,6 +8,7 @@ from ...metrics.buckets import Buckets
 from ...metrics.exposition import Family
 from ...metrics.limits import DEFAULT, Limits
 from ..api import Moment
+from ..launcher import Launcher
 from .framing import START, VERSION
 from .metrics import FAMILIES
 from .moments import moments
@@ -23,6 +24,7 @@ class _Fio:
     throughput_unit = "IOPS"
     log_prefix = ""
     families: Sequence[Family] = FAMILIES
+    launcher: Launcher | None = None
 
     def recognise(self, head: bytes) -> str:
         """See tools.Tool."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..machine import question
-from .benchmark import Benchmark
+from .invocation import Benchmark
 
 _ALWAYS = (
     "server_version block_size data_checksums wal_segment_size shared_buffers huge_pages huge_pages_status fsync"
