@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from benchwatch.launch.facts import find_facts
-from benchwatch.launch.fio import read_command
 from benchwatch.machine.host import Host
+from benchwatch.tools.fio.command import read_command
 from benchwatch.tools.invocation import find_benchmark
+from benchwatch.tools.pgbench.command import PgbenchCommand
 
 OURS = """\
 27 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -45,7 +46,7 @@ def disks(folder: Path, mounts: str, *said: str) -> dict[str, str]:
     psql.write_text("#!/bin/sh\n" + shlex.join(["printf", r"%s\0", "{start}", "1790000010", *said]) + "\n")
     psql.chmod(0o755)
     benchmark = find_benchmark([str(folder / "pgbench")], {"pgbench"})
-    facts = find_facts(benchmark, None, "", Host(folder / "proc", folder / "sys"))
+    facts = find_facts(benchmark, PgbenchCommand(), "", Host(folder / "proc", folder / "sys"))
     assert facts.parameters["host.memory"] == "1 kB"
     return {name: value for name, value in facts.parameters.items() if name.startswith(("data.", "wal."))}
 

@@ -9,6 +9,7 @@ from ...metrics.exposition import Family
 from ...metrics.limits import DEFAULT, Limits
 from ..api import Moment
 from ..launcher import Launcher
+from . import command
 from .framing import START, VERSION
 from .metrics import FAMILIES
 from .moments import moments
@@ -24,7 +25,7 @@ class _Fio:
     throughput_unit = "IOPS"
     log_prefix = ""
     families: Sequence[Family] = FAMILIES
-    launcher: Launcher | None = None
+    launcher: Launcher | None = command
 
     def recognise(self, head: bytes) -> str:
         """See tools.Tool."""

@@ -9,6 +9,7 @@ from ...metrics.exposition import Family
 from ...metrics.limits import DEFAULT, Limits
 from ..api import Moment, Parser, State
 from ..launcher import Launcher
+from . import command
 from .aggregate import AggregateParser, interval
 from .metrics import FAMILIES
 from .moments import of_aggregate, of_log, of_text
@@ -31,7 +32,7 @@ class Pgbench:
     throughput_unit = "TPS"
     log_prefix = "pgbench_log"
     families: Sequence[Family] = FAMILIES
-    launcher: Launcher | None = None
+    launcher: Launcher | None = command
 
     def recognise(self, head: bytes) -> str:
         """ "text", "log" (-l), "log aggregate" (-l --aggregate-interval), or empty."""
