@@ -18,7 +18,7 @@ from .metrics.exposition import PARTS, Exposition
 from .nutanix.commands import add_parser
 from .report.command import add_parser as add_report
 from .settings.settings import Settings, load_settings
-from .tools.registry import tool_names
+from .tools.registry import names
 from .values.errors import FAILED, UserError
 from .values.printable import LogFormatter, lines, printable
 from .values.version import VERSION
@@ -146,5 +146,5 @@ def _metrics(options: argparse.Namespace) -> int:
     sys.stdout.write(lines(text) if sys.stdout.isatty() else text)
     if not workers:
         paths = ", ".join(map(str, options.paths))
-        raise UserError(f"nothing recognised in {paths}: expected output of {tool_names()}", FAILED)
+        raise UserError(f"nothing recognised in {paths}: expected output of {names()}", FAILED)
     return 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
 from ..tools.launcher import Command, Display, LogRoom, Preparation, Write
-from ..tools.registry import TOOLS
+from ..tools.registry import named
 from ..values.errors import UserError
 from . import child, sinks
 from .facts import ask_version, find_facts
@@ -119,8 +119,8 @@ class _NotKnown(Command):
 
 
 def _read(benchmark: Benchmark, version: str) -> Command:
-    launcher = next(tool.launcher for tool in TOOLS if tool.name == benchmark.tool)
-    return launcher.read(benchmark.arguments, version) if launcher else _NotKnown()
+    tool = named(benchmark.tool)
+    return tool.launcher.read(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
 
 
 def _prepare(plan: Plan, record: Record, files: OwnFiles, host: Host, terminal: Terminal) -> _Prepared:

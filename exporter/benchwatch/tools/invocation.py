@@ -100,8 +100,8 @@ def find_benchmark(command: Sequence[str], known: Collection[str]) -> Benchmark:
         if doubts[place] and "/" not in command[place] and place + 1 in doubts:
             if "/" not in command[place + 1]:
                 words = f"{command[place]!r} and {command[place + 1]!r}"
-                sentence = f"which of {words} is the benchmark? Write it with its path, such as /usr/bin/pgbench"
-                raise UserError(sentence)
+                path = f"/usr/bin/{command[place + 1]}"
+                raise UserError(f"which of {words} is the benchmark? Write it with its path, such as {path}")
             place += 1
     program = command[place]
     return Benchmark(tuple(command[:place]), program, tuple(command[place + 1 :]), PurePath(program).name)
