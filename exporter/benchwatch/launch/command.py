@@ -1,4 +1,4 @@
-"""`benchwatch run [options] -- <tool> ...`: its options, and the series of runs that they ask for."""
+"""`benchwatch run [options] -- <tool> ...`: its options, and the series of runs that they request."""
 
 import argparse
 import shutil

@@ -1,9 +1,9 @@
 """fio's command line and job files: which reporting flags are missing, how long it will run, where it reads and writes.
 
-Options may begin with one or two dashes, and have their value attached by `=` or as the next word. `--name` begins a
-job, options before it and `[global]` sections hold for all jobs that follow. fio's own options (of its usage text) may
-stand anywhere. Job files follow the command line's jobs (init.c, seen in 3.33): `--section` selects jobs of the first
-file; each further one waits for what is before it, as with stonewall, and no option of the command line holds for it.
+Options begin with one or two dashes; a value follows `=` or is the next word. `--name` begins a job; options before it
+and `[global]` sections apply to all jobs that follow. fio's own options (those of its usage text) may appear anywhere.
+Jobs of files follow those of the command line (init.c, seen in 3.33): `--section` selects jobs of the first file; each
+further file waits for everything before it, as with stonewall, and no option of the command line applies to it.
 """
 
 import os
@@ -39,7 +39,7 @@ _SWITCHES = frozenset(
     {"parse-only", "showcmd", "version", "help", "minimal", "append-terse", "readonly"}
     | {"time_based", "stonewall", "group_reporting", "exitall", "thread"}
 )
-"""Options that need no value, so that the next word is none."""
+"""Options without a value, so that the next word is not theirs."""
 _VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 _SECTION = re.compile(rb"^\s*\[[^\]]+\]\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"[;#].*")
@@ -61,14 +61,14 @@ class FioCommand(Command):
 
     @property
     def on_servers(self) -> bool:
-        """Whether it only tells `fio --server` on other machines what to do."""
+        """Whether it only instructs `fio --server` on other machines."""
         return "client" in self.options
 
     @property
     def length(self) -> float | None:
-        """How long the jobs run by runtime=, ramp_time= and startdelay=, seconds; None if one has no such limit.
+        """How long the jobs run by runtime=, ramp_time= and startdelay=, seconds; None if a job has no limit.
 
-        Jobs run at once, except that one with stonewall waits for those before it.
+        Jobs run at the same time, but one with stonewall waits for those before it.
         """
         if self.on_servers:
             return None
@@ -174,7 +174,7 @@ def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> F
 
 
 def _is_job_file(path: Path) -> bool:
-    """Whether it is one, as far as can be told: what is read from a pipe is lost for fio."""
+    """Whether it is one. A pipe is not looked into: what is read from it is lost to fio."""
     try:
         if not path.is_file():
             return False
@@ -185,7 +185,7 @@ def _is_job_file(path: Path) -> bool:
 
 
 def _sections(path: Path, of_all: dict[str, str], selected: set[str]) -> list[dict[str, str]]:
-    """The jobs of a job file, of these names if there are any; one without options for a file that cannot be read."""
+    """The jobs of a job file, or the selected ones; one without options if the file cannot be read."""
     if not _is_job_file(path):
         return [{}]
     try:

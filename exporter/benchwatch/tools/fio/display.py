@@ -17,7 +17,7 @@ _TAIL = 16 * 1024 * 1024
 
 
 def without_documents(write: Write) -> Write:
-    """A sink's function that lets through only what is between the documents."""
+    """Wrap a write function so that only what lies between the documents gets through."""
     framer = Framer()
 
     def write_text(data: memoryview) -> int:
@@ -31,9 +31,9 @@ def without_documents(write: Write) -> Write:
 
 
 def final_figures(path: Path, warmup: float | None = None) -> str:
-    """What fio's last document says: in a line, or in one for each job where they ran one after the other.
+    """The result in fio's last document: one line, or one per job if jobs ran one after the other.
 
-    Empty if there is none that is final. It is of the whole run; that a `warmup` (seconds) is in it is said.
+    Empty if no document is final. It covers the whole run, and says so if that includes a `warmup` (seconds).
     """
     with path.open("rb") as file:
         file.seek(-min(_TAIL, path.stat().st_size), os.SEEK_END)
