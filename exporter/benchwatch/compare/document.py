@@ -21,9 +21,9 @@ Units: per second, bytes per second, seconds, ratio. What is not ASCII is escape
 import json
 from typing import Any
 
+from ..metrics.latencies import Group
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
-from .latencies import Group
 
 
 def document(found: Comparisons) -> str:

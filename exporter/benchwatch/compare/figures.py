@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..metrics.buckets import LOWER_NS, UPPER_NS, bins, quantiles
+from ..metrics.latencies import Group, Latencies
 from .course import Course
-from .latencies import Group, Latencies
 from .measures import (
     BANDWIDTH,
     CONNECTION,

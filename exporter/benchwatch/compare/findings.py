@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
+from ..metrics.latencies import Group
 from .changes import is_unsteady, shift_of
 from .experiment import Experiment
-from .latencies import Group
 from .measured import Run
 from .measures import CPU, FAILED, SKIPPED, THROUGHPUT, Measure
 from .parameters import Difference

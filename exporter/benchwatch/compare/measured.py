@@ -13,14 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..history.timeline import Timeline
-from ..metrics.exposition import Sample
-from ..runs.families import RUN_INFO, RUN_PARAMETER
+from ..metrics.latencies import Group
 from ..tools.fio.snapshot import APART
 from .course import Course, together
 from .figures import Figure, distribution, of_summary, rates, results
-from .latencies import Group
 from .measures import LATENCY_MEAN, THROUGHPUT, TOOLS, Measure, Names
-from .workers import Finals, Read, Worker
+from .workers import Finals, Worker
 
 ALL = "all"
 """The operation of a group that holds all reads, writes and trims of a job."""
@@ -61,11 +59,11 @@ class Run(NamedTuple):
                 yield group, LATENCY_MEAN if fixed else THROUGHPUT
 
 
-def measure(timelines: Sequence[Timeline], read: Read, warmup: float) -> Run:
-    """The figures of one run, whose workers are given."""
+def measure(timelines: Sequence[Timeline], warmup: float) -> Run:
+    """The figures of one run, whose workers are given, with their latencies."""
     tool = timelines[0].tool
     names = TOOLS[tool]
-    workers = [Worker(timeline, names, read, warmup) for timeline in timelines]
+    workers = [Worker(timeline, names, warmup) for timeline in timelines]
     finals = [worker.final for worker in workers]
     by_result = not warmup or not any(worker.reported for worker in workers)
     groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups()}
@@ -120,15 +118,9 @@ def _parameters(timelines: Sequence[Timeline]) -> Mapping[str, str]:
     """Names and values; where workers differ, their values side by side."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for timeline in timelines:
-        for sample in timeline.final:
-            for name, value in _said(sample):
-                found[name][value] = None
+        labels = {f"{LABEL}{name}": value for name, value in sorted(timeline.runfile.labels.items())}
+        for name, value in {"tool_version": timeline.tool_version, **labels}.items():
+            found[name][value] = None
+        for name, value in timeline.parameters.items():
+            found[name][value] = None
     return {name: ", ".join(sorted(values)) for name, values in found.items()}
-
-
-def _said(sample: Sample) -> Iterator[tuple[str, str]]:
-    if sample.family is RUN_PARAMETER:
-        yield sample.labels[0], sample.labels[1]
-    elif sample.family is RUN_INFO:
-        yield "tool_version", sample.labels[1]
-        yield from ((f"{LABEL}{name}", value) for name, value in sample.more)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ..metrics.latencies import Group
 from .changes import Row, Verdict
-from .latencies import Group
 from .measures import THROUGHPUT, TOOLS, WHOLE_RUN, Measure, Unit
 
 _SCALES: dict[Unit, tuple[tuple[float, str], ...]] = {
