@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..history.find import find_runs
-from ..history.timeline import Pairs, Series, Timeline, timelines
+from ..history.series import Pairs, Series
+from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Part
 from ..settings.settings import load_settings

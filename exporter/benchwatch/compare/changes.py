@@ -24,9 +24,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..metrics.latencies import Group
 from .experiment import Experiment
 from .figures import Figure
-from .latencies import Group
 from .measured import MeasuredRun
 from .measures import THROUGHPUT, Measure, rank
 from .statistics import FEWEST_BATCHES, Estimate, Shift, against_one, between_runs, change, one_batch, shift

@@ -24,10 +24,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
-from .latencies import Group
 from .measures import unit_of
 
 

@@ -4,19 +4,19 @@ An experiment NAME in a folder of runs is the runs in it whose record says `repe
 not ended or is none cannot be compared; neither can runs of different tools.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..history.find import chosen, find_runs
-from ..history.timeline import Timeline, read_timelines
+from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
+from ..metrics.latencies import Group
 from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..tools.registry import names
 from ..values.errors import ConfigError
 from ..values.names import label
-from .latencies import Group, Latencies, read_latencies
 from .measured import MeasuredRun, measure
 from .measures import THROUGHPUT, series
 
@@ -102,20 +102,13 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
     if len(found) > 1:
         some = ", ".join(run.name for run in found[:3])
         raise CannotCompare(f"{path}: {len(found)} runs ({some} ...); expected one, or the name of an experiment")
-    timelines = read_timelines([path], settings, _BUCKETS, names=series())
-    tools = sorted({timeline.tool for timeline in timelines})
+    workers = list(timelines(found, _BUCKETS, names=series(), latencies=True))
+    tools = sorted({worker.tool for worker in workers})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
-    forced += [text for timeline in timelines if (text := fault(timeline))]
-    left_out = float(max(timeline.runfile.warmup for timeline in timelines) if warmup is None else warmup)
-
-    def read(timeline: Timeline, cuts: Collection[float]) -> Mapping[Group, Latencies]:
-        return read_latencies(found[0].plans[timeline.worker], found[0].folder, cuts)
-
-    try:
-        run = measure(timelines, read, left_out)
-    except OSError as error:
-        raise ConfigError(f"{error.filename}: cannot be read: {error.strerror}") from error
+    forced += [text for worker in workers if (text := fault(worker))]
+    left_out = float(max(worker.runfile.warmup for worker in workers) if warmup is None else warmup)
+    run = measure(workers, left_out)
     if not any(one is THROUGHPUT for _, one in run.figures):
         text = "nothing was measured" if not left_out else f"nothing was measured after the warm-up of {left_out:g} s"
         raise CannotCompare(f"{path}: {text}; expected reports or a final report")

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..metrics.buckets import LOWER_NS, UPPER_NS, bins, quantiles
 from ..metrics.exposition import Family
+from ..metrics.latencies import Group, Latencies
 from ..tools.roles import Roles
 from .course import Course
-from .latencies import Group, Latencies
 from .measures import (
     BANDWIDTH,
     CONNECTION,

@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from ..metrics.exposition import Family
+from ..metrics.latencies import Group
 from ..tools.registry import named
 from .changes import is_unsteady, shift_of
 from .experiment import Experiment
-from .latencies import Group
 from .measured import MeasuredRun
 from .measures import FAILED, SKIPPED, THROUGHPUT, Measure
 from .parameters import Difference

@@ -15,14 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..history.timeline import Timeline
-from ..metrics.exposition import Sample
-from ..runs.families import RUN_INFO, RUN_PARAMETER
+from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .course import Course, together
 from .figures import Figure, distribution, of_summary, rates, results
-from .latencies import Group
 from .measures import LATENCY_MEAN, LATENCY_QUANTILES, THROUGHPUT, Measure, of_reports
-from .workers import Finals, Read, WorkerFigures
+from .workers import Finals, WorkerFigures
 
 ALL = "all"
 """The operation of a group that holds all reads, writes and trims of a job."""
@@ -76,9 +74,9 @@ class MeasuredRun(NamedTuple):
         return next(known, LATENCY_MEAN)
 
 
-def measure(timelines: Sequence[Timeline], read: Read, warmup: float) -> MeasuredRun:
-    """The figures of one run, whose workers are given: those of one tool and in one unit."""
-    everyone = [WorkerFigures(timeline, read, warmup) for timeline in timelines]
+def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
+    """The figures of one run, whose workers are given, with their latencies: those of one tool and in one unit."""
+    everyone = [WorkerFigures(timeline, warmup) for timeline in timelines]
     workers = [worker for worker in everyone if not worker.roles.observer] or everyone
     roles = workers[0].roles
     workers = [worker for worker in workers if worker.roles is roles]
@@ -147,15 +145,9 @@ def _parameters(timelines: Sequence[Timeline]) -> Mapping[str, str]:
     """Names and values; where workers differ, their values side by side."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for timeline in timelines:
-        for sample in timeline.final:
-            for name, value in _said(sample):
-                found[name][value] = None
+        labels = {f"{LABEL}{name}": value for name, value in sorted(timeline.runfile.labels.items())}
+        for name, value in {"tool_version": timeline.tool_version, **labels}.items():
+            found[name][value] = None
+        for name, value in timeline.parameters.items():
+            found[name][value] = None
     return {name: ", ".join(sorted(values)) for name, values in found.items()}
-
-
-def _said(sample: Sample) -> Iterator[tuple[str, str]]:
-    if sample.family is RUN_PARAMETER:
-        yield sample.labels[0], sample.labels[1]
-    elif sample.family is RUN_INFO:
-        yield "tool_version", sample.labels[1]
-        yield from ((f"{LABEL}{name}", value) for name, value in sample.more)

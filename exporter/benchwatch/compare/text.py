@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .changes import Row, Verdict
-from .latencies import Group
 from .measures import THROUGHPUT, WHOLE_RUN, Measure, Unit, unit_of
 
 _SCALES: dict[Unit, tuple[tuple[float, str], ...]] = {

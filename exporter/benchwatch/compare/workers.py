@@ -14,16 +14,17 @@ With a warm-up all figures of a group are of one time, which begins
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..history.timeline import Series, Timeline
+from ..history.series import Series
+from ..history.timeline import Timeline
 from ..metrics.exposition import Family
+from ..metrics.latencies import Group, Latencies
 from ..tools.roles import Roles
 from .course import Course, course
-from .latencies import Group, Latencies
 from .measures import roles_for
 from .statistics import Floats
 
@@ -45,9 +46,6 @@ _ROUNDED = 0.001
 _LOST = 0.01
 """Part of the transactions that a log may lack of those that the final report counts."""
 
-Read = Callable[[Timeline, Collection[float]], Mapping[Group, Latencies]]
-"""Gives all latencies of a worker, such that parts of them may begin at the given times (see read_latencies)."""
-
 
 class Done(NamedTuple):
     """What a group of a worker did: operations a second, operations with a latency, sum of these latencies (seconds).
@@ -63,7 +61,7 @@ class Done(NamedTuple):
 class WorkerFigures:
     """One worker of a run; `begin` is when its warm-up is over, Unix seconds, or minus infinity."""
 
-    def __init__(self, timeline: Timeline, read: Read, warmup: float) -> None:
+    def __init__(self, timeline: Timeline, warmup: float) -> None:
         self.final = finals_of(timeline)
         self.begin = timeline.start + warmup if warmup and timeline.start is not None else -math.inf
         self.timeline = timeline
@@ -78,7 +76,8 @@ class WorkerFigures:
         )
         self._moments = _moments(timeline.start, [series.times for series in self._rates.values()])
         self._start, self._end = timeline.start, timeline.end
-        self._latencies = read(timeline, [] if self.begin == -math.inf else self._cuts())
+        cuts = [] if self.begin == -math.inf else self._cuts()
+        self._latencies = {group: each.divided(cuts) for group, each in timeline.latencies.items()}
         self._logged = frozenset(filter(self._is_logged, self._latencies))
 
     def _cuts(self) -> list[float]:

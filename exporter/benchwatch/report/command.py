@@ -64,7 +64,6 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace) -> int:
-    from ..compare.latencies import read_latencies
     from ..history.find import find_runs
     from ..history.timeline import timelines
     from ..metrics.buckets import Buckets
@@ -92,16 +91,13 @@ def _write(options: argparse.Namespace) -> int:
         return 1
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
-    runs = views(timelines(found, buckets, names=names()), options.warmup)
-    files = {(run.name, worker): (plans, run.folder) for run in found for worker, plans in run.plans.items()}
+    runs = views(timelines(found, buckets, names=names(), latencies=True), options.warmup)
     machine: Iterable[Section] = ()
     if options.prometheus:
         from .machine import sections
 
         machine = sections(options.prometheus, runs)
-    html, missing = document(
-        runs, lambda worker, cuts: read_latencies(*files[worker.run, worker.worker], cuts), machine
-    )
+    html, missing = document(runs, machine)
     content = html.encode(errors="replace")
     try:
         options.output.write_bytes(content)

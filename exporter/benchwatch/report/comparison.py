@@ -7,10 +7,10 @@ from ..compare.changes import Row
 from ..compare.comparison import Comparisons, compare
 from ..compare.experiment import CannotCompare, Experiment
 from ..compare.experiment import fault as fault
-from ..compare.latencies import Group
 from ..compare.measured import ALL, MeasuredRun
 from ..compare.measures import Measure, rank
 from ..compare.text import figure, heading, interval, level, percent, row_title, sentence
+from ..metrics.latencies import Group
 from ..values.printable import in_html
 from . import plots, style
 from .figures import Figure, Key

@@ -1,6 +1,7 @@
 """What stands on the page, in which order."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..compare.measured import ALL, MeasuredRun, measure
@@ -15,7 +16,6 @@ from ..compare.measures import (
     THROUGHPUT,
 )
 from ..compare.text import figure, heading, row_title
-from ..compare.workers import Read
 from ..tools.registry import TOOLS
 from . import tables
 from .comparison import changes
@@ -37,24 +37,21 @@ class Document(NamedTuple):
     missing: Sequence[str]
 
 
-def document(runs: Sequence[View], read: Read, machine: Iterable[Section]) -> Document:
-    """The whole page.
-
-    `read` takes its time: a worker's output is read once more. `machine` is what a Prometheus knows of the runs' time.
-    """
+def document(runs: Sequence[View], machine: Iterable[Section]) -> Document:
+    """The whole page. `machine` is what a Prometheus knows of the runs' time."""
     scenes = list(_scenes(runs))
     sections: list[Section] = []
     for scene in scenes:
         tool = scene.runs[0].timelines[0].tool
         if len(scene.runs) > 1:
-            change = changes(scene.runs, [_measure(run, read) for run in scene.runs])
+            change = changes(scene.runs, [_measure(run) for run in scene.runs])
             sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
         figures = list(benchmark_figures(scene))
         sections.append(Section(tool, figures, notes=list(_notes(scene, bool(figures)))))
     names = [run.name for run in runs[1 : 1 + _NAMED]] + ["others"] * (len(runs) > 1 + _NAMED)
     head = f"{runs[0].name} compared with {', '.join(names)}" if names else runs[0].name
     keys = [Key(run.name, run.colour) for run in runs] if len(runs) > 1 else []
-    tiles = _tiles([scene.runs[0] for scene in scenes], read) if len(runs) == 1 else []
+    tiles = _tiles([scene.runs[0] for scene in scenes]) if len(runs) == 1 else []
     sections += machine
     html = page(head, _summary(runs), tiles, keys, [*sections, *_tables(runs)])
     return Document(html, [note for section in sections if not section.figures for note in section.notes])
@@ -69,8 +66,8 @@ def _scenes(runs: Sequence[View]) -> Iterator[Scene]:
                 yield Scene(mine, roles)
 
 
-def _measure(run: View, read: Read) -> MeasuredRun:
-    return measure(run.timelines, read, run.warmup)
+def _measure(run: View) -> MeasuredRun:
+    return measure(run.timelines, run.warmup)
 
 
 def _summary(runs: Sequence[View]) -> str:
@@ -83,11 +80,11 @@ def _summary(runs: Sequence[View]) -> str:
     return f"{found['Tool']}, {when}{found['State']}.{without}"
 
 
-def _tiles(parts: Sequence[View], read: Read) -> list[tuple[str, str]]:
-    """The main figures of one run, a part a tool, if they are few; percentiles as the tool says them, else as read."""
-    measured = [_measure(part, lambda worker, cuts: {}) for part in parts]
+def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
+    """The main figures of one run, a part a tool, if they are few; percentiles as the tool says them, else by bins."""
+    measured = [measure([replace(worker, latencies={}) for worker in part.timelines], part.warmup) for part in parts]
     if len(_main(measured)) <= _MOST_TILES and not all(map(_has_percentiles, measured)):
-        measured = [_measure(part, read) for part in parts]
+        measured = [_measure(part) for part in parts]
     found = _main(measured)
     return found if len(found) <= _MOST_TILES else []
 

@@ -149,10 +149,7 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
 
 def _tool(worker: Timeline) -> str:
     """Name and version, which may have the name in it."""
-    version = next(
-        (sample.labels[1] for sample in worker.final if sample.family.name == "benchwatch_run_info"),
-        "",
-    )
+    version = worker.tool_version
     return version if version.startswith(worker.tool) else f"{worker.tool} {version}".strip()
 
 

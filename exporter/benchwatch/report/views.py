@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compare.measures import roles_for
-from ..history.timeline import Series, Timeline
+from ..history.series import Series
+from ..history.timeline import Timeline
 from ..metrics.exposition import Family
 from ..tools.roles import Roles
 from . import style
@@ -169,10 +170,8 @@ def parameters(run: View) -> Mapping[str, str]:
     """The parameters of a run; those of several workers that differ carry the worker's name."""
     found: dict[str, dict[str, str]] = {}
     for timeline in run.timelines:
-        for sample in timeline.final:
-            if sample.family.name == "benchwatch_run_parameter":
-                name, value = sample.labels
-                found.setdefault(name, {})[timeline.worker] = value
+        for name, value in timeline.parameters.items():
+            found.setdefault(name, {})[timeline.worker] = value
     flat = {}
     for name, values in found.items():
         if len(set(values.values())) == 1:

@@ -142,6 +142,12 @@ class Worker:
         return self._runfile.latency_objective
 
     @property
+    def parameters(self) -> Mapping[str, str]:
+        """What the tool says of its settings, and what the run's records add to that or know better."""
+        found = {**self.state.parameters(), **self._runfile.parameters}
+        return {name: value for name, value in found.items() if value}
+
+    @property
     def repetition(self) -> tuple[int, int]:
         """Which run of the tool in its output is shown, from 1, and how many there are."""
         cuts = [stream.plan.cut for stream in self._streams if stream.plan.cut]
@@ -353,9 +359,8 @@ class Worker:
             yield Sample(RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
         info = (tool, state.tool_version)
         yield Sample(RUN_INFO, info, 1, tuple(sorted(self._runfile.labels.items())))
-        for name, value in {**state.parameters(), **self._runfile.parameters}.items():
-            if value:
-                yield Sample(RUN_PARAMETER, (name, value), 1)
+        for parameter in self.parameters.items():
+            yield Sample(RUN_PARAMETER, parameter, 1)
         for note in self.notes:
             yield Sample(RUN_NOTE, (note,), 1)
         if (repetitions := self.repetition[1]) > 1:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
+from ..metrics.latencies import Group, Latencies
 from ..metrics.limits import DEFAULT, Limits
 from .launcher import Launcher
 from .roles import Roles
@@ -194,6 +195,20 @@ class State(Protocol):
         """The tool's metrics; with `current` false (ended or stalled) without the gauges of the last interval."""
 
 
+Content = Callable[[int, int], bytes]
+"""Gives what is in a stream from one offset to another, bytes."""
+
+
+class Bins(Protocol):
+    """Gathers all latencies of a stream by time and bin, as its parser reads it from the start."""
+
+    def take(self, records: Sequence[Any], begin: int, end: int) -> None:
+        """Take in the next records, which the bytes between these offsets completed: whole lines of a log."""
+
+    def found(self) -> Mapping[Group, Latencies]:
+        """What there was, by group."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of a tool's output."""
@@ -206,6 +221,8 @@ class Kind:
     """
     is_log: bool = False
     """Whether it is in files named `<prefix>.<pid>[.<thread>]`, one a thread, all of which belong to one process."""
+    bins: Callable[[Content], Bins] | None = None
+    """Gathers its latencies for compare and report; None: it has none by time and bin."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import re
 from ..api import Kind, Tool
 from ..roles import Roles, Unit
 from . import command, metrics
+from .bins import DocumentBins
 from .framing import START, VERSION
 from .moments import moments
 from .parser import FioParser
@@ -79,7 +80,7 @@ FIO = Tool(
     name="fio",
     families=metrics.FAMILIES,
     roles=(_ROLES,),
-    kinds={"text": Kind(FioParser, moments)},
+    kinds={"text": Kind(FioParser, moments, bins=DocumentBins)},
     recognise=_recognise,
     new_state=lambda buckets, _: FioState(buckets),
     time_limit=re.compile(r"(?:^|\s)--runtime[= ](\S+)"),

@@ -6,6 +6,7 @@ from ..api import Kind, Tool
 from ..roles import Roles, Unit
 from . import command, metrics
 from .aggregate import AggregateParser, interval
+from .bins import LogBins
 from .moments import of_aggregate, of_log, of_text
 from .state import PgbenchState
 from .text import TextParser
@@ -73,7 +74,7 @@ PGBENCH = Tool(
     roles=(_ROLES,),
     kinds={
         "text": Kind(TextParser, of_text),
-        "log": Kind(TransactionParser, of_log, is_log=True),
+        "log": Kind(TransactionParser, of_log, is_log=True, bins=LogBins),
         "log aggregate": Kind(AggregateParser, of_aggregate, is_log=True),
     },
     recognise=_recognise,

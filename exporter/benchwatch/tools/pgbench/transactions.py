@@ -84,21 +84,27 @@ class Transactions(NamedTuple):
     """Transactions that should have been among the examined lines and were not."""
 
 
+FIELDS = {"": 6, "either": 7, "retries": 8}
+"""How many fields a line has, by Transactions.extra."""
+_EXTRA = {fields: extra for extra, fields in FIELDS.items()}
 _NONE = np.zeros(0, np.int64)
 _NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE)
 
 
 class TransactionParser:
-    """Reads the transaction log of one thread; with `microseconds` when each transaction completed to that."""
+    """Reads the transaction log of one thread; with `microseconds` when each transaction completed to that.
+
+    `fields` is how many each of its lines has, where that is known.
+    """
 
     undated = False
 
-    def __init__(self, *, microseconds: bool = False) -> None:
+    def __init__(self, *, microseconds: bool = False, fields: int = 0) -> None:
         self.records = 0
         self._microseconds = microseconds
         self._lines = WholeLines()
         self._number = 0
-        self._fields = 0  # of a line of this file, 0 while unknown
+        self._fields = fields  # of a line of this file, 0 while unknown
         self._begun = False
         self._examined = 0
         self._last_numbers: dict[bytes, int] = {}
@@ -246,7 +252,7 @@ class TransactionParser:
         self.records += piece.lines
         self._out.append(
             piece._replace(
-                extra={7: "either", 8: "retries"}.get(self._fields, ""),
+                extra=_EXTRA[self._fields],
                 extra_sum=int(last_field.sum()),
                 extra_nonzero=int(np.count_nonzero(last_field)),
                 extra_small=int(np.count_nonzero(last_field <= SMALL)),
