@@ -132,6 +132,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _metrics(options: argparse.Namespace) -> int:
     from .history.find import read_runs
+    from .tools.registry import names
 
     settings: Settings = load_settings(options.config_file)
     runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))
@@ -140,6 +141,6 @@ def _metrics(options: argparse.Namespace) -> int:
     sys.stdout.write(lines(text) if sys.stdout.isatty() else text)
     if not workers:
         paths = printable(", ".join(map(str, options.paths)))
-        print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)
+        print(f"benchwatch: nothing recognised in {paths}: expected output of {names()}", file=sys.stderr)
         return 1
     return 0
