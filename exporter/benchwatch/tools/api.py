@@ -204,7 +204,7 @@ class Kind:
     """Whether it is in files named `<prefix>.<pid>[.<thread>]`, one a thread, all of which belong to one process."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tool:
     """One benchmark tool. Everything outside of its package learns of it from here."""
 
