@@ -89,4 +89,4 @@ def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
 
 
 def _group(group: Group, labels: Sequence[str]) -> dict[str, str]:
-    return dict(zip(labels, group, strict=True))
+    return dict(zip(labels, group, strict=False))  # what is of the whole run has no group

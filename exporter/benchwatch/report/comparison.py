@@ -8,7 +8,7 @@ from ..compare.comparison import Comparisons, compare
 from ..compare.experiment import CannotCompare, Experiment
 from ..compare.experiment import fault as fault
 from ..compare.measured import ALL, MeasuredRun
-from ..compare.measures import Measure, rank
+from ..compare.measures import MEASURES, Measure, rank
 from ..compare.text import figure, heading, interval, level, percent, row_title, sentence
 from ..metrics.latencies import Group
 from ..values.printable import in_html
@@ -80,7 +80,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
     for key in _keys(found):
         rows = _rows(found, key)
         known = [row for row in rows if row is not None and row.ratio is not None]
-        if key[1].name in _DRAWN and known and ALL not in key[0]:
+        if (key[1].name in _DRAWN or key[1] not in MEASURES) and known and ALL not in key[0]:
             better = f"{known[0].measure.better} is better"
             changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
             # Names of jobs are anybody's; a drawing holds only words of ours.

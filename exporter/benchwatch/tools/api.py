@@ -225,7 +225,7 @@ class Kind:
     """Gathers its latencies for compare and report; None: it has none by time and bin."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tool:
     """One benchmark tool. Everything outside of its package learns of it from here."""
 

@@ -21,7 +21,7 @@ class Unit(NamedTuple):
     """Whether it is bytes a second, which views show with a prefix."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Roles:
     """Families by the part that they play; None: the tool has no such thing.
 
