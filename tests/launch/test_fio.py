@@ -5,8 +5,7 @@ import pytest
 
 from benchwatch.launch.fio import FioCommand, final_figures, prepare, read_command, read_version, without_documents
 from benchwatch.values.errors import ConfigError
-
-from ..conftest import RECORDINGS
+from tests.support.places import RECORDINGS
 
 JOBS = """\
 ; a comment

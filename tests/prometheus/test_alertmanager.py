@@ -1,7 +1,6 @@
 """alertmanager.yml as Alertmanager's own programs understand it: who is told of what, and what is kept silent."""
 
 import re
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -11,7 +10,8 @@ import pytest
 import requests
 import yaml
 
-from tests.prometheus.programs import FOLDER, output, program
+from tests.support.ports import free_address
+from tests.support.programs import FOLDER, output, program
 
 CONFIG = FOLDER / "alertmanager.yml"
 PATIENCE = 30.0
@@ -92,8 +92,7 @@ class Alertmanager:
 @pytest.fixture(scope="module")
 def alertmanager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alertmanager]:
     folder = tmp_path_factory.mktemp("alertmanager")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = free_address()
     command = [
         program("prometheus-alertmanager", "alertmanager"),
         f"--config.file={CONFIG}",

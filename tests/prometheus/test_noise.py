@@ -8,7 +8,7 @@ import random
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from tests.prometheus.programs import evaluate, series
+from tests.support.programs import evaluate, series
 
 SECONDS = 660
 CORRELATIONS = (0.0, 0.8) * 3

@@ -10,7 +10,7 @@ import yaml
 
 from benchwatch.server.catalogue import SECTIONS
 from benchwatch.values.durations import Duration
-from tests.prometheus.programs import FOLDER, output, program
+from tests.support.programs import FOLDER, output, program
 
 RULE_FILES = sorted((FOLDER / "rules").glob("*.yml"))
 TEST_FILES = sorted((FOLDER / "tests").glob("*.yml"))

@@ -14,10 +14,8 @@ from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.tools.registry import TOOLS
+from tests.support.places import NOW, RECORDINGS, Place
 
-from ..conftest import NOW, RECORDINGS
-
-Place = Callable[..., Path]
 TEXT = (RECORDINGS / "pgbench" / "tpcb-15.18.err").read_bytes() + (
     RECORDINGS / "pgbench" / "tpcb-15.18.out"
 ).read_bytes()

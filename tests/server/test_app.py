@@ -10,8 +10,7 @@ import requests
 from benchwatch.metrics.exposition import CONTENT_TYPE, Part
 from benchwatch.server.app import accepts_gzip
 from benchwatch.server.webconfig import WebConfig
-
-from .serving import FakeBoard, served
+from tests.support.serving import FakeBoard, served
 
 
 def echo(parts: frozenset[Part]) -> str:

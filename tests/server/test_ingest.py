@@ -14,8 +14,8 @@ import requests
 
 from benchwatch.server.ingest import Pushes
 from benchwatch.settings.settings import PushSettings
-
-from .serving import FakeBoard, Served, eventually, served
+from tests.support.serving import FakeBoard, Served, served
+from tests.support.waiting import eventually
 
 
 def curl(url: str, *options: str) -> subprocess.Popen[bytes]:

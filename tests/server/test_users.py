@@ -11,8 +11,7 @@ import requests
 
 from benchwatch.server.users import TooManyChecks, Users
 from benchwatch.server.webconfig import WebConfig
-
-from .serving import FakeBoard, served
+from tests.support.serving import FakeBoard, served
 
 PASSWORD = "pä55 wörd:x"
 HASHES = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_experiments import experiment, only_runs_are_left
+from tests.support.experiments import experiment, only_runs_are_left
 
 JOBS = {
     "random-read-8k": "read",
