@@ -11,6 +11,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SYSTEM = ("tests/system/", "tests/torture/")
 """Folders of tests that start real servers, each its own."""
+ONE_BY_ONE = ("tests/system/test_demo.py", "tests/system/test_experiments.py")
+"""Files of those whose tests use what the machine has once: default ports, huge pages."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -28,18 +30,18 @@ def _seconds(item: pytest.Item) -> float:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `--dist loadgroup`: files stay together, as they share what they made; SYSTEM is spread by test."""
-    if config.getvalue("dist") != "loadgroup":
+    """With `--dist loadfile`: files stay together, as their tests share what they made; those of SYSTEM are spread."""
+    if config.getvalue("dist") != "loadfile":
         return None
-    from xdist.scheduler.loadgroup import LoadGroupScheduling  # of pytest-xdist, without which this is never called
+    from xdist.scheduler.loadfile import LoadFileScheduling  # there if this is called
 
-    class ByFile(LoadGroupScheduling):  # type: ignore[misc]
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            group = str(super()._split_scope(nodeid))
-            return nodeid.split("::")[0] if group == nodeid and not nodeid.startswith(SYSTEM) else group
+            is_spread = nodeid.startswith(SYSTEM) and not nodeid.startswith(ONE_BY_ONE)
+            return nodeid if is_spread else str(super()._split_scope(nodeid))
 
-    config.option.loadscopereorder = False
-    return ByFile(config, log)
+    config.option.loadscopereorder = False  # the order is that of collection
+    return Scheduling(config, log)
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from tests.support.grafana import FILES, Json, View, load, panels, targets
 
 from .conftest import EARLIER, EARLIER_FIO, SLOW, STUCK, Views
 
+pytestmark = [pytest.mark.system, pytest.mark.slow(24)]
+
 _NO_REQUESTS = "no request of that direction in the last seconds: no mean time either"
 _NO_ERRORS = "everything was understood"
 MAY_BE_EMPTY: dict[tuple[str, str], str] = {

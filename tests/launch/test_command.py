@@ -11,7 +11,7 @@ import pytest
 from benchwatch.cli import main
 from tests.support.launching import Launchpad
 from tests.support.serving import FakeBoard, served
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 WRITES_LOG = """
     for word; do case $word in --log-prefix=*) prefix=${word#*=};; esac; done
@@ -88,7 +88,9 @@ def test_streams_that_go_to_one_place_stay_in_order(place: Launchpad) -> None:
 def test_a_closed_stream_is_not_taken_for_the_record(place: Launchpad) -> None:
     place.tool("pgbench", "echo out; echo err >&2; exit 3")
     shell = ["sh", "-c", 'exec "$@" >&-', "-", *place.command("--name", "a", "--no-percentiles", "--", "pgbench", "-S")]
-    done = subprocess.run(shell, cwd=place.folder, env=place.environment, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        shell, cwd=place.folder, env=place.environment, capture_output=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 3
     assert (place.runs / "a/pgbench.out").read_bytes() == b"out\n"
     assert (place.runs / "a/pgbench.err").read_bytes() == b"err\n"
@@ -142,7 +144,7 @@ def test_the_log_is_linked_while_it_grows_and_kept_in_the_folder(place: Launchpa
     links = [path.readlink() for path in folder.glob("pgbench.[0-9]*")]
     assert {link.parts[:3] for link in links} == {("/", "dev", "shm")}
     (place.folder / "stop").touch()
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert not any(link.exists() or link.parent.exists() for link in links)
     number = int(out)
     assert (folder / f"pgbench.{number}").read_text() == "0 1 1000 0 1790000000 1\n"
@@ -218,7 +220,7 @@ def test_a_signal_reaches_the_benchmark_once_and_its_end_is_awaited(place: Launc
     eventually(lambda: (place.runs / "a-1/pgbench.err").exists(), "it is started")
     eventually(lambda: (place.runs / "a-1/pgbench.err").read_bytes() == b"READY\n", "it is ready")
     process.send_signal(number)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=PATIENCE)
     assert without_own(stderr) == f"READY\n{name}\n".encode()
     assert process.returncode == 3
     assert (place.record("a-1")["exit_code"], place.record("a-1")["signal"]) == (3, number.name)
@@ -273,7 +275,7 @@ def test_a_reader_that_takes_nothing_for_a_while_holds_up_no_run_and_gets_all_in
     process = place.start("--name", "a", "--repeat", "2", "--no-percentiles", "--", "pgbench")
     eventually((place.runs / "a-2/pgbench.yaml").exists, "the second run is started")
     eventually(lambda: place.record("a-2").get("exit_code") == 5, "and recorded")
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=PATIENCE)
     recorded = b"".join((place.runs / f"a-{number}/pgbench.out").read_bytes() for number in (1, 2))
     assert len(recorded) == 600_022
     assert (process.returncode, stdout == recorded, without_own(stderr) == recorded) == (5, True, True)
@@ -317,7 +319,7 @@ def test_a_reader_that_goes_away_does_not_end_the_benchmark(place: Launchpad) ->
     assert process.stdout and process.stderr
     process.stdout.close()
     process.stderr.close()
-    assert process.wait(30) == 5
+    assert process.wait(PATIENCE) == 5
     assert (place.runs / "a/pgbench.out").read_bytes() == b"1\n2\n3\n4\n5\n6\n"
 
 

@@ -12,10 +12,11 @@ import yaml
 
 from tests.support.ports import free_address
 from tests.support.programs import FOLDER, output, program
+from tests.support.waiting import PATIENCE
+
+pytestmark = pytest.mark.system
 
 CONFIG = FOLDER / "alertmanager.yml"
-PATIENCE = 30.0
-"""Seconds until an Alertmanager that does not get on is given up."""
 SETTLED = 0.5
 """Seconds after which it has inhibited what it will: it lists an alert before that silences others."""
 

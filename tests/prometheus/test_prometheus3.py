@@ -80,6 +80,7 @@ def test_configuration_and_rules_are_read_without_complaint(prometheus3: Path, t
     assert output(promtool, "check", "rules", "--lint=all", "--lint-fatal", *rules).count("SUCCESS") == len(rules)
 
 
+@pytest.mark.slow(10)
 @pytest.mark.parametrize("path", sorted((FOLDER / "tests").glob("*.yml")), ids=lambda path: path.stem)
 def test_rules_do_what_their_tests_expect(path: Path, prometheus3: Path) -> None:
     assert "SUCCESS" in output(prometheus3.with_name("promtool"), "test", "rules", path)

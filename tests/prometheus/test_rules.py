@@ -73,6 +73,7 @@ def test_rules_are_read_without_complaint() -> None:
     assert said.count("SUCCESS") == len(RULE_FILES)
 
 
+@pytest.mark.slow(10)
 @pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: path.stem)
 def test_rules_do_what_their_tests_expect(path: Path) -> None:
     assert "SUCCESS" in output(program("promtool"), "test", "rules", path)

@@ -15,6 +15,8 @@ from tests.support.places import RECORDINGS, Place
 from tests.support.programs import output, program
 from tests.support.servers import start_prometheus
 
+pytestmark = pytest.mark.system
+
 PROGRESS = RECORDINGS / "dashboards/pgbench-rate-retries-15.18/stderr"
 BEGIN, SECONDS = 1_795_168_000, 60
 

@@ -15,7 +15,7 @@ def command(name: str, folder: Path, **options: int) -> list[str]:
 
 def experiment(name: str, folder: Path, **options: int) -> str:
     """What it prints; fails the test unless it ends well."""
-    done = subprocess.run(command(name, folder, **options), capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command(name, folder, **options), capture_output=True, text=True, timeout=300, check=False)
     if "the kernel finds room for" in done.stderr or "this machine has none" in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stdout + done.stderr

@@ -16,6 +16,7 @@ from benchwatch.server.listen import serve
 from benchwatch.server.views import CvmView, WorkerView
 from benchwatch.server.webconfig import OPEN, WebConfig
 from tests.support.places import NOW
+from tests.support.waiting import PATIENCE
 
 
 @dataclass
@@ -108,17 +109,17 @@ def served(
 
     thread = threading.Thread(target=asyncio.run, args=(run(),))
     thread.start()
-    bound, loop, stop = started.result(10)
+    bound, loop, stop = started.result(PATIENCE)
 
     async def call(function: Callable[[], object]) -> object:
         return function()
 
     def on_loop(function: Callable[[], object]) -> object:
-        return asyncio.run_coroutine_threadsafe(call(function), loop).result(10)
+        return asyncio.run_coroutine_threadsafe(call(function), loop).result(PATIENCE)
 
     try:
         yield Served(board, pushes, scrapes, doors, bound, on_loop, address)
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive(), "the server does not stop"

@@ -73,6 +73,7 @@ class Both:
         return first, second
 
 
+@pytest.mark.slow(15)
 def test_backfilled_series_are_those_that_were_scraped(
     exporter: Exporter, processes: Processes, server: Database, tmp_path: Path
 ) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.experiments import command, experiment, only_runs_are_left
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 HUGE_PAGES = [Path(f"/sys/kernel/mm/hugepages/hugepages-{size}kB/nr_hugepages") for size in (2048, 1048576)]
 
 
+@pytest.mark.slow(10)
 def test_density_steps_up_the_number_of_databases_with_a_worker_each(tmp_path: Path) -> None:
     printed = experiment("density", tmp_path, databases=2, seconds=2, rate=100, scale=1)
     table = re.findall(r"^(density-\S+-(\d)) +(\d) +([\d.]+) +([\d.]+) +[\d.]+ +([\d.]+)%$", printed, re.MULTILINE)
@@ -35,10 +36,11 @@ def test_an_experiment_that_is_interrupted_leaves_nothing_behind(tmp_path: Path)
     ) as process:
         eventually(lambda: list(tmp_path.glob("runs/density-*/db1.err")), "a run is on")
         os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(PATIENCE) == 130
     assert only_runs_are_left(tmp_path)
 
 
+@pytest.mark.slow(30)
 @pytest.mark.skipif(
     not all(os.access(pages, os.W_OK) for pages in HUGE_PAGES), reason="only root can reserve huge pages of both sizes"
 )
@@ -55,6 +57,7 @@ def test_huge_pages_compares_three_kinds_and_gives_the_pages_back(tmp_path: Path
     assert only_runs_are_left(tmp_path)
 
 
+@pytest.mark.slow(25)
 @pytest.mark.skipif(
     os.geteuid() != 0
     or subprocess.run([shutil.which("losetup") or "false", "-f"], capture_output=True).returncode != 0,

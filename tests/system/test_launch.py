@@ -13,7 +13,7 @@ import yaml
 
 from demo_processes import Processes
 from tests.support.servers import Database, Exporter
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 DB1 = 'worker="db1"'
 
@@ -48,7 +48,7 @@ def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, serve
     process = start(tmp_path, "--name", "a", "--worker", "db1", "--label", "vm=pg1", *pgbench(server, 8))
     quantile = f'pgbench_latency_window_seconds{{{DB1},quantile="0.99"}}'
     eventually(lambda: quantile in exporter.page("a"), "percentiles are seen live")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     eventually(lambda: state(exporter, "a", "finished"), "it has finished")
     processed = re.search(rb"actually processed: (\d+)", out)
@@ -66,7 +66,7 @@ def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, serve
 
 def test_the_servers_settings_and_its_disks_are_recorded(server: Database, tmp_path: Path) -> None:
     process = start(tmp_path, "--name", "a", "--worker", "db1", *pgbench(server, 1))
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     parameters = record(tmp_path / "runs", "a")["parameters"]
     running = Path(f"/proc/{server.process.popen.pid}")
     assert parameters["port"] == str(server.postgres.port)
@@ -91,7 +91,7 @@ def test_a_question_that_takes_long_does_not_take_the_others_with_it(server: Dat
         (tmp_path / "script").write_text("select 1;\n")
         options = ("-n", "-t", "1", "-f", str(tmp_path / "script"))
         process = start(tmp_path, "--name", "a", "--worker", "db1", "--", *server.postgres.pgbench(*options))
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
     finally:
         holding.kill()
         holding.wait()
@@ -103,7 +103,7 @@ def test_a_question_that_takes_long_does_not_take_the_others_with_it(server: Dat
 
 def test_several_launchers_record_one_run(exporter: Exporter, server: Database, tmp_path: Path) -> None:
     started = [start(tmp_path, "--name", "many", "--worker", f"db{number}", *pgbench(server, 2)) for number in range(4)]
-    assert [process.communicate(timeout=60) and process.returncode for process in started] == [0, 0, 0, 0]
+    assert [process.communicate(timeout=PATIENCE) and process.returncode for process in started] == [0, 0, 0, 0]
     for number in range(4):
         worker = f'worker="db{number}"'
         eventually(lambda worker=worker: state(exporter, "many", "finished", worker), f"{worker} has finished")
@@ -118,7 +118,7 @@ def test_an_interrupted_fio_is_awaited_with_its_final_document(
     iops = f'fio_iops{{{DB1},job="job",op="read"}}'
     eventually(lambda: iops in exporter.page("a"), "fio is seen live")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128
     assert (record(exporter.runs, "a")["exit_code"], record(exporter.runs, "a")["signal"]) == (128, "SIGINT")
     documents = (exporter.runs / "a/db1.json").read_bytes() if output else out
@@ -138,7 +138,7 @@ def test_what_is_pushed_is_what_is_here(
     )
     quantile = f'pgbench_latency_window_seconds{{{DB1},quantile="0.99"}}'
     eventually(lambda: quantile in exporter.page("a"), "percentiles are seen live over there")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert b"not delivered" not in err
     here, there = (

@@ -19,7 +19,7 @@ import pytest
 from demo_processes import Processes
 from tests.support.places import RECORDINGS
 from tests.support.servers import Exporter, Page
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 PROGRESS = RECORDINGS / "pgbench/merged-appended-15.18.log"
 
@@ -160,7 +160,7 @@ def test_a_launcher_on_another_host_delivers_all_though_the_cable_is_pulled(
     second_host.plug("down")
     time.sleep(2)
     second_host.plug("up")
-    errors = launcher.communicate(timeout=60)[1]
+    errors = launcher.communicate(timeout=PATIENCE)[1]
     assert launcher.returncode == 0
     assert b"not delivered" not in errors
     for name in ("disk1.out", "disk1.err", "disk1.yaml"):

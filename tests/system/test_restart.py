@@ -2,11 +2,14 @@
 
 import time
 
+import pytest
+
 from demo_processes import Processes
 from tests.support.servers import Database, Exporter, start_pgbench
 from tests.support.waiting import eventually
 
 
+@pytest.mark.slow(20)
 def test_a_killed_exporter_comes_back_with_the_same_totals_and_state(
     exporter: Exporter, processes: Processes, server: Database
 ) -> None:

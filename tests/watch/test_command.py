@@ -25,6 +25,8 @@ from tests.support.waiting import eventually
 
 from .terminals import ENTER, LEAVE, SHOW_CURSOR, Terminal
 
+pytestmark = pytest.mark.system
+
 PROGRESS = (RECORDINGS / "pgbench" / "progress-timestamp-15.18.err").read_text()
 STALL = "progress: %.3f s, 0.0 tps, lat 0.000 ms stddev 0.000, 0 failed\n"
 RATES = (b"38.8k", b"42.6k", b"42.1k")
