@@ -119,7 +119,7 @@ def _notes(scene: Scene, drawn: bool) -> Iterator[str]:
             if worker.phase != "finished":
                 yield f"{name}: {worker.phase}{f': {worker.reason}' if worker.reason else ''}."
             if worker.by_file_time and run.length:
-                yield f"{name}: dated by when its files were last modified, nothing else tells."
+                yield f"{name}: no timestamps in the output; using file modification times."
             for sample in worker.final:
                 if sample.family.name == "fio_job_warning":
                     yield f"{name}: job {sample.labels[0]}: {sample.labels[1].replace('_', ' ')}."
