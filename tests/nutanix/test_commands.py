@@ -38,7 +38,7 @@ def test_check_says_in_words_what_is_understood(cvm: SimulatedCvm, capsys: pytes
         "Usable.",
     ):
         assert f"{line}\n" in text
-    assert "Not understood" not in text
+    assert "Not recognised" not in text
     assert cvm.requests == ["/", "/vdisk_stats?vdisk_id=31181823", "/oplog_flush_stats"]
 
 
