@@ -432,7 +432,7 @@ def test_the_log_has_one_line_for_each_change_of_condition(world: World, caplog:
         "cvm cvm-a: page main: http_status: HTTP status N",
         "cvm cvm-a: page main: truncated: ends after N of N bytes",
         "cvm cvm-a: page main: is well again",
-        "cvm cvm-a: page main, in part: unrecognised: N things not understood, see nutanix check",
+        "cvm cvm-a: page main, in part: unrecognised: N items not recognised: run benchwatch nutanix check",
     ]
 
 

@@ -154,8 +154,8 @@ def test_disks_of_a_run_that_only_its_files_date_are_in_doubt(url: str, place: P
     path = place("a/db1.err", lines.encode(), written=BEGIN + SECONDS)
     code, page = report(path.parent, url, tmp_path)
     assert code == 0
-    doubt = "a is dated by when its files were last modified, nothing else tells: "
-    doubt += "if they were copied since, these plots are of another time."
+    doubt = "a has no timestamps in its output and is dated by file modification times: "
+    doubt += "if the files were copied since, these plots show another time."
     assert page.text("p").count(doubt) == 2  # disks and vdisks
 
 

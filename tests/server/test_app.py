@@ -170,7 +170,7 @@ def test_a_method_that_cannot_be_used_is_refused_with_those_that_can(method: str
     with served() as server:
         answer = requests.request(method, server.url + path)
     assert (answer.status_code, answer.headers["Allow"]) == (405, allow)
-    assert answer.text == f"{method} cannot be done here; what can is {allow}.\n"
+    assert answer.text == f"Method not allowed: use {allow}, not {method}.\n"
 
 
 def test_a_failure_is_a_500_and_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -180,7 +180,7 @@ def test_a_failure_is_a_500_and_one_line_in_the_log(caplog: pytest.LogCaptureFix
     with caplog.at_level(logging.INFO), served(FakeBoard(rendered=fail)) as server:
         answer = requests.get(f"{server.url}/metrics")
         assert requests.get(f"{server.url}/-/healthy").status_code == 200
-    assert (answer.status_code, answer.text) == (500, "benchwatch failed here; its log says how.\n")
+    assert (answer.status_code, answer.text) == (500, "benchwatch failed to answer this request: see its log.\n")
     [record] = caplog.records
     assert record.name == "benchwatch.server"
     assert record.getMessage().startswith("GET /metrics failed: RuntimeError: no such thing (")

@@ -223,7 +223,7 @@ def test_what_is_not_http_is_refused_without_the_versions_of_programs_and_counte
         answer = raw(server.port, sent)
         assert server.metric('benchwatch_requests_refused_total{reason="malformed"}') == 1
     assert answer.startswith(b"HTTP/1.0 400 Bad Request\r\n")
-    assert answer.endswith(b"\r\n\r\nthe request cannot be read: expected HTTP/1.1\n")
+    assert answer.endswith(b"\r\n\r\ncannot read the request: expected HTTP/1.1\n")
     assert b"\r\nServer: benchwatch\r\n" in answer
     assert b"Python" not in answer
     assert b"aiohttp" not in answer
@@ -247,7 +247,8 @@ def test_a_path_of_a_host_that_is_not_known_is_refused_on_loopback() -> None:
         ):
             assert ask(host) == (
                 421,
-                f"this exporter is not known as {host!r}: use localhost or its address, or add the name to web.hosts\n",
+                f"this exporter does not answer to the name {host!r}: use localhost or its IP address, "
+                "or add the name to web.hosts\n",
             )
         assert server.metric('benchwatch_requests_refused_total{reason="host"}') == 6
         for host in (
@@ -272,7 +273,7 @@ def test_a_listener_on_a_network_takes_any_name_and_says_that_everybody_may_read
     [record] = caplog.records
     assert record.getMessage() == (
         f"everybody who can reach {NETWORK} port {server.port} can read all runs and push output: "
-        "--web.config.file with basic_auth_users lets in those with a password"
+        "to require a password, set basic_auth_users in --web.config.file"
     )
 
 

@@ -173,7 +173,7 @@ def test_one_password_too_many_at_a_time_is_429_with_a_sentence(monkeypatch: pyt
         assert server.metric('benchwatch_requests_refused_total{reason="password"}') == 4
     assert sorted(answer.status_code for answer in answers) == [401] * 4 + [429] * 4
     refused = next(answer for answer in answers if answer.status_code == 429)
-    assert refused.text == "too many passwords are being checked: try again in a second\n"
+    assert refused.text == "too many passwords are being checked at the moment: try again in a second\n"
     assert refused.headers["Retry-After"] == "1"
 
 
@@ -184,7 +184,7 @@ def test_every_page_asks_for_a_user(path: str) -> None:
             answer = requests.get(server.url + path, auth=auth)
             assert answer.status_code == 401
             assert answer.headers["WWW-Authenticate"] == 'Basic realm="benchwatch", charset="UTF-8"'
-            assert answer.text == "expected a user and password that are allowed here\n"
+            assert answer.text == "expected a user and password that have access\n"
         good = {"Authorization": basic("anna", PASSWORD)}
         assert requests.get(server.url + path, headers=good).status_code in (200, 404, 405)
 

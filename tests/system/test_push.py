@@ -113,7 +113,7 @@ def test_many_push_at_once_from_another_host_with_tee_and_curl(
     ]
     size = PROGRESS.stat().st_size
     for number, push in enumerate(pushes):
-        assert push.communicate()[0].decode() == f"{size} bytes taken for worker db{number} of run many\n"
+        assert push.communicate()[0].decode() == f"{size} bytes received for worker db{number} of run many\n"
         assert (reachable.runs / f"many/db{number}.push").read_bytes() == PROGRESS.read_bytes()
         assert (tmp_path / f"db{number}").read_bytes() == PROGRESS.read_bytes()
     eventually(lambda: reachable.text("live").count('benchwatch_run_state{run="many"') >= 30, "all are shown")
@@ -133,7 +133,7 @@ def test_a_push_that_breaks_off_can_go_on_under_its_name_but_not_beside_another(
     second = second_host.start(
         "curl", "-sS", "-w", "%{http_code}", "-d", "x", url, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
-    assert second.communicate()[0] == b"worker db1 of run broken is being pushed already: push under another name\n409"
+    assert second.communicate()[0] == b"worker db1 of run broken is already being pushed: use another worker name\n409"
     first.send_signal(signal.SIGKILL)
     first.wait()
     first.stdin.close()
