@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
-from mmap import ACCESS_READ, mmap
+from mmap import ACCESS_READ, MADV_DONTNEED, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +36,8 @@ from ..tools.api import Bins, Moment, Parser
 from ..values.errors import ConfigError
 
 _LOG_HEAD = 1 << 16
+_HELD = 1 << 24
+"""How much of a file is read before its memory is released, bytes."""
 _STEP = 1.0
 """Seconds."""
 _SOON = 300.0
@@ -61,7 +63,7 @@ class Recording(Stream):
     def restart(self) -> None:
         """Read from the start again."""
         super().restart()
-        self._position = 0
+        self._position = self._released = 0
         if self._gather is not None:
             self.bins = self._gather(lambda begin, end: self.data[begin:end])
             self.parser = _Gathering(self.parser, self.bins)
@@ -75,7 +77,15 @@ class Recording(Stream):
         """What has been written since the last call; it is not older than that."""
         data = self.data[self._position : self.until]
         self._position = max(self._position, self.until)
+        if self._position - self._released > _HELD:
+            self.release()
         return data, math.inf if self.modified is None else self.modified
+
+    def release(self) -> None:
+        """Let the system take back the memory of what was read of a file; it can be read again."""
+        self._released = self._position
+        if isinstance(self.data, mmap):
+            self.data.madvise(MADV_DONTNEED)
 
     def begun(self, recorded: float | None) -> tuple[float | None, bool]:
         """As of the files, or as it is known when it is played."""
@@ -240,6 +250,7 @@ class Replay:
         else:
             found = list(plan.prefix.moments(plan.tool, plan.kind, recording.data[:]))
         start = self._start if any(moment.elapsed for moment in found) else 0.0
+        recording.release()
         times = accumulate((moment.time + start * moment.elapsed for moment in found), max)
         return [Moment(moment.offset, time) for moment, time in zip(found, times, strict=True)]
 
