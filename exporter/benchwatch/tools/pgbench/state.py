@@ -29,9 +29,9 @@ from ...metrics.buckets import Buckets
 from ...metrics.exposition import Family, Sample
 from ...metrics.limits import DEFAULT, Limits
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
+from ..beginning import PUNCTUAL, SLOW, beginning
 from . import metrics
 from .aggregate import Interval
-from .beginning import PUNCTUAL, SLOW, beginning
 from .course import Course
 from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
 from .log import TransactionLog

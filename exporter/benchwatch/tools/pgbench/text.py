@@ -16,8 +16,8 @@ from copy import deepcopy
 from typing import NamedTuple
 
 from ..api import Begin, Misread
+from ..lines import LIMIT, Overlong, WholeLines
 from .initialisation import Generated, Initialisation, InitialisationStep, Initialised, initialisation
-from .lines import LIMIT, Overlong, WholeLines
 from .messages import ClientAborted, Failure, Ignored, Message, RunAborted, VacuumStarted, known, message, server_error
 from .progress import PROGRESS, PROGRESS_START, Progress, progress
 from .summary import REPORT_START, Complete, Entry, Figure, Parameter, ReportReader, Statement

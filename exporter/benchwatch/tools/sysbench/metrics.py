@@ -5,97 +5,58 @@ have events, `fileio` and `memory` have bytes. Labels: `op` is read, write or ot
 empty for memory), read, write or sync (fileio's results).
 """
 
+from typing import NamedTuple
+
 from ...metrics.exposition import Family
 
-_LINE = "of the last line, which covers the interval since the line before"
-_REPORT = "the final report"
+
+def _live(name: str, text: str, *labels: str) -> Family:
+    help_ = f"{text}, of the last line, which covers the interval since the line before."
+    return Family(f"sysbench_{name}", "gauge", help_, labels)
 
 
-def _runs(name: str, text: str, *labels: str) -> Family:
-    return Family(name, "gauge", text, labels, "runs")
+def _total(name: str, text: str, *labels: str) -> Family:
+    help_ = f"{text} since the start: summed up from the lines, never ahead of the truth; settled by the final report."
+    return Family(f"sysbench_{name}_total", "counter", help_, labels)
 
 
-TPS = Family("sysbench_tps", "gauge", f"Transactions (events of a database test) per second: tps {_LINE}.")
-EVENTS = Family("sysbench_events_per_second", "gauge", f"Events per second of a test without a database: eps {_LINE}.")
-QUERIES = Family("sysbench_queries_per_second", "gauge", f"Statements per second by kind: r/w/o {_LINE}.", ("op",))
-BANDWIDTH = Family(
-    "sysbench_bandwidth_bytes_per_second",
-    "gauge",
-    f"Bytes read and written a second by fileio, or moved by memory (op empty): {_LINE}.",
-    ("op",),
-)
-FSYNCS = Family("sysbench_fsyncs_per_second", "gauge", f"Calls of fsync a second by fileio: {_LINE}.")
-LATENCY_WINDOW = Family(
-    "sysbench_latency_window_seconds",
-    "gauge",
-    "The percentile that --percentile chose, of the events that ended in the interval of the last line, seconds, in "
-    "bins 1.8 % wide; with --rate the wait in the queue counts. Absent where none ended.",
-    ("quantile",),
-)
-THREADS = Family("sysbench_threads", "gauge", f"Threads at work: thds {_LINE}.")
-QUEUE = Family(
-    "sysbench_queue_length", "gauge", "Events that wait for a thread (--rate): queue length of the last such line."
-)
-TRANSACTIONS_TOTAL = Family(
-    "sysbench_transactions_total",
-    "counter",
-    "Transactions since the start: summed up from tps, never ahead of the truth, and settled by the final report.",
-)
-EVENTS_TOTAL = Family(
-    "sysbench_events_total",
-    "counter",
-    "Events of a test without a database since the start: summed up from eps, and settled by the final report.",
-)
-QUERIES_TOTAL = Family(
-    "sysbench_queries_total",
-    "counter",
-    "Statements since the start by kind: summed up from r/w/o, and settled by the final report.",
-    ("op",),
-)
-BYTES_TOTAL = Family(
-    "sysbench_bytes_total",
-    "counter",
-    "Bytes since the start of fileio and memory: summed up from the lines' rates, and settled by the final report.",
-    ("op",),
-)
-ERRORS_TOTAL = Family(
-    "sysbench_errors_total",
-    "counter",
-    "Errors that were ignored and the event tried again (deadlock, serialization): summed up from err/s, and settled "
-    "by the final report.",
-)
-RECONNECTS_TOTAL = Family(
-    "sysbench_reconnects_total", "counter", "Reconnects: summed up from reconn/s, and settled by the final report."
-)
-RESULT_TPS = _runs("sysbench_result_tps", f"Transactions per second of the run: {_REPORT}.")
-RESULT_EVENTS_RATE = _runs(
-    "sysbench_result_events_per_second",
-    f"Events per second of a test without a database, of the run: total number of events by total time of {_REPORT}.",
-)
-RESULT_BANDWIDTH = _runs(
-    "sysbench_result_bandwidth_bytes_per_second", f"Bytes per second of the run: Throughput of {_REPORT}.", "op"
-)
-RESULT_IOPS = _runs("sysbench_result_iops", f"fileio's operations per second of the run: {_REPORT}.", "op")
-RESULT_LATENCY_AVERAGE = _runs(
-    "sysbench_result_latency_average_seconds", f"Mean latency of the run, seconds: avg of {_REPORT}."
-)
-RESULT_LATENCY_MIN = _runs(
-    "sysbench_result_latency_min_seconds", f"Lowest latency of the run, seconds: min of {_REPORT}."
-)
-RESULT_LATENCY_MAX = _runs(
-    "sysbench_result_latency_max_seconds", f"Highest latency of the run, seconds: max of {_REPORT}."
-)
-RESULT_LATENCY = _runs(
-    "sysbench_result_latency_seconds",
-    f"The percentile that --percentile chose, of the run, seconds, in bins 1.8 % wide: {_REPORT}.",
+def _result(name: str, text: str, *labels: str) -> Family:
+    return Family(f"sysbench_result_{name}", "gauge", f"{text}, of the whole run: the final report.", labels, "runs")
+
+
+TPS = _live("tps", "Transactions (events of a database test) per second: tps")
+EVENTS = _live("events_per_second", "Events per second of a test without a database: eps")
+QUERIES = _live("queries_per_second", "Statements per second by kind: r/w/o", "op")
+BANDWIDTH = _live("bandwidth_bytes_per_second", "Bytes per second of fileio (reads, writes) and memory", "op")
+FSYNCS = _live("fsyncs_per_second", "fsync calls per second of fileio")
+LATENCY_WINDOW = _live(
+    "latency_window_seconds",
+    "The percentile chosen by --percentile, of the events that ended in the interval, seconds, in bins 1.8 % wide; "
+    "with --rate from when they were due; absent if none ended",
     "quantile",
 )
-RESULT_TRANSACTIONS = _runs(
-    "sysbench_result_transactions", f"Events of the run (transactions of a database): {_REPORT}."
+THREADS = _live("threads", "Threads at work: thds")
+QUEUE = _live("queue_length", "Events that wait for a thread (--rate): queue length")
+TRANSACTIONS_TOTAL = _total("transactions", "Transactions (events of a database test)")
+EVENTS_TOTAL = _total("events", "Events of a test without a database")
+QUERIES_TOTAL = _total("queries", "Statements by kind", "op")
+BYTES_TOTAL = _total("bytes", "Bytes of fileio and memory", "op")
+ERRORS_TOTAL = _total("errors", "Ignored errors, after which the event is tried again (deadlock, serialization),")
+RECONNECTS_TOTAL = _total("reconnects", "Reconnects")
+RESULT_TPS = _result("tps", "Transactions per second")
+RESULT_EVENTS = _result("events_per_second", "Events per second of a test without a database: events by total time")
+RESULT_BANDWIDTH = _result("bandwidth_bytes_per_second", "Bytes per second of fileio and memory: Throughput", "op")
+RESULT_IOPS = _result("iops", "Operations per second of fileio", "op")
+RESULT_LATENCY_AVERAGE = _result("latency_average_seconds", "Mean latency, seconds: sum by events")
+RESULT_LATENCY_MIN = _result("latency_min_seconds", "Lowest latency, seconds; absent below 5 µs: min")
+RESULT_LATENCY_MAX = _result("latency_max_seconds", "Highest latency, seconds: max")
+RESULT_LATENCY = _result(
+    "latency_seconds",
+    "The percentile chosen by --percentile, seconds, in bins 1.8 % wide; absent with --report-checkpoints",
+    "quantile",
 )
-RESULT_UNFINISHED = _runs(
-    "sysbench_result_unfinished_transactions", f"Transactions cut off by --forced-shutdown: {_REPORT}."
-)
+RESULT_TRANSACTIONS = _result("transactions", "Events (transactions of a database, operations of fileio)")
+RESULT_UNFINISHED = _result("unfinished_transactions", "Transactions cut off by --forced-shutdown")
 LATENCY = Family(
     "sysbench_latency_seconds",
     "histogram",
@@ -103,6 +64,35 @@ LATENCY = Family(
     "--histogram=on.",
     part="runs",
 )
-
 FAMILIES = tuple(value for value in list(globals().values()) if isinstance(value, Family))
 """All of them, in this order."""
+
+
+class Shown(NamedTuple):
+    """Where a number is shown."""
+
+    live: Family | None = None
+    """Its rate in the last interval."""
+    total: Family | None = None
+    result: Family | None = None
+    labels: tuple[str, ...] = ()
+
+
+NUMBERS = {
+    "transactions": Shown(TPS, TRANSACTIONS_TOTAL),
+    "events": Shown(EVENTS, EVENTS_TOTAL),
+    **{f"queries_{op}": Shown(QUERIES, QUERIES_TOTAL, None, (op,)) for op in ("read", "write", "other")},
+    **{f"bytes_{op}": Shown(BANDWIDTH, BYTES_TOTAL, RESULT_BANDWIDTH, (op,)) for op in ("read", "write", "")},
+    "fsyncs": Shown(FSYNCS),
+    "errors": Shown(None, ERRORS_TOTAL),
+    "reconnects": Shown(None, RECONNECTS_TOTAL),
+    "tps": Shown(result=RESULT_TPS),
+    "eps": Shown(result=RESULT_EVENTS),
+    **{f"iops_{op}": Shown(result=RESULT_IOPS, labels=(op,)) for op in ("read", "write", "sync")},
+    "latency_average": Shown(result=RESULT_LATENCY_AVERAGE),
+    "latency_min": Shown(result=RESULT_LATENCY_MIN),
+    "latency_max": Shown(result=RESULT_LATENCY_MAX),
+    "operations": Shown(result=RESULT_TRANSACTIONS),
+    "unfinished": Shown(result=RESULT_UNFINISHED),
+}
+"""By the names that `reports` and `summary` give them; those of a whole run are in `Results.figures`."""

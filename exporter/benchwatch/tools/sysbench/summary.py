@@ -1,4 +1,4 @@
-"""The report that sysbench prints at the end (and, of what was done so far, at each --report-checkpoints).
+"""The report that sysbench prints at the end (1.0 - 1.0.20).
 
     SQL statistics:                                     General statistics:
         queries performed:                                  total time:                          5.0453s
@@ -15,69 +15,47 @@
     Throughput:
         read, MiB/s:                  642.96
 
-The last line is that of the threads' execution time. `--histogram=on` prints, before all that, the bins that are not
-empty, `value |**** count`; the value, milliseconds, is the middle of a bin whose edges are value / 1.00904 and value *
-1.00904. Instead of the percentile stands `percentile stats: disabled` with --percentile=0.
+Only `total time` is of the whole run: with --report-checkpoints there is a report at each of them and at the end, and
+all else in it is of what was done since the one before. An interval's line may stand in the middle of it.
 
-The main branch ("1.1") prints `Throughput:` with `events/s (eps):` and `time elapsed:` in place of General statistics.
+`--histogram=on` prints, before all that, the bins that are not empty, `value |**** count`; the value, milliseconds, is
+the middle of a bin whose edges are value / 1.00904 and value * 1.00904. With --percentile=0 the percentile is
+`disabled`. The main branch ("1.1") prints `events/s (eps):` and `time elapsed:` in place of General statistics.
 """
 
 import re
-from collections.abc import Mapping
 from typing import NamedTuple
 
-from .reports import MIB, quantile_label
+from .reports import MIB, factor, quantile_label
 
 _EDGE = 1.00904
-
-_BIN = re.compile(r" *(\d{1,9}\.\d{3}) \|\**\s+(\d{1,18})")
 _FIGURE = re.compile(
-    r" +(?P<name>[a-zA-Z0-9][a-zA-Z0-9/, ()]*?):\s+(?P<value>\d{1,18}(?:\.\d{1,9})?)s?(?:\s+\((?P<rate>\d{1,15}\.\d\d) per sec\.\))?"
+    r" +(?P<name>\w[\w/, ()]*?):\s+(?P<value>\d{1,18}(?:\.\d{1,9})?)"
+    r"(?:/[\d.]+|s?(?:\s+\((?P<rate>\d{1,15}\.\d\d) per sec\.\))?)$"
 )
+_BIN = re.compile(r" *(\d{1,9}\.\d{3}) \|\**\s+(\d{1,18})$")
 _PERCENTILE = re.compile(r"(\d{1,3})(?:st|nd|rd|th) percentile")
-_MEMORY = re.compile(r"Total operations: (\d{1,18}) \((\d{1,15}\.\d\d) per second\)")
-_TRANSFERRED = re.compile(r"(\d{1,15}\.\d\d) MiB transferred \((\d{1,15}\.\d\d) MiB/sec\)")
-_UNFINISHED = re.compile(r"Number of unfinished transactions on forced shutdown: (\d{1,12})")
-
-HEADINGS = frozenset(
-    {
-        "SQL statistics:",
-        "queries performed:",
-        "General statistics:",
-        "Latency (ms):",
-        "Threads fairness:",
-        "File operations:",
-        "Throughput:",
-        "Latency histogram (values are in milliseconds)",
-    }
+_UNFINISHED = re.compile(r"Number of unfinished transactions on forced shutdown: (\d{1,12})$")
+_TRANSFERRED = re.compile(r"\d+\.\d\d MiB transferred \((\d{1,15}\.\d\d) MiB/sec\)$")
+_WORDS = re.compile(
+    r"(?:SQL|General) statistics:|Latency \(ms\):|Threads fairness:|File operations:|Throughput:|queries performed:|"
+    r"Latency histogram \(|value  ---|percentile stats:|Total operations: "
 )
-_SECONDS = frozenset({"total time", "time elapsed"})
-_MILLISECONDS: Mapping[str, str] = {
-    "min": "latency_min",
-    "avg": "latency_average",
-    "max": "latency_max",
-    "sum": "latency_sum",
+LAST = re.compile(r" +execution time \(avg/stddev\):\s+\d+\.\d{4}/\d+\.\d\d")
+"""The report's last line."""
+_NAMES = {
+    **{"read": "queries_read", "write": "queries_write", "other": "queries_other", "transactions": "transactions"},
+    **{"ignored errors": "errors", "reconnects": "reconnects", "total number of events": "events"},
+    **{"min": "latency_min", "max": "latency_max", "sum": "latency_sum"},
+    **{"reads/s": "iops_read", "writes/s": "iops_write", "fsyncs/s": "iops_sync"},
+    **{"read, MiB/s": "bytes_read", "written, MiB/s": "bytes_write", "total time": "time", "time elapsed": "time"},
 }
-_COUNTS: Mapping[str, str] = {
-    "read": "queries_read",
-    "write": "queries_write",
-    "other": "queries_other",
-    "transactions": "transactions",
-    "ignored errors": "errors",
-    "reconnects": "reconnects",
-    "total number of events": "events",
-    "reads/s": "iops_read",
-    "writes/s": "iops_write",
-    "fsyncs/s": "iops_sync",
-    "events/s (eps)": "eps",
-}
-_MIB: Mapping[str, str] = {"read, MiB/s": "bandwidth_read", "written, MiB/s": "bandwidth_write"}
-_KNOWN = frozenset({"total", "queries", "events (avg/stddev)"})
-_LAST = "execution time (avg/stddev)"
+_ELSEWHERE = frozenset({"avg", "total", "queries", "events (avg/stddev)", "events/s (eps)"})
+"""What follows from the others, or is of no use."""
 
 
 class Figure(NamedTuple):
-    """One number of the report, in base units; a percentile is `latency_quantile` with its label."""
+    """One number of the report, in base units, counted or (iops, bytes, tps) a second; `quantile` of a percentile."""
 
     name: str
     value: float
@@ -85,48 +63,29 @@ class Figure(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """One bin of the histogram."""
+    """One bin of the histogram: its upper edge, seconds, and what is in it."""
 
     upper: float
-    """Its upper edge, seconds."""
-    count: int
+    number: int
 
 
-class Complete(NamedTuple):
-    """The report's last line."""
-
-
-Entry = Figure | Bin | Complete
+Entry = Figure | Bin
 
 
 def entries(line: str) -> list[Entry] | None:
     """What a line of the report says, nothing if it only belongs to it; None if it is no such line."""
-    if line.strip() in HEADINGS or line.strip().startswith(("value  ---", "percentile stats:")):
-        return []
-    if match := _BIN.fullmatch(line):
+    if match := _BIN.match(line):
         return [Bin(float(match[1]) * _EDGE / 1000, int(match[2]))]
-    if match := _MEMORY.match(line):
-        return [Figure("eps", float(match[2]))]
     if match := _TRANSFERRED.match(line):
-        return [Figure("bandwidth", float(match[2]) * MIB)]
+        return [Figure("bytes_", float(match[1]) * MIB)]
     if match := _UNFINISHED.match(line):
         return [Figure("unfinished", float(match[1]))]
-    match = _FIGURE.match(line)
-    return None if match is None else _entry(match["name"], float(match["value"]), match["rate"])
-
-
-def _entry(name: str, value: float, rate: str | None) -> list[Entry] | None:
-    if name in _SECONDS:
-        return [Figure("length", value)]
-    if name in _MILLISECONDS:
-        return [Figure(_MILLISECONDS[name], value / 1000)]
-    if percentile := _PERCENTILE.fullmatch(name):
-        return [Figure("latency_quantile", value / 1000, quantile_label(int(percentile[1])))]
-    if name in _MIB:
-        return [Figure(_MIB[name], value * MIB)]
-    if name in _COUNTS:
-        found: list[Entry] = [Figure(_COUNTS[name], value)]
-        return [*found, Figure("tps", float(rate))] if name == "transactions" and rate else found
-    if name == _LAST:
-        return [Complete()]
-    return [] if name in _KNOWN else None
+    if match := _FIGURE.match(line):
+        label, value = match["name"], float(match["value"])
+        if percentile := _PERCENTILE.match(label):
+            return [Figure("latency", value / 1000, quantile_label(int(percentile[1])))]
+        if name := _NAMES.get(label):
+            rate = [Figure("tps", float(match["rate"]))] if name == "transactions" and match["rate"] else []
+            return [Figure(name, value / 1000 if name.startswith("latency") else value * factor(name)), *rate]
+        return [] if label in _ELSEWHERE else None
+    return [] if _WORDS.match(line.strip()) else None

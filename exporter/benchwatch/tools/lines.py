@@ -1,6 +1,6 @@
 """Whole lines out of arbitrary chunks, with a bound on memory.
 
-NUL bytes are left out: a log that was truncated while pgbench held it open begins with a hole of them.
+NUL bytes are left out: a file that was truncated while a benchmark held it open begins with a hole of them.
 """
 
 from collections.abc import Iterator

@@ -4,8 +4,8 @@ A line that says `5.0 s` is written when the run is 5 s old. So the run began
 
 - at the last write of the file less those seconds, if that line is the last thing in it. It is exact to the rounding of
   the line; but text that follows later, an error say, moves it.
-- about when the file was made: the shell does so and starts pgbench, which connects and perhaps vacuums before it
-  counts. Nothing moves that; but a file that was written anew in place, or copied, was made at another time.
+- about when the file was made: the shell does so and starts the benchmark, which connects and perhaps vacuums before
+  it counts. Nothing moves that; but a file that was written anew in place, or copied, was made at another time.
 
 Neither is kept from one reader to another, so every reader has to choose alike, from the file as it is: the making
 where the two agree to within PUNCTUAL seconds (but not for the report, after which nothing moves), else the last write
@@ -16,19 +16,20 @@ A `start` in the run's record stands for the making of the file, and is believed
 text, or more than SLOW seconds later, as in a copy.
 """
 
-from ..api import Written
+from .api import Written
 
 PUNCTUAL = 1.0
 SILENT = 10.0
 SLOW = 60.0
-_ROUNDING = 0.1
-"""Seconds: twice the rounding of the seconds in a line."""
+ROUNDING = 0.1
+"""Seconds: twice the rounding of the seconds in a line of pgbench."""
 
 
-def beginning(elapsed: float, times: Written, tolerance: float, interval: float) -> float:
+def beginning(elapsed: float, times: Written, tolerance: float, interval: float, rounding: float = ROUNDING) -> float:
     """When the run began, Unix seconds: `elapsed` seconds before a line, in a stream that was last written like that.
 
-    `tolerance`: by how much the two may differ, seconds; `interval`: the time between the run's reports, seconds.
+    `tolerance`: by how much the two may differ, seconds; `interval`: the time between the run's reports, seconds;
+    `rounding`: twice that of `elapsed`, seconds.
     """
     latest = times.last - elapsed
     if times.begun is None:
@@ -37,4 +38,4 @@ def beginning(elapsed: float, times: Written, tolerance: float, interval: float)
     if times.recorded:
         return latest if tolerance < late <= SLOW and not times.undated else times.begun
     longest = SILENT * max(1.0, interval) if times.undated else tolerance
-    return times.begun if -_ROUNDING <= late <= longest else latest
+    return times.begun if -rounding <= late <= longest else latest
