@@ -1,14 +1,6 @@
 from benchwatch.runs.layout import WatchedFile, group_name, plan, worker_name
-
-
-class ToolFake:
-    def __init__(self, name: str, log_prefix: str = "") -> None:
-        self.name = name
-        self.log_prefix = log_prefix
-
-
-PGBENCH = ToolFake("pgbench", "pgbench_log")
-FIO = ToolFake("fio")
+from benchwatch.tools.fio import FIO
+from benchwatch.tools.pgbench import PGBENCH
 
 
 def workers(*names: str, modified: dict[str, float] | None = None) -> dict[str, list[list[str]]]:

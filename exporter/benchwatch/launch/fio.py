@@ -248,4 +248,4 @@ def final_figures(path: Path, warmup: float | None = None) -> str:
 def _in_words(iops: float, mean: float | None, p99: float | None) -> str:
     latencies = {"mean": mean, "99th percentile": p99}
     known = [f"{name} latency {value * 1e3:.3f} ms" for name, value in latencies.items() if value is not None]
-    return ", ".join([f"{iops:,.0f} {FIO.throughput_unit}", *known])
+    return ", ".join([f"{iops:,.0f} {FIO.unit}", *known])

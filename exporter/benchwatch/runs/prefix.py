@@ -88,7 +88,7 @@ def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] 
         prefix = Prefix(shape, example, coloured)
         plain = prefix.plain(head)
         for tool in tools:
-            if (kind := tool.recognise(plain)) and not kind.startswith("log"):
+            if (kind := tool.recognise(plain)) and not tool.kinds[kind].is_log:
                 return tool, kind, prefix
     return None
 

@@ -143,7 +143,7 @@ def _view(worker: Worker) -> WorkerView:
         state=worker.phase,
         reason=worker.reason,
         notes=worker.notes,
-        throughput_unit=worker.tool.throughput_unit,
+        throughput_unit=worker.tool.unit,
         throughput=figures.throughput,
         latency=figures.latency,
         p99=figures.p99,
