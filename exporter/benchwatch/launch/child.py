@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from ..values.errors import ConfigError
+from ..values.errors import UserError
 
 _PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2})
 _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
@@ -50,7 +50,7 @@ def signals_held() -> Iterator[None]:
 
 
 def start(command: Sequence[str], stdout: int, stderr: int) -> int:
-    """Start it, while signals are held; its process id. Raises ConfigError if it cannot be started."""
+    """Start it, while signals are held; its process id. Raises UserError if it cannot be started."""
     hangup = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         return os.posix_spawnp(
@@ -62,7 +62,7 @@ def start(command: Sequence[str], stdout: int, stderr: int) -> int:
             setsigdef=_IGNORED_BY_PYTHON,
         )
     except OSError as error:
-        raise ConfigError(f"{command[0]} cannot be started: {error.strerror}") from error
+        raise UserError(f"{command[0]} cannot be started: {error.strerror}") from error
     finally:
         signal.signal(signal.SIGHUP, hangup)
 

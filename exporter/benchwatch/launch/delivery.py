@@ -13,7 +13,7 @@ import requests
 
 from ..runs.append import LARGEST_PIECE, STREAM
 from ..settings.record import SUFFIX
-from ..values.errors import ConfigError
+from ..values.errors import UserError
 from .child import leave_signals
 from .record import Record
 
@@ -38,7 +38,7 @@ class Delivery:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             shown = "" if "@" in url else f", got {url!r}"
-            raise ConfigError(f"--push: expected http(s)://host:port of an exporter{shown}")
+            raise UserError(f"--push: expected http(s)://host:port of an exporter{shown}")
         self._place = f"{url.rstrip('/')}/ingest/{record.run}/{record.worker}"
         self._shown = parts.netloc.rpartition("@")[2]
         self._record = record
@@ -55,16 +55,16 @@ class Delivery:
     def start(self) -> str:
         """Send the record and go on in the background; a sentence if the exporter cannot be reached now.
 
-        Raises ConfigError when it can be, and does not take it.
+        Raises UserError when it can be, and does not take it.
         """
         try:
             self._send_record()
         except requests.exceptions.SSLError as error:
-            raise ConfigError(f"--push: {self._shown}: {_why(error)}; nothing was started") from None
+            raise UserError(f"--push: {self._shown}: {_why(error)}; nothing was started") from None
         except requests.RequestException as error:
             self._trouble = _why(error)
         except _Refused as refusal:
-            raise ConfigError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
+            raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
         self._thread.start()
         return f"{self._shown} cannot be reached now ({self._trouble}): it is tried again" if self._trouble else ""
 

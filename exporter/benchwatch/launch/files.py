@@ -1,8 +1,8 @@
 """Files that the benchmark itself writes: made part of the run's folder while they grow, and kept there afterwards.
 
-pgbench's transaction log goes to memory (/dev/shm) where there is room, and fio's --output to where its user wants it:
-the run's folder then has links to them. At the end the links to what would not stay are replaced by the files, which
-are on disk before another run begins.
+A log that the launcher asks for goes to memory (/dev/shm) where there is room; an output file and a log that the user
+asks for stay where the user wants them. The run's folder has links to all of them. At the end the links to what would
+not stay are replaced by the files, which are on disk before another run begins.
 """
 
 import glob
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\.(\d+)(?:\.\d+)?")
 
 
 class LogPlace(NamedTuple):
-    """Where the transaction log goes."""
+    """Where the benchmark's log goes."""
 
     folder: Path
     room: float
@@ -57,17 +57,18 @@ class OwnFiles:
         self._record = record
         self._host = host
         self._log: Path | None = None
+        self._log_name = ""
         self._memory: Path | None = None
         self._output: Path | None = None
         self._output_before: tuple[int, ...] = ()
         self._found: dict[Path, Path] = {}
 
-    def expect_log(self, prefix: Path, memory: Path | None = None) -> None:
-        """A transaction log, and the folder in memory that holds it alone, if one does."""
-        self._log, self._memory = prefix.absolute(), memory
+    def expect_log(self, prefix: Path, memory: Path | None = None, name: str = "log") -> None:
+        """A log, the folder in memory that holds it alone, if one does, and its name for people."""
+        self._log, self._memory, self._log_name = prefix.absolute(), memory, name
 
     def expect_output(self, path: Path) -> None:
-        """The file of fio's --output."""
+        """The file that the benchmark writes its output to."""
         self._output = path.absolute()
         self._output_before = _written(self._output)
 
@@ -88,10 +89,10 @@ class OwnFiles:
             link.symlink_to(file)
 
     def missing(self) -> str:
-        """A sentence if there should be a transaction log, and none was found."""
+        """A sentence if there should be a log, and none was found."""
         if not self._log or self._found:
             return ""
-        return f"the transaction log {self._log}.* was not found: no percentiles"
+        return f"the {self._log_name} {self._log}.* was not found: no percentiles"
 
     def keep(self) -> str:
         """Have the files themselves where links to memory, or to a file that is written anew, were; what went wrong."""

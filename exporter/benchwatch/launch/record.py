@@ -12,7 +12,7 @@ import yaml
 
 from ..settings.record import SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
-from ..values.errors import ConfigError
+from ..values.errors import UserError
 
 _SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
 
@@ -36,27 +36,27 @@ class Record:
         return self.folder / f"{self.worker}.{suffix}"
 
     def check_is_new(self) -> None:
-        """Raises ConfigError if there is something of this worker already."""
+        """Raises UserError if there is something of this worker already."""
         if self.folder.exists() and not self.folder.is_dir():
-            raise ConfigError(f"{self.folder} is there already, and no folder: choose another --name")
+            raise UserError(f"{self.folder} is there already, and no folder: choose another --name")
         files = self.folder.glob(f"{self.worker}.*") if self.folder.is_dir() else ()
         taken = sorted(file.name for file in files if _SUFFIX.fullmatch(file.name, len(self.worker)))
         if taken:
-            raise ConfigError(
+            raise UserError(
                 f"{self.folder / taken[0]} is there already: choose another --name or --worker, or remove the files of"
                 f" worker {self.worker} in {self.folder}"
             )
 
     def create(self) -> None:
-        """Take the name. Raises ConfigError if it is taken, or the folder cannot be written to."""
+        """Take the name. Raises UserError if it is taken, or the folder cannot be written to."""
         self.check_is_new()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self.path.open("x").close()
         except FileExistsError:
-            raise ConfigError(f"{self.path} is there already: choose another --name or --worker") from None
+            raise UserError(f"{self.path} is there already: choose another --name or --worker") from None
         except OSError as error:
-            raise ConfigError(f"{self.folder} cannot be written to: {error.strerror}; nothing was started") from error
+            raise UserError(f"{self.folder} cannot be written to: {error.strerror}; nothing was started") from error
 
     def write(self, **content: Any) -> None:
         """Add to the content, and put all of it into the file at once. Raises OSError."""
@@ -72,7 +72,7 @@ class Record:
             raise
 
     def check(self) -> None:
-        """Raises ConfigError if the exporter would not take it."""
+        """Raises UserError if the exporter would not take it."""
         load_runfile(self.path, RunsSettings())
 
     def remove(self) -> None:

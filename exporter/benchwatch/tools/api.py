@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
 from ..metrics.limits import DEFAULT, Limits
+from .launcher import Launcher
 from .roles import Roles
 
 Outcome = Literal["", "finished", "failed"]
@@ -227,6 +228,8 @@ class Tool:
     """Which options make it report while it runs: `-P 1 and -l give reports`."""
     example: str = ""
     """A command that reports, without its output: `pgbench -P 1 -T 600 mydb`."""
+    launcher: Launcher | None = None
+    """What `benchwatch run` knows of its command line; None: the tool is started without added flags."""
 
     @property
     def unit(self) -> str:

@@ -5,3 +5,9 @@ from .fio import FIO
 from .pgbench import PGBENCH
 
 TOOLS: tuple[Tool, ...] = (PGBENCH, FIO)
+
+
+def tool_names() -> str:
+    """All of them, for messages: pgbench, fio or sysbench."""
+    *names, last = (tool.name for tool in TOOLS)
+    return f"{', '.join(names)} or {last}" if names else last

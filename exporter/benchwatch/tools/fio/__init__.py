@@ -4,7 +4,7 @@ import re
 
 from ..api import Kind, Tool
 from ..roles import Roles, Unit
-from . import metrics
+from . import command, metrics
 from .framing import START, VERSION
 from .moments import moments
 from .parser import FioParser
@@ -71,4 +71,5 @@ FIO = Tool(
     warnings=_WARNINGS,
     advice="--output-format=json+ --status-interval=1 gives",
     example="fio --output-format=json+ --status-interval=1 --eta=never job.fio",
+    launcher=command,
 )

@@ -4,7 +4,7 @@ import re
 
 from ..api import Kind, Tool
 from ..roles import Roles, Unit
-from . import metrics
+from . import command, metrics
 from .aggregate import AggregateParser, interval
 from .moments import of_aggregate, of_log, of_text
 from .state import PgbenchState
@@ -73,4 +73,5 @@ PGBENCH = Tool(
     time_limit=re.compile(r"(?:^|\s)(?:-[A-Za-z]*T\s*|--time[= ])(\d+)(?=\s|$)"),
     advice="-P 1 and -l give",
     example="pgbench -P 1 -T 600 mydb",
+    launcher=command,
 )

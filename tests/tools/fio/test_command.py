@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.fio import FioCommand, final_figures, prepare, read_command, read_version, without_documents
-from benchwatch.values.errors import ConfigError
+from benchwatch.tools.fio.command import FioCommand, final_figures, read_command, read_version, without_documents
+from benchwatch.values.errors import UserError
 
-from ..conftest import RECORDINGS
+from ...conftest import RECORDINGS
 
 JOBS = """\
 ; a comment
@@ -53,11 +53,11 @@ def command(text: str) -> FioCommand:
     ],
 )
 def test_only_missing_flags_are_added(text: str, flags: str) -> None:
-    assert " ".join(prepare(command(text), True).added) == flags
+    assert " ".join(command(text).prepare(True).added) == flags
 
 
 def test_without_percentiles_there_are_no_bins() -> None:
-    assert prepare(command("--name=j"), False).added[0] == "--output-format=json"
+    assert command("--name=j").prepare(False).added[0] == "--output-format=json"
 
 
 @pytest.mark.parametrize(
@@ -70,17 +70,17 @@ def test_without_percentiles_there_are_no_bins() -> None:
     ],
 )
 def test_what_will_not_be_seen_is_said(text: str, remark: str) -> None:
-    (sentence,) = prepare(command(text), True).remarks
+    (sentence,) = command(text).prepare(True).remarks
     assert remark in sentence
 
 
 def test_an_old_fio_is_named() -> None:
-    assert "before 3.0" in prepare(read_command(["--name=j"], read_version("fio-2.21")), True).remarks[0]
+    assert "before 3.0" in read_command(["--name=j"], read_version("fio-2.21")).prepare(True).remarks[0]
 
 
 @pytest.mark.parametrize("text", ["--server", "--showcmd job.fio", "--parse-only", "--version", "--enghelp=libaio"])
 def test_what_measures_nothing_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="is no benchmark"):
+    with pytest.raises(UserError, match="is no benchmark"):
         command(text)
 
 

@@ -12,19 +12,22 @@ terminal, which gets the result instead.
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
-from ..metrics.buckets import Buckets
-from ..tools.api import Begin, Misread
-from ..tools.fio import FIO
-from ..tools.fio.framing import Framer, Text
-from ..tools.fio.metrics import RESULT_IOPS, RESULT_LATENCY, RESULT_LATENCY_AVERAGE
-from ..tools.fio.options import Options, is_set, runtime, seconds
-from ..values.errors import ConfigError
-from ..values.printable import printable
-from .preparation import Preparation
+from ...machine.host import Host
+from ...metrics.buckets import Buckets
+from ...values.errors import UserError
+from ...values.printable import printable
+from ..api import Begin, Misread
+from ..invocation import Benchmark
+from ..launcher import Command, Display, Facts, LogRoom, Preparation, Write
+from .framing import Framer, Text
+from .metrics import RESULT_IOPS, RESULT_LATENCY, RESULT_LATENCY_AVERAGE
+from .options import Options, is_set, runtime, seconds
+from .parser import FioParser
+from .state import FioState
 
 _NO_BENCHMARK = frozenset(
     {
@@ -54,7 +57,8 @@ _HEAD = 64 * 1024
 _TAIL = 16 * 1024 * 1024
 
 
-class FioCommand(NamedTuple):
+@dataclass(frozen=True)
+class FioCommand(Command):
     """fio's own options by name, and the options of each job."""
 
     options: dict[str, str]
@@ -77,6 +81,8 @@ class FioCommand(NamedTuple):
 
         Jobs run at once, except that one with stonewall waits for those before it.
         """
+        if self.on_servers:
+            return None
         stages: list[float] = []
         for job in self.jobs:
             limit = runtime(job)
@@ -99,6 +105,42 @@ class FioCommand(NamedTuple):
                 return Path(folder, file).absolute()
         return Path.cwd()
 
+    def prepare(self, percentiles: bool, room: LogRoom | None = None) -> Preparation:
+        """See Command."""
+        options, version = self.options, self.version
+        if self.on_servers:
+            return Preparation(remarks=("fio --client prints its JSON once, at the end: run fio on each host instead",))
+        added, remarks = [], []
+        given = options.get("output-format", "terse" if "minimal" in options else "")
+        formats = given.split(",") if given else []
+        if not formats:
+            formats = ["json+" if percentiles else "json"]
+            added.append(f"--output-format={formats[0]}")
+        if not {"json", "json+"} & set(formats):
+            remarks.append(f"fio prints {given}, as it is told: nothing is seen of it without --output-format=json+")
+        else:
+            if "status-interval" not in options:
+                added.append("--status-interval=1")
+            if "json+" not in formats and percentiles:
+                remarks.append(f"fio prints {given}, as it is told: no live percentiles without --output-format=json+")
+        if not options.keys() & _ETA:
+            added.append("--eta=never")
+        if version and version < (3, 0):
+            remarks.append("fio before 3.0 prints other documents than are understood here")
+        return Preparation(tuple(added), tuple(remarks), display=None if given else DISPLAY)
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """What the first target lies on."""
+        if self.on_servers:
+            return Facts()
+        target = {} if benchmark.elsewhere else host.storage.facts(self.target, "target")
+        return Facts(storage=target, here=True)
+
+
+def read(arguments: Sequence[str], version: str) -> FioCommand:
+    """See Launcher."""
+    return read_command(arguments, read_version(version))
+
 
 def read_version(text: str) -> tuple[int, int] | None:
     """The version in the answer to `fio --version`; None if it is not fio's."""
@@ -107,7 +149,7 @@ def read_version(text: str) -> tuple[int, int] | None:
 
 
 def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> FioCommand:
-    """What the arguments say. Raises ConfigError if they are no benchmark."""
+    """What the arguments say. Raises UserError if they are no benchmark."""
     own: dict[str, str] = {}
     of_all: dict[str, str] = {}
     jobs: list[dict[str, str]] = []
@@ -133,7 +175,7 @@ def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> F
             (jobs[-1] if jobs else of_all)[name] = value or "1"
     for name in own:
         if name in _NO_BENCHMARK:
-            raise ConfigError(f"fio --{name} is no benchmark: start it without `benchwatch run`")
+            raise UserError(f"fio --{name} is no benchmark: start it without `benchwatch run`")
     for place, file in enumerate(files):
         sections = _sections(file, {} if place else of_all, set() if place else selected)
         if place and sections:
@@ -178,32 +220,7 @@ def _sections(path: Path, of_all: dict[str, str], selected: set[str]) -> list[di
     return jobs
 
 
-def prepare(command: FioCommand, percentiles: bool) -> Preparation:
-    """What to add to a command."""
-    options, version = command.options, command.version
-    if command.on_servers:
-        return Preparation(remarks=("fio --client prints its JSON once, at the end: run fio on each host instead",))
-    added, remarks = [], []
-    given = options.get("output-format", "terse" if "minimal" in options else "")
-    formats = given.split(",") if given else []
-    if not formats:
-        formats = ["json+" if percentiles else "json"]
-        added.append(f"--output-format={formats[0]}")
-    if not {"json", "json+"} & set(formats):
-        remarks.append(f"fio prints {given}, as it is told: nothing is seen of it without --output-format=json+")
-    else:
-        if "status-interval" not in options:
-            added.append("--status-interval=1")
-        if "json+" not in formats and percentiles:
-            remarks.append(f"fio prints {given}, as it is told: no live percentiles without --output-format=json+")
-    if not options.keys() & _ETA:
-        added.append("--eta=never")
-    if version and version < (3, 0):
-        remarks.append("fio before 3.0 prints other documents than are understood here")
-    return Preparation(tuple(added), tuple(remarks), command.length)
-
-
-def without_documents(write: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
+def without_documents(write: Write) -> Write:
     """A sink's function that lets through only what is between the documents."""
     framer = Framer()
 
@@ -225,7 +242,7 @@ def final_figures(path: Path, warmup: float | None = None) -> str:
     with path.open("rb") as file:
         file.seek(-min(_TAIL, path.stat().st_size), os.SEEK_END)
         data = file.read()
-    parser, state = FIO.parser("text"), FIO.state(Buckets())
+    parser, state = FioParser(), FioState(Buckets())
     for record in (*parser.feed(data), *parser.close()):
         if not isinstance(record, Begin | Misread):
             state.apply(record, path.name, time.time())
@@ -248,4 +265,7 @@ def final_figures(path: Path, warmup: float | None = None) -> str:
 def _in_words(iops: float, mean: float | None, p99: float | None) -> str:
     latencies = {"mean": mean, "99th percentile": p99}
     known = [f"{name} latency {value * 1e3:.3f} ms" for name, value in latencies.items() if value is not None]
-    return ", ".join([f"{iops:,.0f} {FIO.unit}", *known])
+    return ", ".join([f"{iops:,.0f} IOPS", *known])
+
+
+DISPLAY = Display(without_documents, final_figures)

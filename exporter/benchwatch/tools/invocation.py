@@ -11,13 +11,12 @@ path that ends in the name (an image). A path right behind a bare name is prefer
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ..tools.registry import TOOLS
-from ..values.errors import ConfigError
+from ..values.errors import UserError
 
 _VALUE_FOLLOWS = frozenset(
     {"-u", "-g", "-U", "-p", "-l", "-h", "-o", "--user", "--group", "--output", "--name", "--hostname", "--network"}
@@ -47,7 +46,7 @@ class Benchmark(NamedTuple):
     program: str
     arguments: tuple[str, ...]
     tool: str
-    """pgbench or fio."""
+    """Name of the tool."""
 
     @property
     def command(self) -> list[str]:
@@ -81,9 +80,8 @@ class Benchmark(NamedTuple):
         return any(PurePath(word).name in names for word in self.wrapper)
 
 
-def find_benchmark(command: Sequence[str]) -> Benchmark:
-    """The benchmark in a command. Raises ConfigError where there is none, or it cannot be told."""
-    known = {tool.name for tool in TOOLS}
+def find_benchmark(command: Sequence[str], known: Collection[str]) -> Benchmark:
+    """The benchmark in a command, by the names of the known tools. Raises UserError if there is none, or several."""
     if command and PurePath(command[0]).name in known:
         place = 0
     else:
@@ -93,7 +91,7 @@ def find_benchmark(command: Sequence[str]) -> Benchmark:
             if PurePath(word).name in known and _may_be_program(before, word)
         }
         if not doubts:
-            raise ConfigError(
+            raise UserError(
                 f"{' '.join(command)[:200] or 'nothing'!r} is no benchmark known here: expected a command with the word"
                 f" {' or '.join(sorted(known))} in it (the output of a script that starts one can be pushed:"
                 " docs/push.md)"
@@ -103,7 +101,7 @@ def find_benchmark(command: Sequence[str]) -> Benchmark:
             if "/" not in command[place + 1]:
                 words = f"{command[place]!r} and {command[place + 1]!r}"
                 sentence = f"which of {words} is the benchmark? Write it with its path, such as /usr/bin/pgbench"
-                raise ConfigError(sentence)
+                raise UserError(sentence)
             place += 1
     program = command[place]
     return Benchmark(tuple(command[:place]), program, tuple(command[place + 1 :]), PurePath(program).name)

@@ -8,11 +8,13 @@ is debugging to 16, and the database since 17.
 import getopt
 import re
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
-from ..values.errors import ConfigError
-from .preparation import Preparation
+from ...machine.host import Host
+from ...values.errors import UserError
+from .. import postgres
+from ..invocation import Benchmark
+from ..launcher import Command, Facts, Log, LogRoom, Preparation, not_understood
 
 _SHORT = "b:c:CD:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:vV?"
 _LONG = """
@@ -34,15 +36,19 @@ _LINE_BYTES = 32
 _RATE = 50_000
 """Transactions a second and thread that are reckoned with where nothing limits them."""
 _DEFAULT_TRANSACTIONS = 10
+_SCALE = "select 'scale_factor', count(*) from pgbench_branches;\n"
 
 
-class PgbenchCommand(NamedTuple):
+@dataclass(frozen=True)
+class PgbenchCommand(Command):
     """What is given, by the long options' names; a switch has an empty value."""
 
-    options: dict[str, str]
-    database: str
+    options: dict[str, str] = field(default_factory=dict)
+    database: str = ""
     """Name or connection string; empty where none is given."""
-    version: tuple[int, int] | None
+    version: tuple[int, int] | None = None
+    understood: bool = True
+    """Whether pgbench will understand its arguments."""
 
     @property
     def connection(self) -> list[str]:
@@ -56,13 +62,15 @@ class PgbenchCommand(NamedTuple):
         return _number(self.options.get("time"))
 
     @property
-    def log_prefix(self) -> str:
-        """Where the user's own transaction log goes; empty if he asks for none."""
-        return self.options.get("log-prefix", "pgbench_log") if "log" in self.options else ""
+    def log(self) -> Log | None:
+        """The transaction log; its size is exact to a few bytes, or by the rate above."""
+        if not self.understood:
+            return None
+        prefix = self.options.get("log-prefix", "pgbench_log") if "log" in self.options else ""
+        return Log("transaction log", prefix, self._log_size)
 
     @property
-    def log_size(self) -> float:
-        """How large a transaction log can become, bytes: exact to a few, or by the rate above."""
+    def _log_size(self) -> float:
         clients = _number(self.options.get("client")) or 1
         threads = min(_number(self.options.get("jobs")) or 1, clients)
         if self.length is None:
@@ -71,6 +79,34 @@ class PgbenchCommand(NamedTuple):
             count = self.length * (_number(self.options.get("rate")) or _RATE * threads)
         return count * _LINE_BYTES
 
+    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+        """See Command."""
+        if not self.understood:
+            return not_understood()
+        options, version = self.options, self.version or (18, 0)
+        added, remarks = [], []
+        if "progress" not in options and version >= (9, 4):
+            added += ["-P", "1"]
+        if "progress-timestamp" not in options and version >= (9, 6):
+            added.append("--progress-timestamp")
+        wanted = room is not None and not options.keys() & {"log", "log-prefix", "sampling-rate", "aggregate-interval"}
+        uses_log = wanted and version >= (10, 0)
+        if room is not None and uses_log:
+            added += ["-l", f"--log-prefix={room.prefix}"]
+            size = self._log_size
+            if size > room.room:
+                rate = next((f"{rate:g}" for rate in (0.1, 0.01) if size * rate <= room.room), "0.001")
+                added.append(f"--sampling-rate={rate}")
+        elif wanted:
+            remarks.append("pgbench before 10 cannot be told where its transaction log goes: no percentiles without -l")
+        if "aggregate-interval" in options:
+            remarks.append("--aggregate-interval is written when the run is over: no live percentiles")
+        return Preparation(tuple(added), tuple(remarks), uses_log)
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """What the server says of itself, and what its files lie on."""
+        return postgres.facts(benchmark, self.connection, host, _SCALE)
+
 
 def read_version(text: str) -> tuple[int, int] | None:
     """The version in the answer to `pgbench --version`; None if it is not pgbench's."""
@@ -78,45 +114,26 @@ def read_version(text: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2] or 0)) if match else None
 
 
-def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> PgbenchCommand | None:
-    """What the arguments say; None if pgbench will not understand them. Raises ConfigError if they are no benchmark."""
+def read(arguments: Sequence[str], version: str) -> PgbenchCommand:
+    """See Launcher."""
+    return read_command(arguments, read_version(version))
+
+
+def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> PgbenchCommand:
+    """What the arguments say to this version. Raises UserError if they are no benchmark."""
     old = version is not None and version < (17, 0)
     try:
         found, rest = getopt.gnu_getopt(list(arguments), _SHORT + ("d" if old else "d:"), _LONG.split())
     except getopt.GetoptError:
-        return None
+        return PgbenchCommand(understood=False)
     options = {_LETTERS.get(name.lstrip("-"), name.lstrip("-")): value for name, value in found}
     if "initialize" in options:
-        raise ConfigError("pgbench -i fills tables and measures nothing: start it without `benchwatch run`")
+        raise UserError("pgbench -i fills tables and measures nothing: start it without `benchwatch run`")
     for name in _NO_BENCHMARK:
         if name in options or options.get("builtin") == "list":
-            raise ConfigError(f"pgbench --{name} is no benchmark: start it without `benchwatch run`")
+            raise UserError(f"pgbench --{name} is no benchmark: start it without `benchwatch run`")
     database = options.get("dbname") or ("" if old else options.get("d", "")) or (rest[0] if rest else "")
     return PgbenchCommand(options, database, version)
-
-
-def prepare(command: PgbenchCommand, log: Path | None, room: float) -> Preparation:
-    """What to add to a command.
-
-    `log` is the prefix for a transaction log (None: none is wanted or possible), `room` how many bytes it may take.
-    """
-    options, version = command.options, command.version or (18, 0)
-    added, remarks = [], []
-    if "progress" not in options and version >= (9, 4):
-        added += ["-P", "1"]
-    if "progress-timestamp" not in options and version >= (9, 6):
-        added.append("--progress-timestamp")
-    wanted = log is not None and not options.keys() & {"log", "log-prefix", "sampling-rate", "aggregate-interval"}
-    if wanted and version >= (10, 0):
-        added += ["-l", f"--log-prefix={log}"]
-        if command.log_size > room:
-            rate = next((f"{rate:g}" for rate in (0.1, 0.01) if command.log_size * rate <= room), "0.001")
-            added.append(f"--sampling-rate={rate}")
-    elif wanted:
-        remarks.append("pgbench before 10 cannot be told where its transaction log goes: no percentiles without -l")
-    if "aggregate-interval" in options:
-        remarks.append("--aggregate-interval is written when the run is over: no live percentiles")
-    return Preparation(tuple(added), tuple(remarks), command.length)
 
 
 def _number(text: str | None) -> float | None:
