@@ -1,16 +1,20 @@
-"""Whole lines out of arbitrary chunks, with a bound on memory.
+"""Whole lines out of arbitrary chunks, with a bound on memory, and what parsers of lines have in common.
 
 NUL bytes are left out: a file that was truncated while a benchmark held it open begins with a hole of them.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from .api import Misread
 
 LIMIT = 1 << 20
 """Longest line that is kept, bytes without its end."""
 
 _SLICE = 1 << 18  # well below LIMIT, so that a line above it always spans several slices; and it fits the cache
-_EXCERPT = 200
+_BEGINNING = 200  # of a line that is too long
+EXCERPT = 400
+"""Most of a line that is quoted, characters."""
 
 
 class Overlong(NamedTuple):
@@ -67,7 +71,7 @@ class WholeLines:
             yield block
 
     def _drop(self) -> Overlong:
-        excerpt = b"".join(self._kept)[:_EXCERPT]
+        excerpt = b"".join(self._kept)[:_BEGINNING]
         self._kept = []
         self._dropping = True
         return Overlong(excerpt)
@@ -76,3 +80,46 @@ class WholeLines:
         self._kept = [begun] if begun else []
         self._size = len(begun)
         self._dropping = False
+
+
+class LineParser:
+    """What a `Parser` of text does around each line; a subclass reads the line.
+
+    It puts records into `_out`, and sees to `records` and `_undated`, see Parser.
+    """
+
+    def __init__(self) -> None:
+        self.records = 0
+        self._lines = WholeLines()
+        self._number = 0
+        self._undated = False
+        self._out: list[Any] = []
+
+    @property
+    def undated(self) -> bool:
+        """See Parser."""
+        return self._undated or bool(self._lines.rest)
+
+    def feed(self, data: bytes) -> list[Any]:
+        """The records of the lines that these bytes complete."""
+        for block in self._lines.feed(data):
+            if isinstance(block, Overlong):
+                self._number += 1
+                excerpt = block.excerpt.decode("utf-8", "replace")
+                self._misread("line_too_long", f"{excerpt} ... (more than {LIMIT} bytes)")
+                continue
+            for line in block[:-1].split(b"\n"):
+                self._number += 1
+                self._line(line)
+        return self._taken()
+
+    def _line(self, line: bytes) -> None:
+        raise NotImplementedError
+
+    def _taken(self) -> list[Any]:
+        out, self._out = self._out, []
+        return out
+
+    def _misread(self, reason: str, text: str) -> None:
+        self._undated = True
+        self._out.append(Misread(reason, f"line {self._number}", text[:EXCERPT]))
