@@ -21,6 +21,8 @@ from .api import Written
 PUNCTUAL = 1.0
 SILENT = 10.0
 SLOW = 60.0
+ENDED_WITHIN = 300.0
+"""Seconds after the last report within which a message is taken for the end of the run."""
 ROUNDING = 0.1
 """Seconds: twice the rounding of the seconds in a line of pgbench."""
 
@@ -39,3 +41,33 @@ def beginning(elapsed: float, times: Written, tolerance: float, interval: float,
         return latest if tolerance < late <= SLOW and not times.undated else times.begun
     longest = SILENT * max(1.0, interval) if times.undated else tolerance
     return times.begun if -rounding <= late <= longest else latest
+
+
+class Clock:
+    """The start of a run whose lines tell only how long it had been running."""
+
+    def __init__(self, rounding: float) -> None:
+        self._rounding = rounding
+        self._written: dict[str, Written] = {}  # by stream
+        self._elapsed: dict[str, float] = {}  # by stream, at its last such line
+
+    def hear(self, stream: str, times: Written) -> bool:
+        """How a stream was last written, and whether that is new."""
+        known, self._written[stream] = self._written.get(stream), times
+        return known != times
+
+    def elapse(self, stream: str, seconds: float) -> None:
+        """The last line of the stream that has a time."""
+        self._elapsed[stream] = seconds
+
+    def start(self, tolerance: float, interval: float) -> float | None:
+        """See `beginning`; None without such a line."""
+        lines = [(seconds, self._written[stream]) for stream, seconds in self._elapsed.items()]
+        return min((beginning(*line, tolerance, interval, self._rounding) for line in lines), default=None)
+
+    def end(self, reported: float | None) -> float | None:
+        """When it last wrote, for a run that failed: not long after it last reported, as a copy may be."""
+        heard = max((times.last for times in self._written.values()), default=None)
+        if heard is None or reported is None:
+            return heard if reported is None else reported
+        return heard if 0 <= heard - reported <= ENDED_WITHIN else reported

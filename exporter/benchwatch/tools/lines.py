@@ -4,9 +4,10 @@ NUL bytes are left out: a file that was truncated while a benchmark held it open
 """
 
 from collections.abc import Iterator
+from mmap import mmap
 from typing import Any, NamedTuple
 
-from .api import Misread
+from .api import Begin, Misread, Moment
 
 LIMIT = 1 << 20
 """Longest line that is kept, bytes without its end."""
@@ -85,8 +86,11 @@ class WholeLines:
 class LineParser:
     """What a `Parser` of text does around each line; a subclass reads the line.
 
-    It puts records into `_out`, and sees to `records` and `_undated`, see Parser.
+    It puts records into `_out`, and sees to `records` and `_undated`, see Parser. What its last line says is torn
+    (`truncated_line`) if that lacks its end and gives any record of `_TORN`: more digits may have been to come.
     """
+
+    _TORN: tuple[type, ...] = ()
 
     def __init__(self) -> None:
         self.records = 0
@@ -113,6 +117,23 @@ class LineParser:
                 self._line(line)
         return self._taken()
 
+    def settle(self) -> list[Any]:
+        """See Parser: none, unless a subclass knows better."""
+        return []
+
+    def close(self) -> list[Any]:
+        """The records of the last line, which may lack its end."""
+        if (found := self.settle()) or not (rest := self._lines.close()):
+            return found
+        self._number += 1
+        before = self.records
+        self._line(rest)
+        if any(isinstance(record, self._TORN) for record in self._out):
+            self.records = before
+            self._out.clear()
+            self._misread("truncated_line", rest.decode("utf-8", "replace"))
+        return self._taken()
+
     def _line(self, line: bytes) -> None:
         raise NotImplementedError
 
@@ -123,3 +144,20 @@ class LineParser:
     def _misread(self, reason: str, text: str) -> None:
         self._undated = True
         self._out.append(Misread(reason, f"line {self._number}", text[:EXCERPT]))
+
+
+def moments(parser: LineParser, data: bytes | mmap) -> Iterator[Moment]:
+    """When the lines of a text were written whose records have a `time`, seconds since the start of the run.
+
+    Of several runs in one text only the last is dated. `parser`: a new one.
+    """
+    found: list[Moment] = []
+    offset = 0
+    for line in data[:].splitlines(keepends=True):
+        offset += len(line)
+        for record in [*parser.feed(line), *parser.settle()]:
+            if isinstance(record, Begin):
+                found.clear()
+            elif (time := getattr(record, "time", None)) is not None:
+                found.append(Moment(offset, time, elapsed=True))
+    yield from found

@@ -3,8 +3,9 @@
 from .api import Tool
 from .fio import FIO
 from .pgbench import PGBENCH
+from .sysbench import SYSBENCH
 
-TOOLS: tuple[Tool, ...] = (PGBENCH, FIO)
+TOOLS: tuple[Tool, ...] = (PGBENCH, FIO, SYSBENCH)
 
 
 def tool_names() -> str:

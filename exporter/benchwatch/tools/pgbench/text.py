@@ -69,6 +69,8 @@ class _Run:
 class TextParser(LineParser):
     """Reads one stream of text."""
 
+    _TORN = (Parameter, Figure, Statement)
+
     def __init__(self) -> None:
         super().__init__()
         self._run = _Run()
@@ -87,19 +89,6 @@ class TextParser(LineParser):
         trial._lines.close()
         vars(self).update(vars(trial))
         return found
-
-    def close(self) -> list[Record]:
-        """The records of the last line, which may lack its end; a line of the report that may lack more is torn."""
-        if (found := self.settle()) or not (rest := self._lines.close()):
-            return found
-        self._number += 1
-        trial = deepcopy(self)
-        trial._line(rest)
-        if any(isinstance(record, Parameter | Figure | Statement) for record in trial._taken()):
-            self._misread("truncated_line", _decode(rest))
-        else:
-            self._line(rest)
-        return self._taken()
 
     def _line(self, line: bytes) -> None:
         for part in _decode(line).split("\r"):

@@ -1,48 +1,55 @@
 """sysbench 1.0: tests of databases, files, memory, processors and what else is written in Lua."""
 
 import re
-from collections.abc import Iterator, Sequence
-from mmap import mmap
+from dataclasses import replace
 
-from ...metrics.buckets import Buckets
-from ...metrics.exposition import Family
-from ...metrics.limits import DEFAULT, Limits
-from ..api import Moment, Parser, State
-from .metrics import FAMILIES
-from .moments import moments
+from ..api import Kind, Tool
+from ..lines import moments
+from ..roles import Roles, Unit
+from . import command
+from . import metrics as m
 from .parser import SysbenchParser
-from .reports import LINES
+from .reports import report
 from .state import SysbenchState
 
 _BANNER = re.compile(rb"(?:^|[\r\n])sysbench \d[^\r\n]*")
+_OF_EVENTS = Roles(
+    unit=Unit("events/s"),
+    operations="events",
+    rate=m.EVENTS,
+    result_rate=m.RESULT_EVENTS,
+    window=m.LATENCY_WINDOW,
+    histogram=m.LATENCY,
+    total=m.EVENTS_TOTAL,
+    result_latency=m.RESULT_LATENCY_AVERAGE,
+    result_quantile=m.RESULT_LATENCY,
+    result_operations=m.RESULT_TRANSACTIONS,
+    fixed_rate=(m.QUEUE,),
+    latency_step=1e-5,
+    sources={m.LATENCY_WINDOW: "From sysbench's lines: one percentile, in bins 1.8 % wide."},
+)
+_OF_DATABASE = replace(_OF_EVENTS, unit=Unit("TPS"), operations="transactions", lost={"retried": m.ERRORS_TOTAL})
+_OF_TRANSACTIONS = replace(_OF_DATABASE, rate=m.TPS, result_rate=m.RESULT_TPS, total=m.TRANSACTIONS_TOTAL)
+_OF_BYTES = replace(
+    _OF_EVENTS, unit=Unit("B/s", True), rate=m.THROUGHPUT, result_rate=m.RESULT_THROUGHPUT, total=m.BYTES_TOTAL
+)
 
 
-class Sysbench:
-    """See tools.Tool. Its one kind of stream, `text`, is standard output or error."""
-
-    name = "sysbench"
-    throughput_unit = "TPS"
-    log_prefix = ""
-    families: Sequence[Family] = FAMILIES
-
-    def recognise(self, head: bytes) -> str:
-        """See tools.Tool."""
-        if _BANNER.search(head):
-            return "text"
-        lines = head.decode("utf-8", "replace").splitlines()
-        return "text" if any(pattern.match(line) for line in lines for pattern in LINES) else ""
-
-    def parser(self, kind: str) -> Parser:
-        """See tools.Tool."""
-        return SysbenchParser()
-
-    def moments(self, kind: str, data: bytes | mmap) -> Iterator[Moment]:
-        """See tools.Tool."""
-        return moments(data)
-
-    def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> State:
-        """See tools.Tool: the histogram has sysbench's own bins."""
-        return SysbenchState()
+def _recognise(head: bytes) -> str:
+    """Its one kind of stream, "text", is standard output, with or without standard error."""
+    lines = head.decode("utf-8", "replace").splitlines()
+    return "text" if _BANNER.search(head) or any(report(line) for line in lines) else ""
 
 
-SYSBENCH = Sysbench()
+SYSBENCH = Tool(
+    name="sysbench",
+    families=m.FAMILIES,
+    roles=(_OF_TRANSACTIONS, _OF_EVENTS, _OF_BYTES),
+    kinds={"text": Kind(SysbenchParser, lambda data: moments(SysbenchParser(), data))},
+    recognise=_recognise,
+    new_state=lambda *_: SysbenchState(),
+    time_limit=re.compile(r"(?:^|\s)--(?:max-)?time=(\d+)"),
+    advice="--report-interval=1 and --percentile=99 give",
+    example="sysbench oltp_read_write --report-interval=1 --percentile=99 --time=600 run",
+    launcher=command,
+)

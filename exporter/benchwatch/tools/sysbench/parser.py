@@ -14,12 +14,11 @@ import re
 from typing import NamedTuple
 
 from ..api import Begin, Misread
-from ..lines import LIMIT, Overlong, WholeLines
-from .reports import LINES, Interval, Queue, report
+from ..lines import LineParser
+from .reports import LINES, Interval, Said, report
 from .summary import LAST, Bin, Entry, Figure, entries
 
-_EXCERPT = 400
-BANNER = re.compile(r"sysbench (\d[\w.+~-]*)(?: \(using [^)]*\))?$")
+_BANNER = re.compile(r"sysbench (\d[\w.+~-]*)(?: \(using [^)]*\))?$")
 _OPTIONS = {
     "threads": re.compile(r"Number of threads: (\d{1,9})$"),
     "report_interval": re.compile(r"Report intermediate results every (\d{1,9}) second\(s\)"),
@@ -38,22 +37,8 @@ _KNOWN = re.compile(
     r"Additional request validation|LuaJIT|Latency statistics|Time limit exceeded, exiting|"
     r"\(last message repeated \d+ times\)|Done\.|Random number generator seed|WARNING: "
 )
-_CHECKPOINT = re.compile(r"\[ \d{1,9}s \] Checkpoint report:")
+_STARTED = "Threads started!"
 _FATAL = re.compile(r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchmark ")
-_LINE_LIKE = re.compile(r"\[ +\d+s ?\] ")
-
-
-class Setting(NamedTuple):
-    """What sysbench prints of itself: `version`, and its options."""
-
-    name: str
-    value: str
-
-
-class Started(NamedTuple):
-    """The threads began: elapsed seconds count from here."""
-
-    time: float = 0.0
 
 
 class Complete(NamedTuple):
@@ -64,108 +49,60 @@ class Complete(NamedTuple):
     checkpoint: bool
 
 
-class Fatal(NamedTuple):
-    """A message with which sysbench gives up."""
-
-    message: str
+Record = Said | Interval | Entry | Complete | Begin | Misread
 
 
-Record = Setting | Started | Interval | Queue | Entry | Complete | Fatal | Begin | Misread
-_TIMED = Started | Interval | Queue | Complete
-
-
-class SysbenchParser:
+class SysbenchParser(LineParser):
     """Reads one stream of text."""
 
+    _TORN = (Figure, Bin, Said)
+
     def __init__(self) -> None:
-        self.records = 0
-        self._lines = WholeLines()
-        self._number = 0
-        self._undated = False
+        super().__init__()
         self._time = 0.0
         self._checkpoint = False
         self._after_fatal = False
-        self._out: list[Record] = []
-
-    @property
-    def undated(self) -> bool:
-        """See tools.Parser."""
-        return self._undated or bool(self._lines.rest)
-
-    def feed(self, data: bytes) -> list[Record]:
-        """The records of the lines that these bytes complete."""
-        for block in self._lines.feed(data):
-            if isinstance(block, Overlong):
-                self._number += 1
-                self._misread("line_too_long", f"{_decode(block.excerpt)} ... (more than {LIMIT} bytes)")
-                continue
-            for line in block[:-1].split(b"\n"):
-                self._line(line)
-        return self._taken()
 
     def settle(self) -> list[Record]:
         """See tools.Parser. Only lines whose last number has all its decimals are whole without their end."""
-        rest = _decode(self._lines.rest)
-        if not any(pattern.fullmatch(rest) for pattern in (*LINES[:4], LAST)):
-            return []
-        self._line(self._lines.close())
-        self._number -= 1  # its end is still to come
+        if any(pattern.fullmatch(_decode(self._lines.rest)) for pattern in (*LINES[:4], LAST)):
+            self._line(self._lines.close())
         return self._taken()
 
-    def close(self) -> list[Record]:
-        """The records of the last line, which may lack its end; what may lack more is torn."""
-        if (found := self.settle()) or not (rest := self._lines.close()):
-            return found
-        self._line(rest)
-        taken = self._taken()
-        if any(isinstance(record, Figure | Bin | Setting | Queue) for record in taken):
-            return [Misread("truncated_line", f"line {self._number}", _decode(rest)[:_EXCERPT])]
-        return taken
-
-    def _taken(self) -> list[Record]:
-        out, self._out = self._out, []
-        return out
-
     def _line(self, line: bytes) -> None:
-        self._number += 1
         if not (text := _decode(line)):
             return
         found = self._read(text)
         # A server's message goes on in further lines, which have no form of their own.
-        self._after_fatal = self._after_fatal if found is None else any(isinstance(each, Fatal) for each in found)
+        self._after_fatal = self._after_fatal if found is None else "fatal" in (each[0] for each in found if each)
         if found is None and not self._after_fatal:
-            self._misread("interval_line" if _LINE_LIKE.match(text) else "other_text", text)
+            self._misread("interval_line" if text.startswith("[ ") else "other_text", text)
             return
         self.records += 1
         self._out += found or []
-        self._undated = not any(isinstance(each, _TIMED) for each in found or [])
+        self._undated = text[:2] != "[ " and not (text == _STARTED or LAST.match(text))
 
     def _read(self, text: str) -> list[Record] | None:
-        if banner := BANNER.match(text):
+        if banner := _BANNER.match(text):
             self._checkpoint = False
-            return [*([Begin()] if self.records else []), Setting("version", banner[1])]
+            return [*([Begin()] if self.records else []), Said("version", banner[1])]
         if interval := report(text):
             return [interval]
         if LAST.match(text):
             checkpoint, self._checkpoint = self._checkpoint, False
             return [Complete(self._time, checkpoint)]
-        if (found := entries(text)) is not None:
-            for figure in found:
-                self._time = figure.value if isinstance(figure, Figure) and figure.name == "time" else self._time
-            return [*found]
-        if _CHECKPOINT.match(text):
+        if (entry := entries(text)) is not None:
+            self._time = next((each[1] for each in entry if each[0] == "time"), self._time)
+            return [*entry]
+        if text.startswith("[ ") and text.endswith(" Checkpoint report:"):
             self._checkpoint = True
             return []
         if fatal := _FATAL.match(text):
-            return [Fatal(fatal[1] or text)]
-        if text == "Threads started!":
-            return [Started()]
-        settings = [Setting(name, match[1]) for name, pattern in _OPTIONS.items() if (match := pattern.match(text))]
+            return [Said("fatal", fatal[1] or text)]
+        if text == _STARTED:
+            return [Said("started", "")]
+        settings = [Said(name, match[1]) for name, pattern in _OPTIONS.items() if (match := pattern.match(text))]
         return [*settings] if settings or _KNOWN.match(text) else None
-
-    def _misread(self, reason: str, text: str) -> None:
-        self._undated = True
-        self._out.append(Misread(reason, f"line {self._number}", text[:_EXCERPT]))
 
 
 def _decode(line: bytes) -> str:

@@ -7,19 +7,19 @@ switched off (SQL then prints 0.00, fileio 0.001). The latency is of the events 
 """
 
 import re
-from collections.abc import Mapping
 from typing import NamedTuple
 
-MIB = 1024 * 1024
+_MIB = 1024 * 1024
 FORMS = (
     "thds: <threads> tps: <transactions> qps: <_> (r/w/o: <queries_read>/<queries_write>/<queries_other>) "
     "lat (ms,<percentile>%): <latency> err/s: <errors> reconn/s: <reconnects>",
     "thds: <threads> eps: <events> lat (ms,<percentile>%): <latency>",
     "reads: <bytes_read> MiB/s writes: <bytes_write> MiB/s fsyncs: <fsyncs>/s latency (ms,<percentile>%): <latency_>",
-    "<bytes_> MiB/sec",
+    "<bytes> MiB/sec",
     "queue length: <queue>",
 )
 _NUMBERS = {"latency_": r"\d{1,12}\.\d{3}"} | dict.fromkeys(("threads", "percentile", "queue"), r"\d{1,12}")
+_LATENCIES = frozenset({"latency", "min", "max", "sum"})
 _RATES = ("transactions", "queries", "errors", "reconnects", "events", "fsyncs", "bytes")
 
 
@@ -34,45 +34,49 @@ def _pattern(form: str) -> re.Pattern[str]:
 LINES = tuple(map(_pattern, FORMS))
 
 
+class Said(NamedTuple):
+    """What sysbench says: its `version` and options, `started`, the length of a `queue`, what was `fatal`."""
+
+    name: str
+    value: str
+
+
 class Interval(NamedTuple):
-    """One interval. `rates`: what was done, a second, by the names in FORMS; bytes as such."""
+    """One interval: when it ended (seconds since the start, rounded), what was done, a second, by the names in FORMS.
+
+    `bytes` is the sum of both kinds. The latency is in seconds, None where nothing was measured; `quantile` says which
+    one it is, "0.99".
+    """
 
     time: float
-    """Seconds since the start, rounded to whole ones."""
-    rates: Mapping[str, float]
-    threads: int | None = None
-    quantile: str = ""
-    """Which one `latency` is, "0.99"; empty where it is switched off."""
-    latency: float | None = None
-    """Seconds; None where nothing was measured."""
+    rates: dict[str, float]
+    threads: float | None
+    quantile: str
+    latency: float | None
 
 
-class Queue(NamedTuple):
-    """With --rate: how many events wait for a thread, at the same time as the interval before it."""
-
-    length: int
-
-
-def report(line: str) -> Interval | Queue | None:
+def report(line: str) -> Interval | Said | None:
     """What a line says; None if it is none of these."""
     found = next((match for pattern in LINES if (match := pattern.match(line))), None)
     if found is None:
         return None
     fields = found.groupdict()
     if "queue" in fields:
-        return Queue(int(fields["queue"]))
-    quantile = quantile_label(int(fields.get("percentile", 0)))
-    latency = float(fields.get("latency") or fields.get("latency_") or 0) / 1000 if quantile else 0.0
-    rates = {name: float(number) * factor(name) for name, number in fields.items() if name.startswith(_RATES)}
-    threads = int(fields["threads"]) if "threads" in fields else None
+        return Said("queue", fields["queue"])
+    rates = {name: base(name, number) for name, number in fields.items() if name.startswith(_RATES)}
+    if "bytes_read" in rates:
+        rates["bytes"] = rates["bytes_read"] + rates["bytes_write"]
+    quantile = quantile_label(fields.get("percentile", "0"))
+    latency = base("latency", fields.get("latency") or fields.get("latency_") or "0") if quantile else 0.0
+    threads = float(fields["threads"]) if "threads" in fields else None
     return Interval(float(fields["time"]), rates, threads, quantile, latency or None)
 
 
-def factor(name: str) -> int:
-    """Units of the number of that name in one that is printed."""
-    return MIB if name.startswith("bytes") else 1
+def base(name: str, number: str) -> float:
+    """A number as printed (milliseconds, MiB) in base units, by its name."""
+    return float(f"{number}e-3") if name in _LATENCIES else float(number) * (_MIB if "bytes" in name else 1)
 
 
-def quantile_label(percentile: int) -> str:
+def quantile_label(percentile: str) -> str:
     """A percentile as the label `quantile`; empty for 0, which switches it off."""
-    return f"{percentile / 100:g}" if percentile else ""
+    return f"{int(percentile) / 100:g}" if int(percentile) else ""

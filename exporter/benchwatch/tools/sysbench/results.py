@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from ...metrics.exposition import HistogramValue, Sample
-from .metrics import LATENCY, NUMBERS, RESULT_LATENCY
+from .metrics import LATENCY, RESULT_LATENCY, RESULTS, sample
 from .summary import Bin, Entry
 
 _RATES = ("tps", "iops", "bytes")
@@ -15,18 +16,18 @@ class Results:
 
     def __init__(self) -> None:
         self.figures: dict[str, float] = {}
-        """Of the whole run by name, see `metrics.NUMBERS`; none before the last line of the final report."""
+        """Of the whole run by name, see `metrics.RESULTS`; none before the last line of the final report."""
         self.quantiles: dict[str, float] = {}
         self._parts: list[dict[str, float]] = [{}]
         self._bins: Counter[float] = Counter()
 
     def add(self, entry: Entry) -> None:
-        """Take in one entry of a report."""
+        """Take in one entry of a report; a latency of 0.00 is none."""
         if isinstance(entry, Bin):
             self._bins[entry.upper] += entry.number
-        elif entry.quantile:
+        elif entry.quantile and entry.value:
             self.quantiles[entry.quantile] = entry.value
-        else:
+        elif entry.value or entry.name not in ("latency", "min", "max"):
             self._parts[-1][entry.name] = entry.value
 
     def complete(self, checkpoint: bool) -> None:
@@ -34,32 +35,30 @@ class Results:
         if checkpoint:
             self._parts.append({})
             return
-        figures = self.figures = self._parts[-1] if len(self._parts) == 1 else _joined(self._parts)
+        found = self.figures = self._parts[-1] if len(self._parts) == 1 else _joined(self._parts)
         if len(self._parts) > 1:  # of those of the parts that of the whole does not follow
             self.quantiles.clear()
-        events = figures["operations"] = figures.get("events", 0.0)
-        if any(name.startswith(_RATES) for name in figures):  # its events have names of their own
-            figures.pop("events", None)
-        elif figures["time"]:
-            figures["eps"] = events / figures["time"]
+        events = found["operations"] = found.get("events", 0.0)
+        if "bytes_read" in found:
+            found["bytes"] = found["bytes_read"] + found.get("bytes_write", 0.0)
+        if not {"transactions", "bytes"}.isdisjoint(found):  # whose events have names of their own
+            found.pop("events", None)
+        elif found["time"]:
+            found["eps"] = events / found["time"]
         if events:
-            figures["latency_average"] = figures.get("latency_sum", 0.0) / events
+            found["mean"] = found.get("sum", 0.0) / events
 
     def samples(self) -> Iterator[Sample]:
-        """As far as there are any; a latency of 0.00 is none."""
-        for name, shown in NUMBERS.items():
-            value = self.figures.get(name)
-            if shown.result and value is not None and (value or not name.startswith("latency")):
-                yield Sample(shown.result, shown.labels, value)
-        if self.figures:
-            yield from (Sample(RESULT_LATENCY, (label,), value) for label, value in self.quantiles.items() if value)
-        if self.figures and self._bins:
+        """As far as there are any."""
+        for name, value in self.figures.items():
+            yield from sample(RESULTS, name, value)
+        for quantile, seconds in self.quantiles.items() if self.figures else ():
+            yield Sample(RESULT_LATENCY, (quantile,), seconds)
+        if self._bins and self.figures:
             bounds = sorted(self._bins)
-            counts = [sum(self._bins[bound] for bound in bounds[: place + 1]) for place in range(len(bounds))]
+            counts = list(accumulate(self._bins[bound] for bound in bounds))
             texts = [*(f"{bound:.7g}" for bound in bounds), "+Inf"]
-            yield Sample(
-                LATENCY, (), HistogramValue(texts, [*counts, counts[-1]], self.figures.get("latency_sum", 0.0))
-            )
+            yield Sample(LATENCY, (), HistogramValue(texts, [*counts, counts[-1]], self.figures.get("sum", 0.0)))
 
 
 def _joined(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -72,5 +71,5 @@ def _joined(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
         if name.startswith(_RATES):
             whole[name] = sum(value * length for value, length in zip(values, lengths, strict=True)) / ends[-1]
         else:
-            whole[name] = {"latency_min": min, "latency_max": max}.get(name, sum)(values)
+            whole[name] = {"min": min, "max": max}.get(name, sum)(values)
     return whole

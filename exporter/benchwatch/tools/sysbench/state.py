@@ -1,8 +1,10 @@
 """What is known of one sysbench process, from its text.
 
 - gauges of the last interval and `history`: the last line;
-- counters: summed up from the lines (`tally`), settled by the final report;
-- start: from what the last line says of how long the run has taken, and when that was written (`tools.beginning`);
+- counters: rates x the time since the line before. sysbench divides by the true length of an interval and prints
+  elapsed time rounded to a second, so such a sum is off by what the last line's time is, and by less for each change of
+  the rate: half a second at the highest rate is held back. The final report settles them. They never go back;
+- start: from what the last line says of how long the run has taken, and when that was written (`beginning`);
   end: start + the report's total time; of a run that failed without a report, the last write.
 
 A report after `FATAL` (--forced-shutdown) is that of a run that failed, and is kept. A line without a transaction is
@@ -11,25 +13,20 @@ idle only if no statement was done either: events may be longer than an interval
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
-from statistics import median_low
 
 from ...metrics.exposition import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from ..beginning import PUNCTUAL, beginning
-from . import metrics
-from .metrics import NUMBERS
-from .parser import Complete, Fatal, Setting, Started
-from .reports import Interval, Queue
+from ..beginning import PUNCTUAL, Clock
+from .metrics import LATENCY_WINDOW, LIVE, TOTALS, sample
+from .parser import Complete
+from .reports import Interval, Said
 from .results import Results
 from .summary import Bin, Entry, Figure
-from .tally import Tally
 
 _ROUNDING = 1.0
 """Seconds: twice the rounding of a line's time."""
-_ENDED_WITHIN = 300.0
-"""Seconds after the last line within which the last write is the end of a run that failed, as it is not of a copy."""
 
-Record = Setting | Started | Interval | Queue | Entry | Complete | Fatal
+Record = Said | Interval | Entry | Complete
 
 
 class SysbenchState:
@@ -45,42 +42,44 @@ class SysbenchState:
         self._line: Interval | None = None
         self._queue: int | None = None
         self._lines: deque[Interval] = deque(maxlen=HISTORY)
-        self._gaps: deque[float] = deque(maxlen=HISTORY)
-        self._tallies: dict[str, Tally] = defaultdict(Tally)
+        self._gap: float | None = None
+        self._totals: dict[str, int] = {}
+        self._sums: dict[str, float] = defaultdict(float)
+        self._highest: dict[str, float] = defaultdict(float)
         self._results = Results()
-        self._written: dict[str, Written] = {}  # by stream
-        self._elapsed: dict[str, float] = {}  # by stream: how long the run had taken by its last line
+        self._clock = Clock(_ROUNDING)
 
     def apply(self, record: Record, stream: str, arrived: float) -> None:
         """See tools.State."""
         self.version += 1
-        self._written[stream] = Written(arrived)
+        self._clock.hear(stream, Written(arrived))
         match record:
-            case Setting("version"):
+            case Said("version"):
                 self.tool_version = record.value
-            case Setting():
+            case Said("fatal"):
+                self.reason = self.reason or record.value
+            case Said("started"):
+                self._clock.elapse(stream, 0.0)
+            case Said("queue"):
+                self._queue = int(record.value)
+            case Said():
                 self._parameters[record.name] = record.value
             case Interval():
                 self._apply_interval(record)
-            case Queue():
-                self._queue = record.length
             case Figure() | Bin():
                 self._results.add(record)
             case Complete():
                 self._results.complete(record.checkpoint)
-                self._settle()
-            case Fatal():
-                self.reason = self.reason or record.message
-        if isinstance(record, Started | Interval | Complete):
-            self._elapsed[stream] = record.time
+                for name, value in self._results.figures.items():
+                    self._count(name, value * (record.time if name == "bytes" else 1))
+        if isinstance(record, Interval | Complete):
+            self._clock.elapse(stream, record.time)
 
     def written(self, stream: str, times: Written) -> None:
         """See tools.State."""
-        if self._written.get(stream) != times:
-            self._written[stream] = times
-            self.version += 1
+        self.version += self._clock.hear(stream, times)
 
-    def tick(self, now: float) -> None:
+    def tick(self, time: float) -> None:
         """See tools.State: nothing closes by time alone."""
 
     reached = tick
@@ -88,31 +87,25 @@ class SysbenchState:
     @property
     def start(self) -> float | None:
         """See tools.State."""
-        tolerance = 0.0 if self._results.figures else PUNCTUAL
-        lines = ((elapsed, self._written[stream]) for stream, elapsed in self._elapsed.items())
-        interval = self.report_interval or 0.0
-        return min((beginning(*line, tolerance, interval, _ROUNDING) for line in lines), default=None)
+        return self._clock.start(0.0 if self._results.figures else PUNCTUAL, self.report_interval or 0.0)
 
     @property
     def last_report(self) -> float | None:
         """The last line, or the end of the final report."""
-        length = self._results.figures["time"] if self._results.figures else self._line.time if self._line else None
+        length = self._results.figures.get("time", self._line.time if self._line else None)
         return None if self.start is None or length is None else self.start + length
 
     @property
     def end(self) -> float | None:
         """See tools.State."""
-        if self._results.figures or not self.outcome:
-            return self.last_report if self._results.figures else None
-        reported, heard = self.last_report, max(times.last for times in self._written.values())
-        return heard if reported is None or 0 <= heard - reported <= _ENDED_WITHIN else reported
+        if self._results.figures:
+            return self.last_report
+        return self._clock.end(self.last_report) if self.outcome else None
 
     @property
     def report_interval(self) -> float | None:
         """The N of --report-interval, seconds; None if it is 0, which switches the lines off."""
-        if "report_interval" in self._parameters:
-            return float(self._parameters["report_interval"]) or None
-        return median_low(self._gaps) if self._gaps else None
+        return float(self._parameters.get("report_interval", self._gap or 0)) or None
 
     @property
     def outcome(self) -> Outcome:
@@ -133,10 +126,10 @@ class SysbenchState:
         """Of the last line, or of the whole run once it has ended."""
         if found := self._results.figures:
             p99 = self._results.quantiles.get("0.99")
-            return Figures(_throughput(found), found.get("latency_average"), p99 or None, int(found["operations"]))
+            return Figures(_throughput(found), found.get("mean"), p99, int(found["operations"]))
         if self.outcome or self._line is None:
             return Figures(None, None, None, None)
-        done = next((self._tallies[name].total for name in ("transactions", "events") if name in self._tallies), None)
+        done = next((self._totals[name] for name in ("transactions", "events") if name in self._totals), None)
         p99 = self._line.latency if self._line.quantile == "0.99" else None
         return Figures(_throughput(self._line.rates), None, p99, done)
 
@@ -148,41 +141,29 @@ class SysbenchState:
         """See tools.State."""
         if current and (line := self._line):
             for name, rate in line.rates.items():
-                if family := NUMBERS[name].live:
-                    yield Sample(family, NUMBERS[name].labels, rate)
-            for family, value in ((metrics.THREADS, line.threads), (metrics.QUEUE, self._queue)):
-                if value is not None:
-                    yield Sample(family, (), value)
+                yield from sample(LIVE, name, rate)
+            yield from (*sample(LIVE, "threads", line.threads), *sample(LIVE, "queue", self._queue))
             if line.latency is not None:
-                yield Sample(metrics.LATENCY_WINDOW, (line.quantile,), line.latency)
-        for name, tally in self._tallies.items():
-            if family := NUMBERS[name].total:
-                yield Sample(family, NUMBERS[name].labels, tally.total)
+                yield Sample(LATENCY_WINDOW, (line.quantile,), line.latency)
+        for name, total in self._totals.items():
+            yield from sample(TOTALS, name, total)
         yield from self._results.samples()
 
     def _apply_interval(self, line: Interval) -> None:
         seconds = max(0.0, line.time - (self._line.time if self._line else 0.0))
-        if seconds:
-            self._gaps.append(seconds)
+        self._gap = min(seconds, self._gap or seconds) or None
         self._line = line
         self._lines.append(line)
         self.idle_reports = 0 if any(line.rates.values()) else self.idle_reports + 1
         for name, rate in line.rates.items():
-            if NUMBERS[name].total:
-                self._tallies[name].add(rate, seconds)
+            self._sums[name] += rate * seconds
+            self._highest[name] = max(rate, self._highest[name])
+            self._count(name, self._sums[name] - _ROUNDING / 2 * self._highest[name])
 
-    def _settle(self) -> None:
-        figures = self._results.figures
-        for name, shown in NUMBERS.items():
-            if shown.total and name in figures:
-                # Of bytes only the rate is printed.
-                self._tallies[name].settle(figures[name] * (figures["time"] if shown.result else 1))
+    def _count(self, name: str, total: float) -> None:
+        self._totals[name] = max(int(total), self._totals.get(name, 0))
 
 
 def _throughput(found: Mapping[str, float]) -> float | None:
-    """Transactions or events a second, of the whole run or of an interval; of a test that has none, bytes."""
-    for name in ("tps", "eps", "transactions", "events"):
-        if name in found:
-            return found[name]
-    moved = [rate for name, rate in found.items() if name.startswith("bytes")]
-    return sum(moved) if moved else None
+    """Of the whole run or of an interval, in the unit of its test."""
+    return next((found[name] for name in ("tps", "eps", "transactions", "events", "bytes") if name in found), None)

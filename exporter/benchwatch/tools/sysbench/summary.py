@@ -26,7 +26,7 @@ the middle of a bin whose edges are value / 1.00904 and value * 1.00904. With --
 import re
 from typing import NamedTuple
 
-from .reports import MIB, factor, quantile_label
+from .reports import base, quantile_label
 
 _EDGE = 1.00904
 _FIGURE = re.compile(
@@ -35,23 +35,21 @@ _FIGURE = re.compile(
 )
 _BIN = re.compile(r" *(\d{1,9}\.\d{3}) \|\**\s+(\d{1,18})$")
 _PERCENTILE = re.compile(r"(\d{1,3})(?:st|nd|rd|th) percentile")
-_UNFINISHED = re.compile(r"Number of unfinished transactions on forced shutdown: (\d{1,12})$")
 _TRANSFERRED = re.compile(r"\d+\.\d\d MiB transferred \((\d{1,15}\.\d\d) MiB/sec\)$")
 _WORDS = re.compile(
     r"(?:SQL|General) statistics:|Latency \(ms\):|Threads fairness:|File operations:|Throughput:|queries performed:|"
-    r"Latency histogram \(|value  ---|percentile stats:|Total operations: "
+    r"Latency histogram \(|value  ---|percentile stats:|Total operations: |Number of unfinished transactions "
 )
 LAST = re.compile(r" +execution time \(avg/stddev\):\s+\d+\.\d{4}/\d+\.\d\d")
 """The report's last line."""
 _NAMES = {
     **{"read": "queries_read", "write": "queries_write", "other": "queries_other", "transactions": "transactions"},
     **{"ignored errors": "errors", "reconnects": "reconnects", "total number of events": "events"},
-    **{"min": "latency_min", "max": "latency_max", "sum": "latency_sum"},
+    **{"min": "min", "max": "max", "sum": "sum"},
     **{"reads/s": "iops_read", "writes/s": "iops_write", "fsyncs/s": "iops_sync"},
     **{"read, MiB/s": "bytes_read", "written, MiB/s": "bytes_write", "total time": "time", "time elapsed": "time"},
+    **dict.fromkeys(("avg", "total", "queries", "events (avg/stddev)", "events/s (eps)"), ""),  # follow from the others
 }
-_ELSEWHERE = frozenset({"avg", "total", "queries", "events (avg/stddev)", "events/s (eps)"})
-"""What follows from the others, or is of no use."""
 
 
 class Figure(NamedTuple):
@@ -77,15 +75,12 @@ def entries(line: str) -> list[Entry] | None:
     if match := _BIN.match(line):
         return [Bin(float(match[1]) * _EDGE / 1000, int(match[2]))]
     if match := _TRANSFERRED.match(line):
-        return [Figure("bytes_", float(match[1]) * MIB)]
-    if match := _UNFINISHED.match(line):
-        return [Figure("unfinished", float(match[1]))]
+        return [Figure("bytes", base("bytes", match[1]))]
     if match := _FIGURE.match(line):
-        label, value = match["name"], float(match["value"])
-        if percentile := _PERCENTILE.match(label):
-            return [Figure("latency", value / 1000, quantile_label(int(percentile[1])))]
-        if name := _NAMES.get(label):
-            rate = [Figure("tps", float(match["rate"]))] if name == "transactions" and match["rate"] else []
-            return [Figure(name, value / 1000 if name.startswith("latency") else value * factor(name)), *rate]
-        return [] if label in _ELSEWHERE else None
+        if percentile := _PERCENTILE.match(match["name"]):
+            return [Figure("latency", base("latency", match["value"]), quantile_label(percentile[1]))]
+        if (name := _NAMES.get(match["name"])) is None:
+            return None
+        rate = [Figure("tps", float(match["rate"]))] if name == "transactions" and match["rate"] else []
+        return [Figure(name, base(name, match["value"])), *rate] if name else []
     return [] if _WORDS.match(line.strip()) else None
