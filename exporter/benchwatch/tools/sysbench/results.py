@@ -8,7 +8,7 @@ from ...metrics.exposition import HistogramValue, Sample
 from .metrics import LATENCY, RESULT_LATENCY, RESULTS, sample
 from .summary import Bin, Entry
 
-_RATES = ("tps", "iops", "bytes")
+_RATES = ("tps", "eps", "iops", "bytes")
 
 
 class Results:
@@ -44,7 +44,7 @@ class Results:
         if not {"transactions", "bytes"}.isdisjoint(found):  # whose events have names of their own
             found.pop("events", None)
         elif found["time"]:
-            found["eps"] = events / found["time"]
+            found.setdefault("eps", events / found["time"])
         if events:
             found["mean"] = found.get("sum", 0.0) / events
 
@@ -65,11 +65,11 @@ def _joined(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """One report out of several: counts added up, rates weighted by time."""
     ends = [part["time"] for part in parts]
     lengths = [end - before for before, end in zip([0.0, *ends], ends, strict=False)]
-    whole = {"time": ends[-1]}
-    for name in parts[-1].keys() - whole.keys():
+    whole: dict[str, float] = {}
+    for name in parts[-1]:
         values = [part.get(name, 0.0) for part in parts]
         if name.startswith(_RATES):
             whole[name] = sum(value * length for value, length in zip(values, lengths, strict=True)) / ends[-1]
         else:
-            whole[name] = {"min": min, "max": max}.get(name, sum)(values)
+            whole[name] = {"min": min, "max": max, "time": max}.get(name, sum)(values)
     return whole

@@ -18,17 +18,21 @@
 Only `total time` is of the whole run: with --report-checkpoints there is a report at each of them and at the end, and
 all else in it is of what was done since the one before. An interval's line may stand in the middle of it.
 
-`--histogram=on` prints, before all that, the bins that are not empty, `value |**** count`; the value, milliseconds, is
-the middle of a bin whose edges are value / 1.00904 and value * 1.00904. With --percentile=0 the percentile is
-`disabled`. The main branch ("1.1") prints `events/s (eps):` and `time elapsed:` in place of General statistics.
+`--histogram=on` prints, before all that, the bins that are not empty, `value |**** count`. The value of bin i, 0.001 ms
+x 10^(8 i / 1023), is its middle; small ones are alike in the three decimals that are printed. With --percentile=0 the
+percentile is `disabled`. The main branch ("1.1") prints `events/s (eps):` and `time elapsed:` among Throughput.
 """
 
+import math
 import re
 from typing import NamedTuple
 
 from .reports import base, quantile_label
 
-_EDGE = 1.00904
+_LOWEST = 1e-6
+"""Seconds: the middle of bin 0."""
+_WIDTH = math.log(1e8) / 1023
+_ROUNDING = 5e-7
 _FIGURE = re.compile(
     r" +(?P<name>\w[\w/, ()]*?):\s+(?P<value>\d{1,18}(?:\.\d{1,9})?)"
     r"(?:/[\d.]+|s?(?:\s+\((?P<rate>\d{1,15}\.\d\d) per sec\.\))?)$"
@@ -37,7 +41,7 @@ _BIN = re.compile(r" *(\d{1,9}\.\d{3}) \|\**\s+(\d{1,18})$")
 _PERCENTILE = re.compile(r"(\d{1,3})(?:st|nd|rd|th) percentile")
 _TRANSFERRED = re.compile(r"\d+\.\d\d MiB transferred \((\d{1,15}\.\d\d) MiB/sec\)$")
 _WORDS = re.compile(
-    r"(?:SQL|General) statistics:|Latency \(ms\):|Threads fairness:|File operations:|Throughput:|queries performed:|"
+    r"(?:SQL|General) statistics:|CPU speed:|Latency \(ms\):|Threads fairness:|File operations:|Throughput:|queries performed:|"
     r"Latency histogram \(|value  ---|percentile stats:|Total operations: |Number of unfinished transactions "
 )
 LAST = re.compile(r" +execution time \(avg/stddev\):\s+\d+\.\d{4}/\d+\.\d\d")
@@ -48,7 +52,8 @@ _NAMES = {
     **{"min": "min", "max": "max", "sum": "sum"},
     **{"reads/s": "iops_read", "writes/s": "iops_write", "fsyncs/s": "iops_sync"},
     **{"read, MiB/s": "bytes_read", "written, MiB/s": "bytes_write", "total time": "time", "time elapsed": "time"},
-    **dict.fromkeys(("avg", "total", "queries", "events (avg/stddev)", "events/s (eps)"), ""),  # follow from the others
+    **{"events per second": "eps", "events/s (eps)": "eps"},
+    **dict.fromkeys(("avg", "total", "queries", "events (avg/stddev)"), ""),  # follow from the others
 }
 
 
@@ -73,7 +78,8 @@ Entry = Figure | Bin
 def entries(line: str) -> list[Entry] | None:
     """What a line of the report says, nothing if it only belongs to it; None if it is no such line."""
     if match := _BIN.match(line):
-        return [Bin(float(match[1]) * _EDGE / 1000, int(match[2]))]
+        place = math.floor(math.log((float(match[1]) / 1000 + _ROUNDING) / _LOWEST) / _WIDTH)
+        return [Bin(_LOWEST * math.exp((place + 0.5) * _WIDTH), int(match[2]))]
     if match := _TRANSFERRED.match(line):
         return [Figure("bytes", base("bytes", match[1]))]
     if match := _FIGURE.match(line):
