@@ -43,30 +43,34 @@ def beginning(elapsed: float, times: Written, tolerance: float, interval: float,
     return times.begun if -rounding <= late <= longest else latest
 
 
-class Clock:
-    """The start of a run whose lines tell only how long it had been running."""
+class ElapsedState:
+    """What states have in common of runs whose lines tell only how long they had been running."""
 
-    def __init__(self, rounding: float) -> None:
-        self._rounding = rounding
+    _ROUNDING = ROUNDING
+
+    def __init__(self) -> None:
+        self.version = 0
         self._written: dict[str, Written] = {}  # by stream
-        self._elapsed: dict[str, float] = {}  # by stream, at its last such line
+        self._elapsed: dict[str, float] = {}  # by stream, at its last such line, seconds
 
-    def hear(self, stream: str, times: Written) -> bool:
-        """How a stream was last written, and whether that is new."""
-        known, self._written[stream] = self._written.get(stream), times
-        return known != times
+    def written(self, stream: str, times: Written) -> None:
+        """See tools.State."""
+        if self._written.get(stream) != times:
+            self._written[stream] = times
+            self.version += 1
 
-    def elapse(self, stream: str, seconds: float) -> None:
-        """The last line of the stream that has a time."""
-        self._elapsed[stream] = seconds
+    def tick(self, time: float) -> None:
+        """See tools.State: nothing closes by time alone."""
 
-    def start(self, tolerance: float, interval: float) -> float | None:
+    reached = tick
+
+    def _beginning(self, tolerance: float, interval: float | None) -> float | None:
         """See `beginning`; None without such a line."""
-        lines = [(seconds, self._written[stream]) for stream, seconds in self._elapsed.items()]
-        return min((beginning(*line, tolerance, interval, self._rounding) for line in lines), default=None)
+        lines = ((seconds, self._written[stream]) for stream, seconds in self._elapsed.items())
+        return min((beginning(*line, tolerance, interval or 0.0, self._ROUNDING) for line in lines), default=None)
 
-    def end(self, reported: float | None) -> float | None:
-        """When it last wrote, for a run that failed: not long after it last reported, as a copy may be."""
+    def _heard(self, reported: float | None) -> float | None:
+        """When it last wrote: the end of a run that failed, if not long after it last reported, as in a copy."""
         heard = max((times.last for times in self._written.values()), default=None)
         if heard is None or reported is None:
             return heard if reported is None else reported

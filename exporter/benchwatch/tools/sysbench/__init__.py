@@ -25,7 +25,6 @@ _OF_EVENTS = Roles(
     result_quantile=m.RESULT_LATENCY,
     result_operations=m.RESULT_TRANSACTIONS,
     fixed_rate=(m.QUEUE,),
-    latency_step=1e-5,
     sources={m.LATENCY_WINDOW: "From sysbench's lines: one percentile, in bins 1.8 % wide."},
 )
 _OF_DATABASE = replace(_OF_EVENTS, unit=Unit("TPS"), operations="transactions", lost={"retried": m.ERRORS_TOTAL})

@@ -1,7 +1,6 @@
 """sysbench's command line: `sysbench [--name=value ...] [test] [command]`, the words in any order.
 
-Of an option that is given twice the last counts, and those in the file of --config-file stand where that is given.
-Without a percentile there can be no histogram.
+The last of equal options counts, those of a --config-file stand where that is. Without a percentile no histogram.
 """
 
 from collections.abc import Sequence
@@ -64,13 +63,9 @@ class SysbenchCommand(Command):
 def read(arguments: Sequence[str], version: str) -> SysbenchCommand:
     """See Launcher."""
     options: dict[str, str] = {}
-    words = []
-    for word in arguments:
-        name, _, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--"):
-            words.append(word)
-        else:
-            options[_OLD.get(name, name)] = value
+    for name, _, value in (word[2:].partition("=") for word in arguments if word.startswith("--")):
+        options[_OLD.get(name, name)] = value
+    words = [word for word in arguments if not word.startswith("--")]
     for name in _NO_BENCHMARK:
         if name in words[-1:] or name in options:
             raise UserError(f"sysbench {name} is no benchmark: start it without `benchwatch run`")

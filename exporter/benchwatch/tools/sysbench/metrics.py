@@ -1,7 +1,7 @@
 """The metrics of a sysbench run.
 
-Which of them a run has depends on its test: databases have transactions and queries; `cpu`, `threads` and tests in Lua
-have events; `fileio` and `memory` have bytes. The label `op` is read, write, other (queries) or sync (fileio).
+Databases have transactions and queries; `fileio` and `memory` have bytes; other tests have events. The label `op` is
+read, write, other (queries) or sync (fileio).
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,7 @@ from ...metrics.exposition import Family, Sample
 
 
 def _live(name: str, text: str, *labels: str) -> Family:
-    help_ = f"{text}, of the last line, which covers the interval since the line before."
-    return Family(f"sysbench_{name}", "gauge", help_, labels)
+    return Family(f"sysbench_{name}", "gauge", f"{text}, of the interval since the line before: the last line.", labels)
 
 
 def _total(name: str, text: str, *labels: str) -> Family:

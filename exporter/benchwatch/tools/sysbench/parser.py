@@ -1,13 +1,11 @@
-"""The text that sysbench prints: interval lines (`reports`), final reports (`summary`), options, errors.
+"""The text that sysbench prints: interval lines (`reports`), final reports (`summary`), and around them:
 
-    sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)   first; another one begins another run in the same stream
-    Number of threads: 8
-    Target transaction rate: 60/sec                     with --rate
-    Report intermediate results every 1 second(s)
-    Threads started!                                    the clock of the interval lines begins here
-    FATAL: ...                                          what ends the run, or the process after a last report
-
-What a hook in Lua prints in place of the interval lines is `other_text`.
+sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)   first; another one begins another run in the same stream
+Number of threads: 8
+Target transaction rate: 60/sec                     with --rate
+Report intermediate results every 1 second(s)
+Threads started!                                    the clock of the interval lines begins here
+FATAL: ...                                          what ends the run, or the process after a last report
 """
 
 import re
@@ -23,11 +21,9 @@ _OPTIONS = {
     "threads": re.compile(r"Number of threads: (\d{1,9})$"),
     "report_interval": re.compile(r"Report intermediate results every (\d{1,9}) second\(s\)"),
     "rate": re.compile(r"Target transaction rate: (\d{1,12})/sec"),
-    "block_size": re.compile(r"(?:Block size|  block size:) (\S+)$"),
-    "operation": re.compile(r"  operation: (\S+)$"),
-    "file_test_mode": re.compile(r"Doing (.+) test$"),
+    **{"block_size": re.compile(r"(?:B|  b)lock size:? (\S+)$"), "operation": re.compile(r"  operation: (\S+)$")},
+    **{"file_test_mode": re.compile(r"Doing (.+) test$"), "io_mode": re.compile(r"Using (\S+) I/O mode$")},
     "total_file_size": re.compile(r"(\S+) total file size$"),
-    "io_mode": re.compile(r"Using (\S+) I/O mode$"),
 }
 _KNOWN = re.compile(
     r"Running the test with following options:|Initializing |Extra file open flags|\d+ files?, \S+ each|"
@@ -42,10 +38,9 @@ _FATAL = re.compile(r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchma
 
 
 class Complete(NamedTuple):
-    """The last line of a report; the run goes on if it was that of a checkpoint."""
+    """The last line of a report: how long the run has taken, seconds; it goes on after that of a checkpoint."""
 
     time: float
-    """How long the run has taken, seconds."""
     checkpoint: bool
 
 
@@ -56,12 +51,9 @@ class SysbenchParser(LineParser):
     """Reads one stream of text."""
 
     _TORN = (Figure, Bin, Said)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._time = 0.0
-        self._checkpoint = False
-        self._after_fatal = False
+    _time = 0.0
+    _checkpoint = False
+    _after_fatal = False
 
     def settle(self) -> list[Record]:
         """See tools.Parser. Only lines whose last number has all its decimals are whole without their end."""

@@ -19,14 +19,14 @@ FORMS = (
     "queue length: <queue>",
 )
 _NUMBERS = {"latency_": r"\d{1,12}\.\d{3}"} | dict.fromkeys(("threads", "percentile", "queue"), r"\d{1,12}")
+_RATE = r"\d{1,15}\.\d\d"
 _LATENCIES = frozenset({"latency", "min", "max", "sum"})
 _RATES = ("transactions", "queries", "errors", "reconnects", "events", "fsyncs", "bytes")
 
 
 def _pattern(form: str) -> re.Pattern[str]:
     def number(field: re.Match[str]) -> str:
-        digits = _NUMBERS.get(field[1], r"\d{1,15}\.\d\d")
-        return digits if field[1] == "_" else f"(?P<{field[1]}>{digits})"
+        return f"({'' if field[1] == '_' else f'?P<{field[1]}>'}{_NUMBERS.get(field[1], _RATE)})"
 
     return re.compile(r"\[ (?P<time>\d{1,9})s \] " + re.sub(r"<(\w+)>", number, re.escape(form)))
 
@@ -42,10 +42,9 @@ class Said(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """One interval: when it ended (seconds since the start, rounded), what was done, a second, by the names in FORMS.
+    """When an interval ended (seconds since the start, rounded), and what was done, a second, by the names in FORMS.
 
-    `bytes` is the sum of both kinds. The latency is in seconds, None where nothing was measured; `quantile` says which
-    one it is, "0.99".
+    `bytes` are of both kinds. The latency is in seconds, None where nothing was measured; `quantile` is "0.99", say.
     """
 
     time: float

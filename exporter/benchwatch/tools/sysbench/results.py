@@ -35,8 +35,8 @@ class Results:
         if checkpoint:
             self._parts.append({})
             return
-        found = self.figures = self._parts[-1] if len(self._parts) == 1 else _joined(self._parts)
-        if len(self._parts) > 1:  # of those of the parts that of the whole does not follow
+        found = self.figures = _joined(self._parts) if self._parts[1:] else self._parts[0]
+        if self._parts[1:]:  # of those of the parts that of the whole does not follow
             self.quantiles.clear()
         events = found["operations"] = found.get("events", 0.0)
         if "bytes_read" in found:

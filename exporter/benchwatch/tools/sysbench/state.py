@@ -1,14 +1,12 @@
 """What is known of one sysbench process, from its text.
 
-- gauges of the last interval and `history`: the last line;
 - counters: rates x the time since the line before. sysbench divides by the true length of an interval and prints
   elapsed time rounded to a second, so such a sum is off by what the last line's time is, and by less for each change of
   the rate: half a second at the highest rate is held back. The final report settles them. They never go back;
-- start: from what the last line says of how long the run has taken, and when that was written (`beginning`);
+- start: from what the last line says of how long the run has taken and when that was written (`beginning`);
   end: start + the report's total time; of a run that failed without a report, the last write.
-
-A report after `FATAL` (--forced-shutdown) is that of a run that failed, and is kept. A line without a transaction is
-idle only if no statement was done either: events may be longer than an interval.
+- a report after `FATAL` (--forced-shutdown) is that of a run that failed, and is kept;
+- idle: no statement was done either, as events may be longer than an interval.
 """
 
 from collections import defaultdict, deque
@@ -16,27 +14,25 @@ from collections.abc import Iterator, Mapping
 
 from ...metrics.exposition import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from ..beginning import PUNCTUAL, Clock
+from ..beginning import PUNCTUAL, ElapsedState
 from .metrics import LATENCY_WINDOW, LIVE, TOTALS, sample
 from .parser import Complete
 from .reports import Interval, Said
 from .results import Results
 from .summary import Bin, Entry, Figure
 
-_ROUNDING = 1.0
-"""Seconds: twice the rounding of a line's time."""
-
 Record = Said | Interval | Entry | Complete
 
 
-class SysbenchState:
+class SysbenchState(ElapsedState):
     """One run of sysbench."""
 
+    _ROUNDING = 1.0
+
     def __init__(self) -> None:
-        self.version = 0
+        super().__init__()
         self.tool_version = ""
-        self.reason = ""
-        """The first fatal message."""
+        self.reason = ""  # the first fatal message
         self.idle_reports = 0
         self._parameters: dict[str, str] = {}
         self._line: Interval | None = None
@@ -47,47 +43,37 @@ class SysbenchState:
         self._sums: dict[str, float] = defaultdict(float)
         self._highest: dict[str, float] = defaultdict(float)
         self._results = Results()
-        self._clock = Clock(_ROUNDING)
 
     def apply(self, record: Record, stream: str, arrived: float) -> None:
         """See tools.State."""
         self.version += 1
-        self._clock.hear(stream, Written(arrived))
+        self._written[stream] = Written(arrived)
         match record:
             case Said("version"):
                 self.tool_version = record.value
             case Said("fatal"):
                 self.reason = self.reason or record.value
             case Said("started"):
-                self._clock.elapse(stream, 0.0)
+                self._elapsed[stream] = 0.0
             case Said("queue"):
                 self._queue = int(record.value)
             case Said():
                 self._parameters[record.name] = record.value
             case Interval():
+                self._elapsed[stream] = record.time
                 self._apply_interval(record)
             case Figure() | Bin():
                 self._results.add(record)
             case Complete():
+                self._elapsed[stream] = record.time
                 self._results.complete(record.checkpoint)
                 for name, value in self._results.figures.items():
                     self._count(name, value * (record.time if name == "bytes" else 1))
-        if isinstance(record, Interval | Complete):
-            self._clock.elapse(stream, record.time)
-
-    def written(self, stream: str, times: Written) -> None:
-        """See tools.State."""
-        self.version += self._clock.hear(stream, times)
-
-    def tick(self, time: float) -> None:
-        """See tools.State: nothing closes by time alone."""
-
-    reached = tick
 
     @property
     def start(self) -> float | None:
         """See tools.State."""
-        return self._clock.start(0.0 if self._results.figures else PUNCTUAL, self.report_interval or 0.0)
+        return self._beginning(0.0 if self._results.figures else PUNCTUAL, self.report_interval)
 
     @property
     def last_report(self) -> float | None:
@@ -98,9 +84,9 @@ class SysbenchState:
     @property
     def end(self) -> float | None:
         """See tools.State."""
-        if self._results.figures:
-            return self.last_report
-        return self._clock.end(self.last_report) if self.outcome else None
+        if self._results.figures or not self.outcome:
+            return self.last_report if self.outcome else None
+        return self._heard(self.last_report)
 
     @property
     def report_interval(self) -> float | None:
@@ -158,7 +144,7 @@ class SysbenchState:
         for name, rate in line.rates.items():
             self._sums[name] += rate * seconds
             self._highest[name] = max(rate, self._highest[name])
-            self._count(name, self._sums[name] - _ROUNDING / 2 * self._highest[name])
+            self._count(name, self._sums[name] - self._ROUNDING / 2 * self._highest[name])
 
     def _count(self, name: str, total: float) -> None:
         self._totals[name] = max(int(total), self._totals.get(name, 0))

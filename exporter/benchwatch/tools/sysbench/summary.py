@@ -29,10 +29,7 @@ from typing import NamedTuple
 
 from .reports import base, quantile_label
 
-_LOWEST = 1e-6
-"""Seconds: the middle of bin 0."""
 _WIDTH = math.log(1e8) / 1023
-_ROUNDING = 5e-7
 _FIGURE = re.compile(
     r" +(?P<name>\w[\w/, ()]*?):\s+(?P<value>\d{1,18}(?:\.\d{1,9})?)"
     r"(?:/[\d.]+|s?(?:\s+\((?P<rate>\d{1,15}\.\d\d) per sec\.\))?)$"
@@ -41,18 +38,16 @@ _BIN = re.compile(r" *(\d{1,9}\.\d{3}) \|\**\s+(\d{1,18})$")
 _PERCENTILE = re.compile(r"(\d{1,3})(?:st|nd|rd|th) percentile")
 _TRANSFERRED = re.compile(r"\d+\.\d\d MiB transferred \((\d{1,15}\.\d\d) MiB/sec\)$")
 _WORDS = re.compile(
-    r"(?:SQL|General) statistics:|CPU speed:|Latency \(ms\):|Threads fairness:|File operations:|Throughput:|queries performed:|"
+    r"[A-Z]\w+ (?:statistics|speed|fairness|operations):$|Latency \(ms\):|Throughput:|queries performed:|"
     r"Latency histogram \(|value  ---|percentile stats:|Total operations: |Number of unfinished transactions "
 )
-LAST = re.compile(r" +execution time \(avg/stddev\):\s+\d+\.\d{4}/\d+\.\d\d")
-"""The report's last line."""
+LAST = re.compile(r" +execution time \(avg/stddev\):\s+\d+\.\d{4}/\d+\.\d\d")  # the report's last line
 _NAMES = {
     **{"read": "queries_read", "write": "queries_write", "other": "queries_other", "transactions": "transactions"},
     **{"ignored errors": "errors", "reconnects": "reconnects", "total number of events": "events"},
-    **{"min": "min", "max": "max", "sum": "sum"},
+    **{"min": "min", "max": "max", "sum": "sum", "events per second": "eps", "events/s (eps)": "eps"},
     **{"reads/s": "iops_read", "writes/s": "iops_write", "fsyncs/s": "iops_sync"},
     **{"read, MiB/s": "bytes_read", "written, MiB/s": "bytes_write", "total time": "time", "time elapsed": "time"},
-    **{"events per second": "eps", "events/s (eps)": "eps"},
     **dict.fromkeys(("avg", "total", "queries", "events (avg/stddev)"), ""),  # follow from the others
 }
 
@@ -78,8 +73,8 @@ Entry = Figure | Bin
 def entries(line: str) -> list[Entry] | None:
     """What a line of the report says, nothing if it only belongs to it; None if it is no such line."""
     if match := _BIN.match(line):
-        place = math.floor(math.log((float(match[1]) / 1000 + _ROUNDING) / _LOWEST) / _WIDTH)
-        return [Bin(_LOWEST * math.exp((place + 0.5) * _WIDTH), int(match[2]))]
+        place = math.floor(math.log((float(match[1]) + 0.0005) / 0.001) / _WIDTH)  # of those alike the last
+        return [Bin(1e-6 * math.exp((place + 0.5) * _WIDTH), int(match[2]))]
     if match := _TRANSFERRED.match(line):
         return [Figure("bytes", base("bytes", match[1]))]
     if match := _FIGURE.match(line):
