@@ -2,6 +2,7 @@
 
 from .api import Tool
 from .fio import FIO
+from .iperf3 import IPERF3
 from .pgbench import PGBENCH
 
-TOOLS: tuple[Tool, ...] = (PGBENCH, FIO)
+TOOLS: tuple[Tool, ...] = (PGBENCH, FIO, IPERF3)
