@@ -97,11 +97,11 @@ class Iperf3Parser:
     def _json(self, text: bytes, decode: Callable[[bytes], list[Record]]) -> list[_Line]:
         try:
             found = decode(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return self._misread("bad_document", f"{error}: {_decoded(text[:_EXCERPT])}")
         self._undated = False
         first = next(iter(found), None)
-        if first is not None and first == self._beginning:
+        if decode is of_document and first == self._beginning:
             return []
         begins = self._begins(first)
         self._beginning = first if isinstance(first, Beginning) else self._beginning
