@@ -109,14 +109,16 @@ def test_rates_of_text_are_within_half_a_percent_and_no_byte_is_counted(name: st
     assert all(rate == pytest.approx(target, rel=0.005) for rate in results.values())
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if (client(name) in FILES and server(name) in FILES)])
-def test_client_and_server_name_the_same_experiment(name: str) -> None:
-    infos: dict[tuple[str, ...], object] = {}
-    for file in (client(name), server(name)):
-        infos |= {key[1:]: value for key, value in values(state_of(data_of(file))).items() if "experiment" in key[0]}
-    (first, second) = infos
-    assert first[0] == second[0]
-    assert {first[1], second[1]} == {"client", "server"}
+@pytest.mark.parametrize("name", [name for name in NAMES if client(name) in FILES and server(name) in FILES])
+def test_what_client_and_server_both_count_is_in_families_of_their_own(name: str) -> None:
+    shown = {}
+    for file, own, other in ((client(name), "iperf", "iperf_server"), (server(name), "iperf_server", "iperf")):
+        shown[own] = {key[0] for key in values(state_of(data_of(file)))}
+        assert f"{own}_throughput_bytes_per_second" in shown[own]
+        assert not {f"{other}_throughput_bytes_per_second", f"{other}_result_throughput_bytes_per_second"} & shown[own]
+    ended = {own: f"{own}_result_throughput_bytes_per_second" in names for own, names in shown.items()}
+    assert ended["iperf"] == ("killed" not in name)
+    assert ended["iperf_server"] == (server(name) not in CUT_OFF)
 
 
 def test_another_programs_lines_are_not_those_of_iperf3() -> None:

@@ -27,7 +27,6 @@ def test_every_family_has_a_unit_and_a_source_in_its_help() -> None:
         of_the_run = "_result_" in family.name or family.name in (
             "iperf_streams",
             "iperf_target_bytes_per_second",
-            "iperf_experiment_info",
         )
         assert family.part == ("runs" if of_the_run else "live")
 
@@ -42,7 +41,6 @@ def test_a_report_shows_what_the_sum_says() -> None:
         ("iperf_retransmits_total",): 1,
         ("iperf_streams",): 1,
         ("iperf_target_bytes_per_second",): 25e6,
-        ("iperf_experiment_info", "127.0.0.1 24521 - 127.0.0.1 51236", "client"): 1,
     }
     assert (state.start, state.last_report) == (1795334815, 1795334815 + 3.006949)
     assert (state.tool_version, state.report_interval, state.end) == ("3.18", 1, None)

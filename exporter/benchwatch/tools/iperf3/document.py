@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from .records import Beginning, Done, Failure, Flow, Interval, Record, Result, connection
+from .records import Beginning, Done, Failure, Flow, Interval, Record, Result
 
 _Number = Annotated[float, msgspec.Meta(ge=0, le=1e18)]
 _Text = Annotated[str, msgspec.Meta(max_length=1000)]
@@ -57,7 +57,6 @@ class _End(msgspec.Struct):
 
 class _Start(msgspec.Struct):
     version: _Text = ""
-    connected: Sequence[Mapping[str, _Number | _Text]] = ()
     timestamp: Mapping[str, _Number | _Text] = {}
     connecting_to: Mapping[str, Any] | None = None
     accepted_connection: Mapping[str, Any] | None = None
@@ -115,15 +114,10 @@ def _beginning(start: _Start) -> Beginning:
     settings = {name: f"{value:.15g}" for name, value in numbers.items() if value}
     settings |= {name: value for name, value in start.test_start.items() if isinstance(value, str)}
     times = {name: value for name, value in start.timestamp.items() if isinstance(value, float)}
-    first: Mapping[str, Any] = next(iter(start.connected), {})
-    ends = [
-        (first[f"{end}_host"], f"{first[f'{end}_port']:.0f}") for end in ("local", "remote") if f"{end}_port" in first
-    ]
     return Beginning(
         start.version.removeprefix("iperf "),
         times.get("timemillisecs", 0.0) / 1000 or times.get("timesecs"),
         "client" if start.connecting_to else "server" if start.accepted_connection else "",
-        connection(*ends),
         {_SETTINGS.get(name, name): value for name, value in settings.items()},
         int(numbers.get("num_streams", 0)) or None,
         numbers.get("interval") or None,

@@ -12,6 +12,12 @@ THROUGHPUT = Family(
     "Bytes a second over the last report interval: bytes / seconds of the sum; the bitrate of text, within 0.5 %.",
     _D,
 )
+SERVER_THROUGHPUT = Family(
+    "iperf_server_throughput_bytes_per_second",
+    "gauge",
+    "The same of a server: apart, since it counts what its client counts, so that sums have each byte once.",
+    _D,
+)
 JITTER = Family("iperf_jitter_seconds", "gauge", "Jitter of the datagrams received, seconds: jitter_ms (UDP).")
 RTT = Family(
     "iperf_rtt_seconds",
@@ -49,17 +55,13 @@ STREAMS = _runs("iperf_streams", "Parallel streams in each direction (-P): num_s
 TARGET = _runs(
     "iperf_target_bytes_per_second", "Rate asked for (-b), bytes a second in each direction: target_bitrate x streams."
 )
-EXPERIMENT = _runs(
-    "iperf_experiment_info",
-    "1; both ends of the first connection, which are the same in the output of client and server, and which of them "
-    "(role) this is: sums over workers count one of two that have the same experiment.",
-    "experiment",
-    "role",
-)
 RESULT_THROUGHPUT = _runs(
     "iperf_result_throughput_bytes_per_second",
     "Bytes a second of the test as this process counted them: sum_sent or sum_received of the end.",
     *_D,
+)
+SERVER_RESULT = _runs(
+    "iperf_server_result_throughput_bytes_per_second", "The same of a server, which counts what its client counts.", *_D
 )
 RESULT_BYTES = _runs("iperf_result_bytes", "Bytes of the test as this process counted them (only in JSON).", *_D)
 RESULT_RETRANSMITS = _runs("iperf_result_retransmits", "Segments that the sender sent again: sum_sent (TCP).", *_D)

@@ -15,8 +15,6 @@ class Beginning(NamedTuple):
     """Unix time from which the intervals count."""
     role: str = ""
     """client, server or empty."""
-    connection: str = ""
-    """Both ends of its first connection, which client and server name alike."""
     parameters: Mapping[str, str] = {}
     streams: int | None = None
     """In each direction."""
@@ -71,8 +69,3 @@ class Failure(NamedTuple):
 
 
 Record = Beginning | Interval | Result | Done | Failure
-
-
-def connection(*ends: tuple[object, object]) -> str:
-    """What both sides call a connection, from the host and port of its two ends."""
-    return " - ".join(sorted(f"{host} {port}" for host, port in ends))

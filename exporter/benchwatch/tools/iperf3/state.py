@@ -21,7 +21,6 @@ _COUNTERS = {
     "lost": metrics.LOST,
 }
 _RESULTS = {
-    "rate": metrics.RESULT_THROUGHPUT,
     "bytes": metrics.RESULT_BYTES,
     "retransmits": metrics.RESULT_RETRANSMITS,
     "jitter": metrics.RESULT_JITTER,
@@ -174,8 +173,11 @@ class Iperf3State:
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """See tools.State."""
+        serves = self._told.get("role") == "server"
         for flow in self._flows.values() if current else ():
-            yield Sample(metrics.THROUGHPUT, (flow.direction,), flow.rate or 0.0)
+            yield Sample(
+                metrics.SERVER_THROUGHPUT if serves else metrics.THROUGHPUT, (flow.direction,), flow.rate or 0.0
+            )
             gauges = {metrics.JITTER: flow.jitter, metrics.RTT: flow.rtt, metrics.WINDOW: flow.window}
             yield from (
                 Sample(family, (), value) for family, value in gauges.items() if flow.rate and value is not None
@@ -187,9 +189,11 @@ class Iperf3State:
             yield Sample(metrics.STREAMS, (), streams)
         if target:
             yield Sample(metrics.TARGET, (), target * (streams or 1))
-        if {"connection", "role"} <= self._told.keys():
-            yield Sample(metrics.EXPERIMENT, (self._told["connection"], self._told["role"]), 1)
         for direction, result in self._results.items():
+            if "rate" in result:
+                yield Sample(
+                    metrics.SERVER_RESULT if serves else metrics.RESULT_THROUGHPUT, (direction,), result["rate"]
+                )
             yield from (Sample(family, (direction,), result[n]) for n, family in _RESULTS.items() if n in result)
             if "lost" in result and result.get("packets"):
                 yield Sample(metrics.RESULT_LOST, (direction,), result["lost"] / result["packets"])

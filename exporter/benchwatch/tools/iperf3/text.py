@@ -14,7 +14,7 @@ several streams has a [SUM]. --timestamps puts any text before each line, withou
 
 import re
 
-from .records import Beginning, Done, Failure, Flow, Interval, Record, Result, connection
+from .records import Beginning, Done, Failure, Flow, Interval, Record, Result
 
 _ROW = re.compile(
     r"\[(?P<id>SUM| *\d{1,9})\](?:\[(?P<way>[RT]X)-[CS]\])? +(?P<start>\d{1,9}\.\d\d)- *(?P<end>\d{1,9}\.\d\d)"
@@ -24,7 +24,7 @@ _ROW = re.compile(
     r" *(?P<of>sender|receiver)? *(?P<omitted>\(omitted\))?\s*$"
 )
 _ROW_LIKE = re.compile(r"\[(?:SUM| *\d{1,9})\](?:\[[RT]X-[CS]\])? +\d+\.")
-_CONNECTED = re.compile(r"\[ *\d+\] local (\S+) port (\d+) connected to (\S+) port (\d+)")
+_CONNECTED = re.compile(r"\[ *\d+\] local \S+ port \d+ connected to \S+ port \d+")
 _ROLE = re.compile(r"(?:(Connecting to host)|Accepted connection from) \S+, port \d+\s*$")
 LISTENING = re.compile(r"Server listening on \d+")
 _VERSION = re.compile(r"iperf (3\.\S+)(?: \(.*\))?\s*$")
@@ -68,10 +68,9 @@ class Text:
         """What a line says; None if it is none of iperf3's."""
         if row := _ROW.search(text):
             return self._row(row)
-        if match := _CONNECTED.search(text):
+        if _CONNECTED.search(text):
             self._connections += 1
-            ends = ((match[1], match[2]), (match[3], match[4]))
-            return [Beginning(connection=connection(*ends))] if self._connections == 1 else []
+            return []
         if match := _ROLE.search(text):
             self._sending = bool(match[1])
             return [Beginning(role="client" if match[1] else "server")]
