@@ -1,4 +1,4 @@
-"""The recordings of iperf3, each a folder with the client's output, its command and the server's output."""
+"""The recordings of iperf3: the client's output, its command and the server's output."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -11,20 +11,19 @@ from benchwatch.tools.api import Begin, Misread, State
 from benchwatch.tools.iperf3 import IPERF3
 
 ROOT = Path(__file__).parents[2] / "recordings" / "iperf3"
-NAMES = sorted(path.name for path in ROOT.iterdir())
-FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("*/*") if path.suffix in (".out", ".err"))
-"""All outputs, as folder/file."""
+NAMES = sorted(path.stem for path in ROOT.glob("*.cmd"))
+FILES = sorted(path.name for path in ROOT.iterdir() if path.suffix in (".out", ".err"))
 ARRIVED = 1795400000.0
 """A time after all recordings."""
 
 
 def client(name: str) -> str:
     """The client's output of a recording."""
-    return f"{name}/{name}.out"
+    return f"{name}.out"
 
 
 def server(name: str) -> str:
-    return f"{name}/server.out"
+    return f"{name}.server.out"
 
 
 def data_of(file: str) -> bytes:

@@ -18,12 +18,12 @@ from .recordings import data_of, state_of
 
 GOLDEN = Path(__file__).parent / "golden"
 FILES = [
-    "json-udp-omit-3.18/json-udp-omit-3.18.out",
-    "stream-p2-bidir-3.22/stream-p2-bidir-3.22.out",
-    "stream-sigint-3.22/stream-sigint-3.22.out",
-    "stream-udp-3.22/server.out",
-    "text-p4-bidir-3.12/text-p4-bidir-3.12.out",
-    "text-udp-reverse-p2-3.12/text-udp-reverse-p2-3.12.out",
+    "json-udp-omit-3.18.out",
+    "stream-p2-bidir-3.22.out",
+    "stream-sigint-3.22.out",
+    "stream-udp-3.22.server.out",
+    "text-p4-bidir-3.12.out",
+    "text-udp-reverse-p2-3.12.out",
 ]
 
 
@@ -67,8 +67,7 @@ def test_the_exposition_is_the_golden_one(file: str, moment: str) -> None:
     state = state_of(data)
     assert bool(state.outcome) == (moment == "ended")
     found = Exposition().render([Shown(state, current=moment == "running")])
-    parent, name = file.split("/")
-    golden = GOLDEN / f"{parent}{'-server' if name == 'server.out' else ''}.{moment}.prom"
+    golden = GOLDEN / f"{file.removesuffix('.out')}.{moment}.prom"
     if os.environ.get("BENCHWATCH_WRITE_GOLDEN"):
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(found)

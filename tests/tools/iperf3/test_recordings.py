@@ -16,26 +16,26 @@ REFUSED_LONG = (
 )
 LOST = "control socket has closed unexpectedly"
 FAILED = {
-    "json-refused-3.12/json-refused-3.12.out": REFUSED,
-    "text-refused-3.12/text-refused-3.12.err": REFUSED,
-    "stream-refused-3.18/stream-refused-3.18.out": REFUSED_LONG,
-    "stream-refused-3.22/stream-refused-3.22.out": REFUSED_LONG,
-    "json-server-killed-3.12/json-server-killed-3.12.out": LOST,
-    "stream-server-killed-3.22/stream-server-killed-3.22.out": LOST,
-    "text-server-killed-3.12/text-server-killed-3.12.err": LOST,
-    "stream-sigint-3.18/stream-sigint-3.18.out": "interrupt - the client has terminated",
-    "stream-sigint-3.22/stream-sigint-3.22.out": "interrupt - the client has terminated by signal Interrupt(2)",
-    "stream-sigint-3.18/server.out": "the client has terminated",
-    "stream-sigint-3.22/server.out": "the client has terminated",
+    "json-refused-3.12.out": REFUSED,
+    "text-refused-3.12.err": REFUSED,
+    "stream-refused-3.18.out": REFUSED_LONG,
+    "stream-refused-3.22.out": REFUSED_LONG,
+    "json-server-killed-3.12.out": LOST,
+    "stream-server-killed-3.22.out": LOST,
+    "text-server-killed-3.12.err": LOST,
+    "stream-sigint-3.18.out": "interrupt - the client has terminated",
+    "stream-sigint-3.22.out": "interrupt - the client has terminated by signal Interrupt(2)",
+    "stream-sigint-3.18.server.out": "the client has terminated",
+    "stream-sigint-3.22.server.out": "the client has terminated",
 }
 CUT_OFF = {
-    "json-server-killed-3.12/server.out",
-    "stream-server-killed-3.22/server.out",
-    "text-server-killed-3.12/server.out",
-    "text-server-killed-3.12/text-server-killed-3.12.out",
-    "stream-reverse-3.18/server.out",
-    "text-p4-bidir-3.9/server.out",
-    "text-tcp-3.18/server.out",
+    "json-server-killed-3.12.server.out",
+    "stream-server-killed-3.22.server.out",
+    "text-server-killed-3.12.server.out",
+    "text-server-killed-3.12.out",
+    "stream-reverse-3.18.server.out",
+    "text-p4-bidir-3.9.server.out",
+    "text-tcp-3.18.server.out",
 }
 """Outputs that have no end: the process was killed, or says why it ended on another stream."""
 JSON = [name for name in NAMES if name.startswith(("json-", "stream-")) and "refused" not in name]

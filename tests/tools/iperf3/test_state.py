@@ -32,7 +32,7 @@ def test_every_family_has_a_unit_and_a_source_in_its_help() -> None:
 
 
 def test_a_report_shows_what_the_sum_says() -> None:
-    state = state_of(lines_until("stream-tcp-3.18/stream-tcp-3.18.out", 4))
+    state = state_of(lines_until("stream-tcp-3.18.out", 4))
     assert values(state) == {
         ("iperf_throughput_bytes_per_second", "send"): 25034752 / 0.99895399808883667,
         ("iperf_rtt_seconds",): pytest.approx(100e-6),
@@ -48,13 +48,13 @@ def test_a_report_shows_what_the_sum_says() -> None:
 
 
 def test_several_streams_are_summed_and_their_round_trips_averaged() -> None:
-    shown = values(state_of(lines_until("stream-p2-bidir-3.22/stream-p2-bidir-3.22.out", 3)))
+    shown = values(state_of(lines_until("stream-p2-bidir-3.22.out", 3)))
     assert shown["iperf_rtt_seconds",] == pytest.approx((255 + 283) / 2 * 1e-6)
     assert shown["iperf_congestion_window_bytes",] == 2 * 1178694
     assert shown["iperf_throughput_bytes_per_second", "send"] == pytest.approx(101084311.52704425 / 8)
     assert shown["iperf_throughput_bytes_per_second", "receive"] == pytest.approx(101084311.52704425 / 8)
     assert shown["iperf_target_bytes_per_second",] == 2 * 50e6 / 8
-    text = values(state_of(lines_until("text-p4-bidir-3.12/text-p4-bidir-3.12.out", 12)))
+    text = values(state_of(lines_until("text-p4-bidir-3.12.out", 12)))
     assert text["iperf_throughput_bytes_per_second", "send"] == 101e6 / 8
     assert text["iperf_congestion_window_bytes",] == 2 * round(1.12 * 2**20)
     assert text["iperf_streams",] == 2
@@ -71,9 +71,7 @@ def test_the_last_interval_that_is_printed_again_when_the_connection_is_lost_cou
     shown = values(state_of(data_of(client("stream-server-killed-3.22"))), current=False)
     assert shown["iperf_bytes_total", "send"] == 25165824 + 24903680 + 25034752
     assert values(state_of(data_of(client("json-server-killed-3.12"))))["iperf_bytes_total", "send"] == 74973184
-    text = state_of(
-        data_of(client("text-server-killed-3.12")), data_of("text-server-killed-3.12/text-server-killed-3.12.err")
-    )
+    text = state_of(data_of(client("text-server-killed-3.12")), data_of("text-server-killed-3.12.err"))
     assert len(text.history) == 3
     assert values(text)["iperf_retransmits_total",] == 0 + 2 + 1
     assert (text.outcome, text.reason) == ("failed", "control socket has closed unexpectedly")

@@ -1,14 +1,11 @@
 """iperf3 3.9 - 3.22, client or server: its JSON lines (`--json-stream`), JSON document (`-J`) and text."""
 
 import re
-from collections.abc import Iterator, Sequence
-from mmap import mmap
+from dataclasses import replace
 
-from ...metrics.buckets import Buckets
-from ...metrics.exposition import Family
-from ...metrics.limits import DEFAULT, Limits
-from ..api import Moment
-from .metrics import FAMILIES
+from ..api import Kind, Tool
+from ..roles import Roles, Unit
+from . import command, metrics
 from .parser import Iperf3Parser, moments
 from .state import Iperf3State
 from .text import recognised
@@ -18,32 +15,35 @@ _JSON = re.compile(
     rb'|\{\s*"start":\s*\{\s*"connected":\s*\[)',
     re.MULTILINE,
 )
+_ROLES = Roles(
+    unit=Unit("B/s", in_bytes=True),
+    operations="bytes",
+    rate=metrics.THROUGHPUT,
+    result_rate=metrics.RESULT_THROUGHPUT,
+    labels=("direction",),
+    total=metrics.BYTES,
+    result_operations=metrics.RESULT_BYTES,
+    fixed_rate=(metrics.TARGET,),
+    sources={metrics.THROUGHPUT: "All streams of a direction, from iperf3's own reports."},
+)
+_OF_SERVER = replace(_ROLES, rate=metrics.SERVER_THROUGHPUT, result_rate=metrics.SERVER_RESULT, observer=True)
 
 
-class _Iperf3:
-    """See tools.Tool. Its one kind of stream, `text`, is standard output or error, or both in one."""
-
-    name = "iperf3"
-    throughput_unit = "B/s"
-    log_prefix = ""
-    families: Sequence[Family] = FAMILIES
-
-    def recognise(self, head: bytes) -> str:
-        """See tools.Tool."""
-        lines = re.split(r"[\r\n]+", head.decode("utf-8", "replace"))
-        return "text" if _JSON.search(head) or any(recognised(line) for line in lines) else ""
-
-    def parser(self, kind: str) -> Iperf3Parser:
-        """See tools.Tool."""
-        return Iperf3Parser()
-
-    def moments(self, kind: str, data: bytes | mmap) -> Iterator[Moment]:
-        """See tools.Tool."""
-        return moments(data)
-
-    def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> Iperf3State:
-        """See tools.Tool."""
-        return Iperf3State()
+def _recognise(head: bytes) -> str:
+    """Its one kind of stream, "text", is standard output or error, or both in one."""
+    lines = re.split(r"[\r\n]+", head.decode("utf-8", "replace"))
+    return "text" if _JSON.search(head) or any(recognised(line) for line in lines) else ""
 
 
-IPERF3 = _Iperf3()
+IPERF3 = Tool(
+    name="iperf3",
+    families=metrics.FAMILIES,
+    roles=(_ROLES, _OF_SERVER),
+    kinds={"text": Kind(Iperf3Parser, moments)},
+    recognise=_recognise,
+    new_state=lambda *_: Iperf3State(),
+    time_limit=re.compile(r"(?:^|\s)(?:-t ?|--time[= ])(\S+)"),
+    advice="--json-stream gives (before 3.17 --forceflush)",
+    launcher=command,
+    example="iperf3 -c server --json-stream",
+)

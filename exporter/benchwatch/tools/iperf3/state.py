@@ -110,6 +110,9 @@ class Iperf3State:
     def reached(self, time: float) -> None:
         """See tools.State: nothing waits."""
 
+    def over(self) -> None:
+        """See tools.State: nothing waits."""
+
     @property
     def start(self) -> float | None:
         """See tools.State."""

@@ -1,0 +1,127 @@
+"""What a PostgreSQL server says about itself, asked through psql over the connection that the benchmark uses.
+
+psql -0 -z -A -t ends every field and row with a zero byte. It reads the queries from its standard input, never asks for
+a password (-w), and has no terminal on which ssh or sudo in front of it could ask. A query that takes long (a size or a
+number of rows may) is cancelled, and the other answers count. psql lies in the folder of the benchmark's program.
+
+The server counts as running on this machine if a process here started when the server says it did.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from ..machine import question
+from ..machine.host import Host
+from .invocation import Benchmark
+from .launcher import Facts
+
+_PATIENCE = 3.0
+"""Seconds to wait for the answers; ssh alone can take one."""
+_PROCESS = "postgres"
+_TO_START = {False: 5.0, True: 60.0}
+"""Seconds that a server may need to set up its memory (huge pages take long) before the start time that it reports.
+
+If its address does not suggest this machine (it may be in a container), a longer span would match other servers.
+"""
+
+_ALWAYS = (
+    "server_version block_size data_checksums wal_segment_size shared_buffers huge_pages huge_pages_status fsync"
+    " full_page_writes synchronous_commit wal_level max_wal_size checkpoint_timeout checkpoint_completion_target"
+    " data_directory"
+)
+_SECRET = re.compile(r"conninfo|passphrase|passw|secret|token|_command$|_key$|salt", re.IGNORECASE)
+_QUESTIONS = f"""
+set statement_timeout = '300ms';
+select name, current_setting(name) from pg_settings
+ where name = any (string_to_array('{_ALWAYS}', ' '))
+    or source not in ('default', 'override', 'session') and name not in ('application_name', 'client_encoding');
+select '{{start}}', extract(epoch from pg_postmaster_start_time());
+select '{{together}}', inet_server_addr() is not distinct from inet_client_addr();
+select 'database_size', pg_size_pretty(pg_database_size(current_database()));
+"""
+_URI_PASSWORD = re.compile(r"^(postgres(?:ql)?://[^/@:]*):([^@/]*)@")
+_KEY_PASSWORD = re.compile(r"\bpassword\s*=\s*('(?:[^'\\]|\\.)*'|\S+)\s*")
+
+
+class Server(NamedTuple):
+    """What a server says."""
+
+    facts: dict[str, str]
+    """Settings and other parameters, by name."""
+    start: float | None
+    """When it was ready to start its other processes, Unix seconds."""
+    together: bool
+    """Whether client and server have the same address, or none: on one machine, unless something forwards."""
+
+
+class Silent(Exception):
+    """The server could not be asked; the reason, one clause."""
+
+
+def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions: str = "") -> Facts:
+    """What the server that psql reaches with these arguments says of itself, and what its files lie on.
+
+    `questions` are further queries in SQL; each answers with a parameter's name and its value.
+    """
+    try:
+        said = ask(benchmark, connection, _PATIENCE, questions)
+    except Silent as silent:
+        return Facts(remarks=(f"the server's settings are not recorded: {silent}",))
+    process = None
+    if not benchmark.elsewhere and said.start is not None:
+        process = host.process_started_at(_PROCESS, said.start, _TO_START[said.together])
+    if process is None:
+        return Facts(said.facts)
+    return Facts(said.facts, _storage(process, said.facts.get("data_directory", ""), host), here=True)
+
+
+def _storage(process: int, told: str, host: Host) -> dict[str, str]:
+    """What the server's files lie on, if their folder is known and has the same path here."""
+    folder = host.working_folder(process) or (Path(told) if told else None)
+    if folder is None or not host.has_our_root(process):
+        return {}
+    disks = host.storage.facts(folder, "data")
+    if os.access(folder, os.X_OK):  # else its links cannot be followed
+        disks |= host.storage.facts(folder / "pg_wal", "wal")
+    return disks
+
+
+def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float, questions: str = "") -> Server:
+    """What the server that this connection leads to says within `timeout` seconds. Raises Silent."""
+    if benchmark.makes_container:
+        raise Silent(f"{benchmark.wrapper[0]} would make a container for the question")
+    environment = os.environ | {"PGCONNECT_TIMEOUT": "2", "PGAPPNAME": "benchwatch"}
+    arguments = [_without_password(argument, environment) for argument in connection]
+    command = [*benchmark.sibling("psql"), "-X", "-q", "-A", "-t", "-w", "-z", "-0", *arguments]
+    try:
+        answer = question.ask(command, timeout, _QUESTIONS + questions, environment)
+    except OSError as error:
+        raise Silent(f"{command[0]} cannot be started: {error.strerror}") from None
+    words = answer.out.rpartition("\0")[0].split("\0")
+    found = dict(zip(words[::2], words[1::2], strict=False))
+    if not found and answer.late:
+        raise Silent(f"no answer within {timeout:.1f} s")
+    if not found:
+        complaint = answer.err.strip().splitlines() or ["psql said nothing"]
+        raise Silent(next((line for line in complaint if "error" in line or "FATAL" in line), complaint[-1]))
+    start, together = found.pop("{start}", None), found.pop("{together}", None)
+    facts = {name: value for name, value in found.items() if not _SECRET.search(name)}
+    return Server(facts, float(start) if start else None, together == "t")
+
+
+def _without_password(argument: str, environment: dict[str, str]) -> str:
+    """The argument with its password moved to the environment, where other users do not see it."""
+    option, equals, value = argument.partition("=")
+    if option != "--dbname":
+        return argument
+    if match := _URI_PASSWORD.match(value):
+        environment["PGPASSWORD"] = unquote(match[2], errors="surrogateescape")
+        value = f"{match[1]}@{value[match.end() :]}"
+    elif match := _KEY_PASSWORD.search(value):
+        environment["PGPASSWORD"] = match[1].strip("'")
+        value = value[: match.start()] + value[match.end() :]
+    return option + equals + value

@@ -1,0 +1,151 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from benchwatch.tools.fio.command import FioCommand, read_command, read_version
+from benchwatch.values.errors import UserError
+
+JOBS = """\
+; a comment
+[global]
+runtime=60
+directory=/data
+time_based
+[first]
+rw=read
+filename=a:b
+[second]
+stonewall
+runtime=2m
+ramp_time=10s
+rw = write
+"""
+
+
+@pytest.fixture
+def job_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("job.fio").write_text(JOBS)
+    Path("other.fio").write_text("[third]\nruntime=90\n")
+    Path("bare.fio").write_text("[fourth]\n")
+    return "job.fio"
+
+
+def command(text: str) -> FioCommand:
+    return read_command(text.split(), (3, 33))
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        ("--name=j", "--output-format=json+ --status-interval=1 --eta=never"),
+        ("-name j", "--output-format=json+ --status-interval=1 --eta=never"),
+        ("--name=j --status-interval=5 --eta=always", "--output-format=json+"),
+        ("--name=j --output-format=json+,normal", "--status-interval=1 --eta=never"),
+        ("--output-format json --name=j", "--status-interval=1 --eta=never"),
+        ("--name=j --output-format=normal", "--eta=never"),
+        ("--name=j --eta-newline=1s", "--output-format=json+ --status-interval=1"),
+        ("--minimal --name=j", "--eta=never"),
+        ("--client=host --name=j", ""),
+    ],
+)
+def test_only_missing_flags_are_added(text: str, flags: str) -> None:
+    assert " ".join(command(text).prepare(True).added) == flags
+
+
+def test_without_percentiles_there_are_no_bins() -> None:
+    assert command("--name=j").prepare(False).added[0] == "--output-format=json"
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("--name=j --output-format=json", "no live percentiles"),
+        ("--name=j --output-format=normal", "nothing is seen of it"),
+        ("--minimal --name=j", "fio prints terse, as it is told"),
+        ("--client=host --name=j", "run fio on each host"),
+    ],
+)
+def test_what_will_not_be_seen_is_said(text: str, remark: str) -> None:
+    (sentence,) = command(text).prepare(True).remarks
+    assert remark in sentence
+
+
+def test_an_old_fio_is_named() -> None:
+    assert "before 3.0" in read_command(["--name=j"], read_version("fio-2.21")).prepare(True).remarks[0]
+
+
+@pytest.mark.parametrize("text", ["--server", "--showcmd job.fio", "--parse-only", "--version", "--enghelp=libaio"])
+def test_what_measures_nothing_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="is no benchmark"):
+        command(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("--name=j --runtime=90 --ramp_time 10", 100),
+        ("--runtime=1m --name=a --name=b --runtime=30", 60),
+        ("--runtime=1m --name=a --name=b --stonewall --startdelay=5", 125),
+        ("--name=j --size=1g", None),
+        ("--runtime=60 --name=a --name=b --wait_for=a", None),
+        ("job.fio", 190),
+        ("job.fio --section=first", 60),
+        ("job.fio --section=first --section second", 190),
+        ("--name=j --runtime=70 job.fio", 200),
+        ("job.fio other.fio", 280),
+        ("--runtime=10 --section=first other.fio job.fio", 190),
+        ("--runtime=10 bare.fio job.fio", 200),
+        ("--runtime=10 job.fio bare.fio", None),
+        ("job.fio missing.fio", None),
+        ("--runtime=10 job.fio --section second", 130),
+        ("missing.fio", None),
+    ],
+)
+def test_the_length_follows_from_command_and_job_file(job_file: str, text: str, length: float | None) -> None:
+    assert command(text).length == length
+
+
+def test_a_job_file_is_read_as_fio_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "job.fio"
+    file.write_text(
+        "[one]\nstonewall\n  rw=read ; comment\n\tbs=4k # comment\n\n"
+        "[global]\nruntime=9\n[one]\n[global_too]\nbs=8k\n[two]\n"
+    )
+    assert read_command([str(file)], None).jobs == (
+        {"name": "one", "stonewall": "1", "rw": "read", "bs": "4k"},
+        {"name": "one", "runtime": "9"},
+        {"name": "two", "runtime": "9", "bs": "8k"},
+    )
+
+
+def test_a_job_file_that_comes_through_a_pipe_is_left_to_fio() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, JOBS.encode())
+    os.close(writer)
+    assert command(f"/dev/fd/{reader}").length is None
+    assert os.read(reader, 65536) == JOBS.encode()
+    os.close(reader)
+
+
+def test_the_target_is_the_first_file_or_folder(job_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISK", "sdb")
+    assert command(job_file).target == Path("/data/a")
+    assert command("--name=j --filename=/dev/${DISK}").target == Path("/dev/sdb")
+    assert command("--name=j").target == tmp_path
+
+
+def test_a_value_apart_is_no_job_file(job_file: str) -> None:
+    found = command("--filename data --rw read --time_based job.fio")
+    assert [job["name"] for job in found.jobs] == ["first", "second"]
+    assert found.jobs[1] == {
+        "filename": "data",
+        "rw": "write",
+        "time_based": "1",
+        "runtime": "2m",
+        "directory": "/data",
+        "stonewall": "1",
+        "ramp_time": "10s",
+        "name": "second",
+    }
