@@ -1,7 +1,6 @@
 """iperf3 3.9 - 3.22, client or server: its JSON lines (`--json-stream`), JSON document (`-J`) and text."""
 
 import re
-from dataclasses import replace
 
 from ..api import Kind, Tool
 from ..roles import Roles, Unit
@@ -15,18 +14,21 @@ _JSON = re.compile(
     rb'|\{\s*"start":\s*\{\s*"connected":\s*\[)',
     re.MULTILINE,
 )
-_ROLES = Roles(
-    unit=Unit("B/s", in_bytes=True),
-    operations="bytes",
-    rate=metrics.THROUGHPUT,
-    result_rate=metrics.RESULT_THROUGHPUT,
-    labels=("direction",),
-    total=metrics.BYTES,
-    result_operations=metrics.RESULT_BYTES,
-    fixed_rate=(metrics.TARGET,),
-    sources={metrics.THROUGHPUT: "All streams of a direction, from iperf3's own reports."},
-)
-_OF_SERVER = replace(_ROLES, rate=metrics.SERVER_THROUGHPUT, result_rate=metrics.SERVER_RESULT, observer=True)
+
+
+def _roles(counted: metrics.Counted) -> Roles:
+    return Roles(
+        unit=Unit("B/s", in_bytes=True),
+        operations="bytes",
+        rate=counted.rate,
+        result_rate=counted.result_rate,
+        labels=("direction",),
+        observer=counted is metrics.SERVER,
+        total=counted.bytes,
+        result_operations=counted.result_bytes,
+        fixed_rate=(metrics.TARGET,),
+        sources={counted.rate: "All streams of a direction, from iperf3's own reports."},
+    )
 
 
 def _recognise(head: bytes) -> str:
@@ -38,7 +40,7 @@ def _recognise(head: bytes) -> str:
 IPERF3 = Tool(
     name="iperf3",
     families=metrics.FAMILIES,
-    roles=(_ROLES, _OF_SERVER),
+    roles=(_roles(metrics.CLIENT), _roles(metrics.SERVER)),
     kinds={"text": Kind(Iperf3Parser, moments)},
     recognise=_recognise,
     new_state=lambda *_: Iperf3State(),

@@ -1,4 +1,9 @@
-"""iperf3's metric families, in the order of the exposition. `direction`: what this process does, send or receive."""
+"""iperf3's metric families, in the order of the exposition. `direction`: what this process does, send or receive.
+
+A server counts what its client counts: what could be summed up is in families of its own there.
+"""
+
+from typing import NamedTuple
 
 from ...metrics.exposition import Family
 
@@ -6,18 +11,33 @@ _D = ("direction",)
 _NO_REPEATS = "Absent for an interval without a byte, in which iperf3 repeats the last value."
 _SO_FAR = "so far, without omitted intervals"
 
-THROUGHPUT = Family(
-    "iperf_throughput_bytes_per_second",
-    "gauge",
-    "Bytes a second over the last report interval: bytes / seconds of the sum; the bitrate of text, within 0.5 %.",
-    _D,
-)
-SERVER_THROUGHPUT = Family(
-    "iperf_server_throughput_bytes_per_second",
-    "gauge",
-    "The same of a server: apart, since it counts what its client counts, so that sums have each byte once.",
-    _D,
-)
+
+def _runs(name: str, text: str, *labels: str) -> Family:
+    return Family(name, "gauge", text, labels, part="runs")
+
+
+class Counted(NamedTuple):
+    """What both ends count."""
+
+    rate: Family
+    bytes: Family
+    result_rate: Family
+    result_bytes: Family
+
+
+def _counted(start: str, end: str) -> Counted:
+    rate = f"Bytes a second over the last report interval{end}: bytes / seconds of the sum, or Bitrate."
+    total = f"Bytes {_SO_FAR}{end}: bytes of the sums, then of the end (only in JSON)."
+    result = f"Bytes a second of the test as this process counted them{end}: sum_sent or sum_received of the end."
+    return Counted(
+        Family(f"{start}_throughput_bytes_per_second", "gauge", rate, _D),
+        Family(f"{start}_bytes_total", "counter", total, _D),
+        _runs(f"{start}_result_throughput_bytes_per_second", result, *_D),
+        _runs(f"{start}_result_bytes", f"Bytes of the test as this process counted them{end} (only in JSON).", *_D),
+    )
+
+
+CLIENT, SERVER = _counted("iperf", ""), _counted("iperf_server", ", of a server, whose client counts the same")
 JITTER = Family("iperf_jitter_seconds", "gauge", "Jitter of the datagrams received, seconds: jitter_ms (UDP).")
 RTT = Family(
     "iperf_rtt_seconds",
@@ -29,9 +49,6 @@ WINDOW = Family(
     "iperf_congestion_window_bytes",
     "gauge",
     f"Congestion windows of all sending streams together, bytes: snd_cwnd, Cwnd (TCP). {_NO_REPEATS}",
-)
-BYTES = Family(
-    "iperf_bytes_total", "counter", f"Bytes {_SO_FAR}: bytes of the sums, then of the end (only in JSON).", _D
 )
 RETRANSMITS = Family(
     "iperf_retransmits_total", "counter", f"Segments that this process sent again {_SO_FAR}: retransmits, Retr (TCP)."
@@ -45,25 +62,10 @@ LOST = Family(
     f"Datagrams that this process should have received and did not {_SO_FAR}: lost_packets (UDP). Of those that it "
     "sends only the other end knows.",
 )
-
-
-def _runs(name: str, text: str, *labels: str) -> Family:
-    return Family(name, "gauge", text, labels, part="runs")
-
-
 STREAMS = _runs("iperf_streams", "Parallel streams in each direction (-P): num_streams, or the connections of text.")
 TARGET = _runs(
     "iperf_target_bytes_per_second", "Rate asked for (-b), bytes a second in each direction: target_bitrate x streams."
 )
-RESULT_THROUGHPUT = _runs(
-    "iperf_result_throughput_bytes_per_second",
-    "Bytes a second of the test as this process counted them: sum_sent or sum_received of the end.",
-    *_D,
-)
-SERVER_RESULT = _runs(
-    "iperf_server_result_throughput_bytes_per_second", "The same of a server, which counts what its client counts.", *_D
-)
-RESULT_BYTES = _runs("iperf_result_bytes", "Bytes of the test as this process counted them (only in JSON).", *_D)
 RESULT_RETRANSMITS = _runs("iperf_result_retransmits", "Segments that the sender sent again: sum_sent (TCP).", *_D)
 RESULT_LOST = _runs("iperf_result_lost_ratio", "Part of the datagrams that did not arrive: sum_received (UDP).", *_D)
 RESULT_JITTER = _runs("iperf_result_jitter_seconds", "Jitter at the receiver, seconds: sum_received (UDP).", *_D)
@@ -73,5 +75,6 @@ RESULT_CPU = _runs(
     "host",
 )
 
-FAMILIES = tuple(value for value in list(globals().values()) if isinstance(value, Family))
+_OTHERS = tuple(value for value in list(globals().values()) if isinstance(value, Family))
+FAMILIES = (*CLIENT, *SERVER, *_OTHERS)
 """All of them, in this order."""

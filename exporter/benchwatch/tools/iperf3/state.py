@@ -15,16 +15,12 @@ from . import metrics
 from .records import Beginning, Done, Failure, Flow, Interval, Result
 
 _COUNTERS = {
-    "bytes": metrics.BYTES,
+    "bytes": metrics.CLIENT.bytes,
     "packets": metrics.PACKETS,
     "retransmits": metrics.RETRANSMITS,
     "lost": metrics.LOST,
 }
-_RESULTS = {
-    "bytes": metrics.RESULT_BYTES,
-    "retransmits": metrics.RESULT_RETRANSMITS,
-    "jitter": metrics.RESULT_JITTER,
-}
+_RESULTS = {"retransmits": metrics.RESULT_RETRANSMITS, "jitter": metrics.RESULT_JITTER}
 _OWN = ("bytes", "packets")
 """Counters whose result is always what this end counted."""
 
@@ -176,28 +172,24 @@ class Iperf3State:
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """See tools.State."""
-        serves = self._told.get("role") == "server"
+        counted = metrics.SERVER if self._told.get("role") == "server" else metrics.CLIENT
         for flow in self._flows.values() if current else ():
-            yield Sample(
-                metrics.SERVER_THROUGHPUT if serves else metrics.THROUGHPUT, (flow.direction,), flow.rate or 0.0
-            )
+            yield Sample(counted.rate, (flow.direction,), flow.rate or 0.0)
             gauges = {metrics.JITTER: flow.jitter, metrics.RTT: flow.rtt, metrics.WINDOW: flow.window}
             yield from (
                 Sample(family, (), value) for family, value in gauges.items() if flow.rate and value is not None
             )
         for (name, direction), total in self._totals().items():
-            yield Sample(_COUNTERS[name], (direction,) if _COUNTERS[name].labels else (), total)
+            family = {**_COUNTERS, "bytes": counted.bytes}[name]
+            yield Sample(family, (direction,) if family.labels else (), total)
         streams, target = self._told.get("streams"), self._told.get("target")
         if streams:
             yield Sample(metrics.STREAMS, (), streams)
         if target:
             yield Sample(metrics.TARGET, (), target * (streams or 1))
         for direction, result in self._results.items():
-            if "rate" in result:
-                yield Sample(
-                    metrics.SERVER_RESULT if serves else metrics.RESULT_THROUGHPUT, (direction,), result["rate"]
-                )
-            yield from (Sample(family, (direction,), result[n]) for n, family in _RESULTS.items() if n in result)
+            results = {**_RESULTS, "rate": counted.result_rate, "bytes": counted.result_bytes}
+            yield from (Sample(family, (direction,), result[n]) for n, family in results.items() if n in result)
             if "lost" in result and result.get("packets"):
                 yield Sample(metrics.RESULT_LOST, (direction,), result["lost"] / result["packets"])
         yield from (Sample(metrics.RESULT_CPU, (host,), value) for host, value in self._load.items())
