@@ -117,7 +117,7 @@ def _notes(scene: Scene, drawn: bool) -> Iterator[str]:
             if worker.phase != "finished":
                 yield f"{name}: {worker.phase}{f': {worker.reason}' if worker.reason else ''}."
             if worker.by_file_time and run.length:
-                yield f"{name}: dated by when its files were last modified, nothing else tells."
+                yield f"{name}: no timestamps in the output; using file modification times."
             for sample in worker.final:
                 if sample.family is scene.roles.warnings:
                     *of, warning = sample.labels

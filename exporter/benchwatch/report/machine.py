@@ -51,8 +51,8 @@ def sections(url: str, runs: Sequence[View]) -> Iterator[Section]:
             return
         none = "Prometheus has no disk of node_exporter with any I/O in this time."
         doubt = (
-            f"{run.name} is dated by when its files were last modified, nothing else tells: if they were copied since, "
-            "these plots are of another time."
+            f"{run.name} has no timestamps in its output and is dated by file modification times: if the files were "
+            "copied since, these plots show another time."
         )
         doubts = [doubt] if run.by_file_time else []
         yield Section(f"Disks{whose}", disks, notes=doubts if disks else [none, *doubts])

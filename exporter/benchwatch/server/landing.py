@@ -58,7 +58,7 @@ def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
         f'<title>{title}</title><link rel="icon" href="{ICON}"><style>{STYLE}</style></head>\n<body>'
         f'<header><h1>benchwatch</h1><span class="soft">{in_html(VERSION)}</span></header>\n<main>'
         '<p class="banner bad" id="lost" role="status" hidden>The exporter does not answer. '
-        "The figures below are from the time they name.</p>\n"
+        "The figures below are from the time shown.</p>\n"
         f'<div id="live" data-seconds="{seconds}">{live}</div>\n'
         f"{_begin(board, url, user, first=not workers)}</main>\n{_LINKS}"
         f"<script>{SCRIPT}</script></body></html>\n"
@@ -89,7 +89,7 @@ def _banners(board: Board) -> str:
     if not board.ready:
         texts.append(f"Not ready: {board.ready_reason}")
     if board.catching_up:
-        texts.append(f"Catching up: {board.catching_up}. Figures are complete when this is done.")
+        texts.append(f"Catching up: {board.catching_up}. Figures are incomplete until then.")
     return "".join(f'<p class="banner warn">{in_html(text)}</p>' for text in texts)
 
 
@@ -290,21 +290,21 @@ def _begin(board: Board, url: str, user: str, first: bool) -> str:
     name = f"{tools[0].name}1"
     if folder is None:
         body = (
-            "<p>Pushes are switched off here. Write the output of a benchmark into a folder that this exporter "
-            "watches, one folder a run, one file a worker:</p>"
+            "<p>This exporter does not accept pushes. Write the output of a benchmark into a folder that it "
+            "watches, one folder per run, one file per worker:</p>"
             + "".join(_command(f"{tool.example} > runs/my-run/{tool.name}1.log 2>&1") for tool in tools)
         )
     else:
         send = f"curl -sS {f'-u {shlex.quote(user)} ' if user else ''}-T - {url}/ingest/my-run"
         body = (
-            "<ol><li>Run one of these where the benchmark runs, under names of your choice for the run "
-            f"(<code>my-run</code>) and the worker (<code>{in_html(name)}</code>). Nothing has to be installed "
-            "there; the output is kept in a file as well, and the benchmark goes on should this exporter fail."
+            "<ol><li>Run one of these on the machine of the benchmark. Choose your own names for the run "
+            f"(<code>my-run</code>) and the worker (<code>{in_html(name)}</code>). You need to install nothing there. A file "
+            "keeps a copy of the output, and the benchmark goes on if this exporter fails."
             + "".join(_command(f"{tool.example} 2>&1 | tee -p {tool.name}.log | {send}/{tool.name}1") for tool in tools)
             + '</li><li>It appears on this page and in <a href="metrics">/metrics</a> as soon as it reports. '
-            "A run may have many workers, each sent under a name of its own.</li>"
-            "<li>On this machine, output written straight to "
-            f"<code>{in_html(str(folder))}/my-run/{in_html(name)}.log</code> is watched as well.</li></ol>"
+            "A run can have many workers: give each its own name.</li>"
+            "<li>On this machine, the exporter also watches "
+            f"<code>{in_html(str(folder))}/my-run/{in_html(name)}.log</code> and the like.</li></ol>"
         )
     title = "Nothing to show yet: watch a benchmark" if first else "Watch a benchmark"
     return f'<details class="card"{" open" if first else ""}><summary>{title}</summary>{body}</details>\n'
