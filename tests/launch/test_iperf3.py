@@ -5,18 +5,19 @@ from pathlib import Path
 
 import yaml
 
-from ..system.conftest import eventually, free_port
-from .launching import Place
+from tests.support.launching import Launchpad
+from tests.support.ports import free_port
+from tests.support.waiting import eventually
 
 
 def test_a_real_client_is_recorded_with_what_was_missing_and_what_it_came_to(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+    place = Launchpad(tmp_path)
     port = str(free_port())
     with (tmp_path / "server.out").open("wb") as output:
         command = ["iperf3", "-s", "-1", "-p", port, "-B", "127.0.0.1", "--forceflush"]
         server = subprocess.Popen(command, stdout=output, stderr=output)
     try:
-        eventually(lambda: b"Server listening" in (tmp_path / "server.out").read_bytes(), 30, "the server listens")
+        eventually(lambda: b"Server listening" in (tmp_path / "server.out").read_bytes(), "the server listens")
         client = ("iperf3", "-c", "127.0.0.1", "-p", port, "-t", "1", "-b", "50M")
         ended = place.run("--name", "net", "--", *client)
         assert ended.returncode == 0, ended.stderr.decode()
