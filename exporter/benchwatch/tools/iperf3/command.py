@@ -1,14 +1,13 @@
 """iperf3's command line (3.9 - 3.22): which reporting flags are missing, and how long it will run.
 
-Options are read with getopt_long's rules. `--json-stream` reports best, but came with 3.17; text is flushed at every
-report only with `--forceflush`. What a user asked for (-J, -V, -f, --timestamps ...) stays.
+`--json-stream` reports best, but came with 3.17; text is flushed at every report only with `--forceflush`. What a user
+asked for (-J, -V, -f, --timestamps ...) stays.
 """
 
 import getopt
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...machine.host import Host
@@ -29,66 +28,55 @@ _LONG = """
     parallel= reverse bidir window= congestion= set-mss= no-delay version4 version6 tos= dscp= flowlabel= zerocopy
     skip-rx-copy omit= title= extra-data= get-server-output udp-counters-64bit repeating-payload dont-fragment mptcp
     gsro username= rsa-public-key-path= use-pkcs1-padding cntl-ka"""
-_LETTERS = {
-    **{"i": "interval", "V": "verbose", "J": "json", "f": "format", "d": "debug", "T": "title", "D": "daemon"},
-    **{"s": "server", "c": "client", "t": "time", "n": "bytes", "k": "blockcount", "O": "omit", "v": "version"},
-    "h": "help",
-}
-_OPTIONAL = re.compile(r"(--(?:timestamps|debug)|-d)=.*", re.DOTALL)
-"""Options whose value may be left out, which Python's getopt does not know."""
+_NAMES = "interval verbose json format debug title daemon server client time bytes blockcount omit version help"
+_LETTERS = dict(zip("iVJfdTDsctnkOvh", _NAMES.split(), strict=True))
+_OPTIONAL = re.compile(r"(--(?:timestamps|debug)|-d)=.*", re.DOTALL)  # values that Python's getopt cannot leave out
 _AS_TEXT = frozenset({"verbose", "format", "debug", "title", "timestamps", "forceflush"})
 _KERNEL = ("net.ipv4.tcp_congestion_control", "net.core.rmem_max", "net.core.wmem_max")
-_DEFAULT_TIME = 10.0
+_AT_THE_END = {
+    "-J": "iperf3 -J prints one document at the end: nothing is seen while it runs without --json-stream",
+    "-i 0": "iperf3 -i 0 reports only at the end: nothing is seen while it runs",
+}
 
 
-@dataclass(frozen=True)
 class Iperf3Command(Command):
-    """What is given, by the long options' names; a switch has an empty value."""
+    """What is given, by the long options' names; a switch has an empty value. None: not understood."""
 
-    options: Mapping[str, str] = field(default_factory=dict)
-    version: tuple[int, int] | None = None
-    understood: bool = True
+    def __init__(self, options: Mapping[str, str] | None, version: tuple[int, ...] = ()) -> None:
+        self._understood, self._given, self._version = options is not None, options or {}, version
 
     @property
     def length(self) -> float | None:
         """Seconds, with those that are omitted (-t, -O); None of a server, or if an amount is given (-n, -k)."""
-        if "client" not in self.options or self.options.keys() & {"bytes", "blockcount"}:
+        if "client" not in self._given or self._given.keys() & {"bytes", "blockcount"}:
             return None
-        try:
-            seconds = float(self.options.get("time", _DEFAULT_TIME))
-            return seconds + float(self.options.get("omit", 0)) if seconds else None
-        except ValueError:
-            return None
+        given = [self._given.get("time", "10"), self._given.get("omit", "0")]
+        seconds = [float(text) for text in given if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text)]
+        return sum(seconds) if len(seconds) == 2 and seconds[0] else None
 
     @property
     def output(self) -> str:
         """See Command."""
-        return self.options.get("logfile", "")
+        return self._given.get("logfile", "")
 
     def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
         """See Command."""
-        if not self.understood:
+        if not self._understood:
             return not_understood()
-        given, remarks = self.options.keys(), []
-        if self.options.get("interval") in ("0", "0.0"):
-            remarks.append("iperf3 -i 0 reports only at the end: nothing is seen while it runs")
-        if given & {"json-stream", "json-stream-full"}:
-            return Preparation(remarks=tuple(remarks))
-        if "json" in given:
-            remarks.append(
-                "iperf3 -J prints one document at the end: nothing is seen while it runs without --json-stream"
-            )
-            return Preparation(remarks=tuple(remarks))
-        if self.version and self.version >= (3, 17) and not given & _AS_TEXT:
-            return Preparation(("--json-stream",), tuple(remarks), display=_DISPLAY)
-        flush = () if "forceflush" in given else ("--forceflush",)
-        return Preparation((*flush, *(() if "interval" in given else ("-i", "1"))), tuple(remarks))
+        remarks = [_AT_THE_END["-i 0"]] if self._given.get("interval") in ("0", "0.0") else []
+        if any(name.startswith("json") for name in self._given):
+            streams = "json-stream" in self._given or "json-stream-full" in self._given
+            return Preparation(remarks=(*remarks, *(() if streams else (_AT_THE_END["-J"],))))
+        if self._version >= (3, 17) and not self._given.keys() & _AS_TEXT:
+            return Preparation(("--json-stream",), tuple(remarks), display=Display(lambda _: len, closing))
+        flags = {"forceflush": ("--forceflush",), "interval": ("-i", "1")}
+        added = (word for name, words in flags.items() if name not in self._given for word in words)
+        return Preparation(tuple(added), tuple(remarks))
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
         """What this end's kernel does with connections."""
-        files = {name: Path("/proc/sys", name.replace(".", "/")) for name in _KERNEL}
-        known = {} if benchmark.elsewhere else {name: file for name, file in files.items() if file.is_file()}
-        return Facts({name: file.read_text().strip() for name, file in known.items()}, here=True)
+        files = {name: Path("/proc/sys", name.replace(".", "/")) for name in _KERNEL if not benchmark.elsewhere}
+        return Facts({name: file.read_text().strip() for name, file in files.items() if file.is_file()}, here=True)
 
 
 def read(arguments: Sequence[str], version: str) -> Iperf3Command:
@@ -97,17 +85,16 @@ def read(arguments: Sequence[str], version: str) -> Iperf3Command:
     try:
         found, _ = getopt.gnu_getopt([_OPTIONAL.sub(r"\1", word) for word in arguments], _SHORT, _LONG.split())
     except getopt.GetoptError:
-        return Iperf3Command(understood=False)
+        return Iperf3Command(None)
     options = {_LETTERS.get(name.lstrip("-"), name.lstrip("-")): value for name, value in found}
-    for name in ("version", "help", "daemon"):
+    for name, why in {"version": "is no benchmark", "help": "is no benchmark", "daemon": "leaves its output"}.items():
         if name in options:
-            why = "leaves its output behind" if name == "daemon" else "is no benchmark"
             raise UserError(f"iperf3 --{name} {why}: start it without `benchwatch run`")
-    return Iperf3Command(options, (int(number[1]), int(number[2])) if number else None)
+    return Iperf3Command(options, tuple(map(int, number.groups())) if number else ())
 
 
-def _closing(path: Path, warmup: float | None = None) -> str:
-    """The result in recorded output, one line; empty if there is none."""
+def closing(path: Path, warmup: float | None = None) -> str:
+    """The result in recorded output, one line; empty if there is none. No event reaches a terminal."""
     state, parser = Iperf3State(), Iperf3Parser()
     for record in (*parser.feed(path.read_bytes()), *parser.close()):
         if isinstance(record, Begin):
@@ -119,6 +106,3 @@ def _closing(path: Path, warmup: float | None = None) -> str:
         return f"iperf3: {state.reason}" if state.reason else ""
     included = f", the warm-up of {warmup:g} s included" if warmup else ""
     return f"iperf3 over the whole run{included}: {bandwidth(rate)}"
-
-
-_DISPLAY = Display(lambda _: len, _closing)  # no event reaches the terminal

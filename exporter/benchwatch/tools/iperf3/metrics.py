@@ -39,41 +39,26 @@ def _counted(start: str, end: str) -> Counted:
 
 CLIENT, SERVER = _counted("iperf", ""), _counted("iperf_server", ", of a server, whose client counts the same")
 JITTER = Family("iperf_jitter_seconds", "gauge", "Jitter of the datagrams received, seconds: jitter_ms (UDP).")
-RTT = Family(
-    "iperf_rtt_seconds",
-    "gauge",
-    "Round-trip time as the sending kernel smooths it, seconds, mean of the streams: rtt (TCP, only in JSON). "
-    + _NO_REPEATS,
+_RTT = f"Round-trip time as the kernel smooths it, seconds, mean of the streams: rtt (TCP, only in JSON). {_NO_REPEATS}"
+RTT = Family("iperf_rtt_seconds", "gauge", _RTT)
+_WINDOW = f"Congestion windows of all sending streams together, bytes: snd_cwnd, Cwnd (TCP). {_NO_REPEATS}"
+WINDOW = Family("iperf_congestion_window_bytes", "gauge", _WINDOW)
+_RETRANSMITS = f"Segments that this process sent again {_SO_FAR}: retransmits, Retr (TCP)."
+RETRANSMITS = Family("iperf_retransmits_total", "counter", _RETRANSMITS)
+_PACKETS = f"Datagrams sent, or received and lost, {_SO_FAR}: packets (UDP)."
+PACKETS = Family("iperf_packets_total", "counter", _PACKETS, _D)
+_LOST = (
+    f"Datagrams lost on their way to this process {_SO_FAR}: lost_packets (UDP). Of its own only the other end knows."
 )
-WINDOW = Family(
-    "iperf_congestion_window_bytes",
-    "gauge",
-    f"Congestion windows of all sending streams together, bytes: snd_cwnd, Cwnd (TCP). {_NO_REPEATS}",
-)
-RETRANSMITS = Family(
-    "iperf_retransmits_total", "counter", f"Segments that this process sent again {_SO_FAR}: retransmits, Retr (TCP)."
-)
-PACKETS = Family(
-    "iperf_packets_total", "counter", f"Datagrams sent, or received and lost, {_SO_FAR}: packets (UDP).", _D
-)
-LOST = Family(
-    "iperf_lost_packets_total",
-    "counter",
-    f"Datagrams that this process should have received and did not {_SO_FAR}: lost_packets (UDP). Of those that it "
-    "sends only the other end knows.",
-)
+LOST = Family("iperf_lost_packets_total", "counter", _LOST)
 STREAMS = _runs("iperf_streams", "Parallel streams in each direction (-P): num_streams, or the connections of text.")
-TARGET = _runs(
-    "iperf_target_bytes_per_second", "Rate asked for (-b), bytes a second in each direction: target_bitrate x streams."
-)
+_TARGET = "Rate asked for (-b), bytes a second in each direction: target_bitrate x streams."
+TARGET = _runs("iperf_target_bytes_per_second", _TARGET)
 RESULT_RETRANSMITS = _runs("iperf_result_retransmits", "Segments that the sender sent again: sum_sent (TCP).", *_D)
 RESULT_LOST = _runs("iperf_result_lost_ratio", "Part of the datagrams that did not arrive: sum_received (UDP).", *_D)
 RESULT_JITTER = _runs("iperf_result_jitter_seconds", "Jitter at the receiver, seconds: sum_received (UDP).", *_D)
-RESULT_CPU = _runs(
-    "iperf_result_cpu_ratio",
-    "Processor seconds a second of iperf3 here (local) and at the other end (remote): cpu_utilization_percent.",
-    "host",
-)
+_CPU = "Processor seconds a second of iperf3 at this end (local) and the other (remote): cpu_utilization_percent."
+RESULT_CPU = _runs("iperf_result_cpu_ratio", _CPU, "host")
 
 _OTHERS = tuple(value for value in list(globals().values()) if isinstance(value, Family))
 FAMILIES = (*CLIENT, *SERVER, *_OTHERS)

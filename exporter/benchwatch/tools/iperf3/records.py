@@ -1,42 +1,36 @@
 """What iperf3's output says in any of its forms: JSON lines, one JSON document, text.
 
-Directions are those of the process that reports: it sends or receives. Rates are bytes a second, times seconds.
+Directions are those of the process that reports: send, receive. Rates are bytes a second, times seconds.
 """
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 
 class Beginning(NamedTuple):
     """What is said of a test before its first interval, as far as it is said."""
 
     version: str = ""
-    time: float | None = None
-    """Unix time from which the intervals count."""
-    role: str = ""
-    """client, server or empty."""
+    time: float | None = None  # Unix time, from which the intervals count
+    role: str = ""  # client, server
     parameters: Mapping[str, str] = {}
-    streams: int | None = None
-    """In each direction."""
+    streams: int | None = None  # in each direction
     interval: float | None = None
-    target: float | None = None
-    """Rate asked for of one stream."""
+    target: float | None = None  # rate asked for of one stream
 
 
 class Flow(NamedTuple):
     """All streams of one direction together; None: not known."""
 
-    direction: Literal["send", "receive"]
+    direction: str
     rate: float | None = None
     bytes: int | None = None
     retransmits: int | None = None
     packets: int | None = None
     lost: int | None = None
     jitter: float | None = None
-    rtt: float | None = None
-    """The mean of the streams."""
-    window: int | None = None
-    """The sum of the streams' congestion windows, bytes."""
+    rtt: float | None = None  # mean of the streams
+    window: int | None = None  # sum of the streams' congestion windows, bytes
 
 
 class Interval(NamedTuple):
@@ -56,10 +50,9 @@ class Result(NamedTuple):
 
 
 class Done(NamedTuple):
-    """The test is over; without a result it failed."""
+    """The test is over; without a result it failed. Processor seconds a second, by host: local, remote."""
 
     load: Mapping[str, float] = {}
-    """Processor seconds a second, by host: local, remote."""
 
 
 class Failure(NamedTuple):

@@ -100,11 +100,10 @@ class Iperf3State:
             self._written[stream] = times
             self.version += 1
 
-    def tick(self, now: float) -> None:
+    def tick(self, time: float) -> None:
         """See tools.State: nothing waits."""
 
-    def reached(self, time: float) -> None:
-        """See tools.State: nothing waits."""
+    reached = tick
 
     def over(self) -> None:
         """See tools.State: nothing waits."""
