@@ -39,6 +39,7 @@ PREFIXES: dict[str, Callable[[int], bytes]] = {
         + (b"INFO     " if number % 5 else b"WARNING  ")
     ),
     "logger with brackets": lambda number: b"[10:%02d:%02d] [INFO] bench: " % (number // 60, number % 60),
+    "logger of that name": lambda number: b"2026-11-20 10:00:00,%03d INFO pgbench: " % number,
     "syslog": lambda number: b"Nov %2d 10:00:%02d host1 pgbench[4711]: " % (number % 28 + 1, number % 60),
     "spaces": lambda number: b"    ",
     "tab": lambda number: b"\t",

@@ -5,12 +5,11 @@
     2026-01-02 03:04:05,123 INFO     [bench] progress: 5.0 s, ...           a logger
         progress: 5.0 s, ...                                                indentation
 
-A prefix is known by what follows it: a tool recognises its output once it is gone. The shortest such prefix counts,
-unless all of its lines share a longer one (`INFO fio: ` where fio's own `fio: ` begins lines, too). Lines have the same
-prefix if it has the same shape: numbers may differ and so may the names of levels, streams, months and days; other
-words, and the number in a name (pgbench-1), may not. The space that ends a prefix is the same throughout, for what
-follows may be indented; only behind a level it may fill up a column. Lines without the prefix are left as they are.
-Colours and the like (ECMA-48 control sequences) go first.
+A prefix is known by what follows it: a tool recognises its output once it is gone. Lines have the same prefix if it has
+the same shape: numbers may differ and so may the names of levels, streams, months and days; other words, and the
+number in a name (pgbench-1), may not. The space that ends a prefix is the same throughout, for what follows may be
+indented; only behind a level it may fill up a column. Lines without the prefix are left as they are. Colours and the
+like (ECMA-48 control sequences) go first.
 """
 
 import re
@@ -87,22 +86,17 @@ def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] 
     head = head[:_HEAD]
     coloured = _CONTROL.search(head) is not None
     text = _CONTROL.sub(b"", head) if coloured else head
-    best: tuple[Tool, str, Prefix] | None = None
-    lines = 0
-    for shape, example, count in _shapes(text):
+    for shape, example in _shapes(text):
         prefix = Prefix(shape, example, coloured)
-        if best and not (count == lines and example.startswith(best[2].example)):
-            continue
         plain = prefix.plain(head)
         for tool in tools:
             if (kind := tool.recognise(plain)) and not tool.kinds[kind].is_log:
-                best, lines = (tool, kind, prefix), count
-                break
-    return best
+                return tool, kind, prefix
+    return None
 
 
-def _shapes(text: bytes) -> Iterator[tuple[bytes, str, int]]:
-    """Prefixes that at least half of the lines have, short ones first, and how many have them."""
+def _shapes(text: bytes) -> Iterator[tuple[bytes, str]]:
+    """Prefixes that at least half of the lines have, short ones first."""
     ended = text.split(b"\n")[:-1] or ([text] if len(text) >= _LONG else [])
     lines = [line for line in ended if line.strip()][:_LINES]
     found: dict[bytes, str] = {}
@@ -111,12 +105,11 @@ def _shapes(text: bytes) -> Iterator[tuple[bytes, str, int]]:
             if len(found) < _SHAPES:
                 begin = line[: border.end()]
                 found.setdefault(_shape(begin), begin.decode("utf-8", "replace"))
-    yield b"", "", len(lines)
+    yield b"", ""
     for shape, example in sorted(found.items(), key=lambda item: len(item[1])):
         pattern = re.compile(rb"(?i)" + shape)
-        count = sum(pattern.match(line) is not None for line in lines)
-        if 2 * count >= len(lines):
-            yield shape, example, count
+        if 2 * sum(pattern.match(line) is not None for line in lines) >= len(lines):
+            yield shape, example
 
 
 def _shape(prefix: bytes) -> bytes:

@@ -129,3 +129,15 @@ def test_a_document_behind_a_prefix_counts_before_its_line_has_ended() -> None:
     (last,) = parser.settle()
     assert [*parser.settle(), *parser.feed(data[-1:]), *parser.close()] == []
     assert comparable([last]) == comparable(parse(DATA)[-1:])
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize(
+    "name", [NAME, "normal-si1-3.33.out", "client-normal-3.33.out", "merged-normal-json-eta-3.33.out"]
+)
+def test_what_the_prefix_is_does_not_depend_on_how_much_has_come(name: str, prefix: str) -> None:
+    lines = prefixed(data_of(name), PREFIXES[prefix]).splitlines(keepends=True)
+    heads = [b"".join(lines[:number]) for number in range(1, 30)]
+    assert not any(tool.recognise(head) for head in heads for tool in TOOLS)
+    found = [find_prefix(head, TOOLS) for head in heads]
+    assert {each[2].shape for each in found if each} == {found_in(b"".join(lines)).shape}

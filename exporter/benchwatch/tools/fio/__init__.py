@@ -10,7 +10,7 @@ from .framing import START, VERSION
 from .moments import moments
 from .parser import FioParser
 from .state import FioState
-from .text import VERSION_BEHIND, is_fio, is_results
+from .text import is_fio
 
 _BEGIN_OF_LINE = re.compile(
     rb"(?:\A|[\r\n])[ \t]{0,64}(?:\{|\[[ \t]{0,64}\{|(?=\"fio version\"))[^\r\n]*?" + VERSION.pattern
@@ -70,10 +70,7 @@ def _recognise(head: bytes) -> str:
     if VERSION.search(head):
         return ""
     lines = re.split(r"[\r\n]+", head.decode("utf-8", "replace"))
-    if any(is_fio(line) for line in lines):
-        return "text"
-    results = any(is_results(line) for line in lines) and not any(VERSION_BEHIND.search(line) for line in lines)
-    return "text" if results else ""
+    return "text" if is_fio(lines) else ""
 
 
 FIO = Tool(

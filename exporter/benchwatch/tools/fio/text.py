@@ -9,6 +9,7 @@ job file and of loading or setting up the I/O engine.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 Meaning = Literal["fatal", "interrupted", "depth_note", "results", "terse", "known", "continued", "unknown"]
@@ -57,8 +58,15 @@ _BY_ITS_BEGIN = re.compile(
 """Lines that fio alone prints."""
 _JOB = re.compile(r".*: (?:\(g=\d+\): rw=|Laying out IO file)")
 """What fio alone prints behind the name of a job."""
-VERSION_BEHIND = re.compile(r"(?:\S\s+|\x1b\[[\d;]*m)fio-\d+\.\d+\S*$")
-"""A line of normal output, of the version alone, behind something else."""
+_NAMED = re.compile(r"[^|:\]>\s]+: (?:\(g=\d+\): rw=|Laying out IO file)")
+"""The same, where nothing but the name can stand before it."""
+_BEHIND = re.compile(r"(?:\S\s+|\x1b\[[\d;]*m)(?:fio-\d+\.\d+\S*$|hostname=\S+, be=\d)")
+"""What begins a line of fio alone, behind something else."""
+_MESSAGE = re.compile(_PROGRAM)
+_NO_MESSAGE = re.compile(
+    _PROGRAM + r"(?:$|[\s{}\[\]\"]|fio[-:]|Starting \d|hostname=|.*: (?:\(g=\d+\): rw=|\(groupid=\d+, jobs=)|Jobs: )"
+)
+"""What looks like a message of fio and is none: other output of its, behind `fio: `, which is a prefix then."""
 _ALSO_FIO = re.compile(
     _HOST + r"(?:\.\.\.$|$|Starting \d+ (?:process|thread)|Run status group \d+|Disk stats |CPU idleness|All clients: |"
     r"Did you mean |Client: |smalloc: |Waiting for |\s+valid values: )"
@@ -98,11 +106,14 @@ def record(line: str, found: Meaning) -> Fatal | Interrupted | DepthNote | Resul
     return Interrupted(int(signal[1])) if signal else None
 
 
-def is_fio(line: str) -> bool:
-    """Whether no other program prints such a line."""
-    return any(pattern.match(line) for pattern in (_FATAL, _DEPTH_NOTE, _TERSE, _BY_ITS_BEGIN))
+def is_fio(lines: Sequence[str]) -> bool:
+    """Whether no other program prints such lines; they are not fio's if they stand behind something else."""
+    behind_program = any(_NO_MESSAGE.match(line) for line in lines)
+    if any(_alone(line) and not (behind_program and _MESSAGE.match(line)) for line in lines):
+        return True
+    # A name of a job may be anything, a prefix too.
+    return any(_RESULTS.match(line) for line in lines) and not any(_BEHIND.search(line) for line in lines)
 
 
-def is_results(line: str) -> bool:
-    """Whether no other program prints such a line, which begins with the name of a job: with anything, that is."""
-    return any(pattern.match(line) for pattern in (_RESULTS, _JOB))
+def _alone(line: str) -> bool:
+    return any(pattern.match(line) for pattern in (_FATAL, _DEPTH_NOTE, _TERSE, _NAMED, _BY_ITS_BEGIN))

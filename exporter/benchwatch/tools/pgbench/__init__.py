@@ -13,11 +13,17 @@ from .text import TextParser
 from .transactions import TransactionParser, transaction
 
 _TEXT = re.compile(
-    rb"(?:^|[\r\n])(?:progress: \d+\.\d+ s, |pgbench \((?!PostgreSQL\))\S|pgbench: |starting vacuum"
+    rb"(?:^|[\r\n])(?:progress: \d+\.\d+ s, |pgbench \((?!PostgreSQL\))\S|starting vacuum"
     rb"|transaction type: |dropping old tables\.\.\.|creating tables\.\.\."
     rb"|\d+ of \d+ tuples \(\d+%\)"
     rb"|[Cc]onnection to database \"[^\r\n]*\" failed:|[Cc]lient \d+ (?:script \d+ )?aborted )"
 )
+_MESSAGE = re.compile(rb"(?:^|[\r\n])pgbench: ")
+_BEHIND = re.compile(
+    rb"(?:^|[\r\n])pgbench: (?:progress: \d|pgbench[ :]|starting vacuum|transaction type: |scaling factor: |"
+    rb"query mode: |number of |latency |tps = |duration: |dropping old tables|creating tables|\d+ of \d+ tuples|\r?\n)"
+)
+"""Other output of pgbench than messages, behind `pgbench: `, which is a prefix then."""
 
 
 _ROLES = Roles(
@@ -65,7 +71,8 @@ def _recognise(head: bytes) -> str:
             return "log"
         if interval(line):
             return "log aggregate"
-    return "text" if _TEXT.search(head) else ""
+    is_text = _TEXT.search(head) or (_MESSAGE.search(head) and not _BEHIND.search(head))
+    return "text" if is_text else ""
 
 
 PGBENCH = Tool(
