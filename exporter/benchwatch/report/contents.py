@@ -47,7 +47,8 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> Document:
             change = changes(scene.runs, [_measure(run) for run in scene.runs])
             sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
         figures = list(benchmark_figures(scene))
-        sections.append(Section(tool, figures, notes=list(_notes(scene, bool(figures)))))
+        seen = " on the other side" if scene.roles.observer else ""
+        sections.append(Section(f"{tool}{seen}", figures, notes=list(_notes(scene, bool(figures)))))
     names = [run.name for run in runs[1 : 1 + _NAMED]] + ["others"] * (len(runs) > 1 + _NAMED)
     head = f"{runs[0].name} compared with {', '.join(names)}" if names else runs[0].name
     keys = [Key(run.name, run.colour) for run in runs] if len(runs) > 1 else []
