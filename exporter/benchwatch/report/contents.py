@@ -19,7 +19,7 @@ from ..compare.text import figure, heading, row_title
 from ..tools.registry import TOOLS
 from . import tables
 from .comparison import changes
-from .figures import Key, Scene, benchmark_figures
+from .figures import Key, Stage, benchmark_figures
 from .page import Section, page
 from .views import View
 
@@ -30,14 +30,14 @@ _NAMED = 3
 """How many runs the title names beside the first."""
 
 
-class Document(NamedTuple):
+class ReportDocument(NamedTuple):
     """The page, and a sentence on each part that was asked for and could not be made."""
 
     html: str
     missing: Sequence[str]
 
 
-def document(runs: Sequence[View], machine: Iterable[Section]) -> Document:
+def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument:
     """The whole page. `machine` is what a Prometheus knows of the runs' time."""
     scenes = list(_scenes(runs))
     sections: list[Section] = []
@@ -55,16 +55,16 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> Document:
     tiles = _tiles([scene.runs[0] for scene in scenes]) if len(runs) == 1 else []
     sections += machine
     html = page(head, _summary(runs), tiles, keys, [*sections, *_tables(runs)])
-    return Document(html, [note for section in sections if not section.figures for note in section.notes])
+    return ReportDocument(html, [note for section in sections if not section.figures for note in section.notes])
 
 
-def _scenes(runs: Sequence[View]) -> Iterator[Scene]:
+def _scenes(runs: Sequence[View]) -> Iterator[Stage]:
     for tool in TOOLS:
         for roles in tool.roles:
             mine = [run.of_roles(tool.name, roles) for run in runs]
             mine = [run for run in mine if run.timelines]
             if mine:
-                yield Scene(mine, roles)
+                yield Stage(mine, roles)
 
 
 def _measure(run: View) -> MeasuredRun:
@@ -110,7 +110,7 @@ def _main(measured: Sequence[MeasuredRun]) -> list[tuple[str, str]]:
     ]
 
 
-def _notes(scene: Scene, drawn: bool) -> Iterator[str]:
+def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
     tool = scene.runs[0].timelines[0].tool
     for run in scene.runs:
         for worker in run.timelines:
