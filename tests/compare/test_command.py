@@ -410,7 +410,11 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
     forced = "expected a run that is over and well (--force compares it all the same)"
     for other, code, sentence in (
         (fio, 1, "fine is a run of pgbench, json-si1-randrw-3.33 of fio; expected runs of the same tool"),
-        (tmp_path / "notes.txt", 1, "notes.txt: nothing recognised; expected output of pgbench or fio"),
+        (
+            tmp_path / "notes.txt",
+            1,
+            "notes.txt: nothing recognised; expected output of pgbench, fio, sysbench or iperf3",
+        ),
         (tmp_path / "still", 1, f"still, worker db: the run is still going on; {forced}"),
         (tmp_path / "failed", 1, f"failed, worker db: the run failed: exit code 2; {forced}"),
         (tmp_path / "old", 1, f"old, worker db: the run has no end: silent for more than 300 s; {forced}"),
@@ -505,3 +509,13 @@ def test_what_is_piped_is_plain_and_fits_80_columns(
     head = next(line for line in out.splitlines() if "base " in line and "95 % interval" in line)
     row = next(line for line in out.splitlines() if line.startswith("TPS  "))
     assert head.index("better") == row.index("higher")
+
+
+def test_where_the_rate_was_given_and_there_is_no_mean_the_percentile_of_the_reports_is_judged(
+    recordings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """sysbench says that a rate was given by the length of its queue, while it runs alone."""
+    runs = [str(recordings / "sysbench" / name) for name in ("rw-rate-1.0.20", "rw-rate-overload-1.0.20")]
+    assert main(["compare", *runs, "--format", "json"]) == 0
+    (other,) = json.loads(capsys.readouterr().out)["others"]
+    assert [verdict["name"] for verdict in other["verdicts"]] == ["latency_p99_of_reports"]

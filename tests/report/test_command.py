@@ -287,9 +287,9 @@ def test_nothing_recognised_is_said(
     monkeypatch.chdir(tmp_path)
     notes = place("notes.txt", b"remember the milk\n")
     assert main(["report", str(notes)]) == 1
-    assert "notes.txt: expected output of pgbench or fio" in capsys.readouterr().err
+    assert "notes.txt: expected output of pgbench, fio, sysbench or iperf3" in capsys.readouterr().err
     assert main(["report", str(place("records/run.yaml", b"{}"))]) == 1
-    assert "run.yaml: expected output of pgbench or fio" in capsys.readouterr().err
+    assert "run.yaml: expected output of pgbench, fio, sysbench or iperf3" in capsys.readouterr().err
     assert not (tmp_path / "report.html").exists()
     run, empty = pgbench(place, "a"), notes.parent / "empty"
     empty.mkdir()
@@ -299,7 +299,7 @@ def test_nothing_recognised_is_said(
         assert err == (
             ""
             if path.suffix == ".yaml"
-            else f"benchwatch: nothing recognised in {path}: expected output of pgbench or fio\n"
+            else f"benchwatch: nothing recognised in {path}: expected output of pgbench, fio, sysbench or iperf3\n"
         )
     assert out.startswith("report.html: 1 run, ")
     assert main(["report", str(tmp_path / "nowhere")]) == 2

@@ -3,7 +3,7 @@ import math
 import numpy as np
 
 from benchwatch.history.series import Series
-from benchwatch.report.latencies import Latencies, curve, density, populated, read
+from benchwatch.report.latencies import LatencyGrid, curve, density, populated, read
 from benchwatch.tools.fio.metrics import COMPLETION_LATENCY as FAMILY
 
 START = 1000.0
@@ -23,7 +23,7 @@ def buckets(times: list[float], **counters: list[float]) -> list[Series]:
     ]
 
 
-def one_of(series: list[Series], longest: float = math.inf) -> Latencies:
+def one_of(series: list[Series], longest: float = math.inf) -> LatencyGrid:
     found = read(series, START, longest)
     assert found is not None
     return found

@@ -166,6 +166,7 @@ def _together(tool: Tool, streams: Sequence[tuple[str, str, bytes]]) -> State:
         for record in (*parser.feed(data), *parser.close()):
             if not isinstance(record, Begin | Misread):
                 state.apply(record, name, NOW)
+    state.over()
     return state
 
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.watch.model import Measured, Page, ShownWorker
-from benchwatch.watch.screen import Moment, Screen
+from benchwatch.watch.screen import Screen, ScreenMoment
 
 NOW = 1_790_000_000.0
 URL = "http://127.0.0.1:19777"
@@ -51,15 +51,15 @@ def pgbench(
     )
 
 
-def screen_of(*moments: Moment, prometheus: str = "") -> Screen:
+def screen_of(*moments: ScreenMoment, prometheus: str = "") -> Screen:
     screen = Screen(URL, prometheus)
     for moment in moments:
         screen.show(moment, fresh=not moment.problem)
     return screen
 
 
-def moment(*workers: ShownWorker, now: float = NOW, **more: object) -> Moment:
-    return Moment(now=now, page=Page(workers=workers), read_at=now, **more)  # type: ignore[arg-type]
+def moment(*workers: ShownWorker, now: float = NOW, **more: object) -> ScreenMoment:
+    return ScreenMoment(now=now, page=Page(workers=workers), read_at=now, **more)  # type: ignore[arg-type]
 
 
 def rendered(lines: Sequence[Text], width: int, height: int, *, styles: bool = False) -> list[str]:

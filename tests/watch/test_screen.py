@@ -2,8 +2,8 @@ import pytest
 from rich.text import Text
 
 from benchwatch.values import numbers as figures
-from benchwatch.watch.model import Alert, Cvm, Measured, Page, Vdisk
-from benchwatch.watch.screen import Moment, Screen
+from benchwatch.watch.model import Alert, Cvm, Measured, Page, ShownVdisk
+from benchwatch.watch.screen import Screen, ScreenMoment
 
 from .pages import NOW, URL, moment, pgbench, rendered, row, screen_of, shown
 
@@ -55,7 +55,7 @@ def test_a_silent_worker_shows_no_number_but_the_age_of_its_data() -> None:
 def test_a_lost_exporter_takes_all_numbers_with_it(width: int, height: int) -> None:
     screen = screen_of(moment(pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES)))
     page = Page((pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES, age=8.5),))
-    screen.show(Moment(NOW + 8, page, NOW, "cannot be reached: Connection refused", "Is it there?"))
+    screen.show(ScreenMoment(NOW + 8, page, NOW, "cannot be reached: Connection refused", "Is it there?"))
     lines = shown(screen, width, height)
     assert lines[1] == "The exporter cannot be reached: Connection refused. Last read 8.0 s ago."
     assert lines[2] == "Trying again. Is it there?"
@@ -67,7 +67,7 @@ def test_a_lost_exporter_takes_all_numbers_with_it(width: int, height: int) -> N
 
 
 def test_an_exporter_that_was_never_there() -> None:
-    screen = screen_of(Moment(NOW, None, None, "cannot be reached: Connection refused"))
+    screen = screen_of(ScreenMoment(NOW, None, None, "cannot be reached: Connection refused"))
     assert shown(screen)[1] == "The exporter cannot be reached: Connection refused."
 
 
@@ -157,9 +157,9 @@ def test_names_from_outside_cannot_command_the_terminal(width: int, height: int)
         pgbench(evil, run="b" + evil, state="failed", end=NOW - 5, result=(Measured(job=evil, op=evil, rate=5.0),)),
     ]
     alerts = [Alert(evil, evil, evil, NOW - 3)]
-    page = Page(tuple(workers), (Vdisk("cvm", evil, evil, evil, evil, {}, {}, {}, None),), (Cvm(evil, True, NOW),))
+    page = Page(tuple(workers), (ShownVdisk("cvm", evil, evil, evil, evil, {}, {}, {}, None),), (Cvm(evil, True, NOW),))
     screen = Screen(URL, URL)
-    screen.show(Moment(NOW, page, NOW, alerts=alerts), fresh=True)
+    screen.show(ScreenMoment(NOW, page, NOW, alerts=alerts), fresh=True)
     sent = "\n".join(rendered(screen.lines(width, height), width, height, styles=True))
     for forbidden in ("\x1b[2J", "\x1b]", "\x07", "\r", "\x9b", "\u202e", "\u2028"):
         assert forbidden not in sent
@@ -171,9 +171,11 @@ def test_names_from_outside_cannot_command_the_terminal(width: int, height: int)
 def test_every_size_has_room() -> None:
     workers = [pgbench(f"db{number}", run=f"run{number % 4}", quantiles=QUANTILES) for number in range(12)]
     alerts = [Alert("LatencySpike", "critical", "latency is 9 times its usual", NOW - 32)] * 9
-    vdisks = tuple(Vdisk("cvm1", str(n), "pg1", f"scsi.{n}", "data", {}, {}, {}, 1.0) for n in range(9))
+    vdisks = tuple(ShownVdisk("cvm1", str(n), "pg1", f"scsi.{n}", "data", {}, {}, {}, 1.0) for n in range(9))
     screen = Screen(URL, URL)
-    screen.show(Moment(NOW, Page(tuple(workers), vdisks, (Cvm("cvm1", True, NOW),)), NOW, alerts=alerts), fresh=True)
+    screen.show(
+        ScreenMoment(NOW, Page(tuple(workers), vdisks, (Cvm("cvm1", True, NOW),)), NOW, alerts=alerts), fresh=True
+    )
     for width, height in ((1, 1), (5, 55), (20, 2), (40, 13), (60, 21), (75, 5), (80, 8), (100, 34), (250, 3)):
         assert len(screen.lines(width, height)) == height, (width, height)
     for width in (76, 79, 80, 99, 100, 139, 180):
@@ -215,10 +217,10 @@ def test_alerts_that_cannot_be_read_are_not_said_to_be_none() -> None:
 
 def test_vdisks_of_the_benchmark_come_first() -> None:
     vdisks = (
-        Vdisk("cvm1", "50000", "", "", "", {"read": 9.0}, {"read": 0.5}, {}, None),
-        Vdisk("cvm1", "1", "pg1", "scsi.2", "log", {"write": 398.0}, {"write": 0.0007}, {"write": 0.1}, 0.75),
+        ShownVdisk("cvm1", "50000", "", "", "", {"read": 9.0}, {"read": 0.5}, {}, None),
+        ShownVdisk("cvm1", "1", "pg1", "scsi.2", "log", {"write": 398.0}, {"write": 0.0007}, {"write": 0.1}, 0.75),
     )
-    screen = screen_of(Moment(NOW, Page((), vdisks, (Cvm("cvm1", True, NOW - 4), Cvm("cvm2", False, None))), NOW))
+    screen = screen_of(ScreenMoment(NOW, Page((), vdisks, (Cvm("cvm1", True, NOW - 4), Cvm("cvm2", False, None))), NOW))
     lines = shown(screen)
     at = lines.index("vdisks  cvm1 read 4.0 s ago · cvm2 does not answer")
     assert words(lines[at + 2]) == "pg1 scsi.2 log – 398 – 700 µs 75% – 10%"

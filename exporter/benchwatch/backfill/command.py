@@ -29,7 +29,7 @@ from ..settings.settings import load_settings
 from ..tools.registry import names
 from ..values.errors import ConfigError
 from ..values.printable import printable
-from .openmetrics import Written, write
+from .openmetrics import WrittenText, write
 
 SCRAPED: dict[Part, float] = {"live": 1.0, "runs": 10.0}
 """After how many seconds a value that stays the same is repeated."""
@@ -206,7 +206,7 @@ def _working(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(Text(printable(text)))
 
 
-def _summary(written: Written) -> str:
+def _summary(written: WrittenText) -> str:
     return f"{written.samples} samples from {_utc(written.first)} to {_utc(written.last)}"
 
 

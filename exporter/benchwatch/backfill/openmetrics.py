@@ -20,7 +20,7 @@ _POINTS = 1024
 _EXACT = 2.0**53
 
 
-class Written(NamedTuple):
+class WrittenText(NamedTuple):
     """What was written: samples, and the times of the first and the last of them in Unix seconds."""
 
     samples: int
@@ -28,7 +28,7 @@ class Written(NamedTuple):
     last: float
 
 
-def write(series: Iterable[Series], labels: Callable[[Family, Pairs], Pairs], file: BinaryIO) -> Written:
+def write(series: Iterable[Series], labels: Callable[[Family, Pairs], Pairs], file: BinaryIO) -> WrittenText:
     """Writes series to a file; `labels` gives the labels of a series of a family from its own. Raises OSError."""
     families: dict[Family, list[Series]] = {}
     for one in series:
@@ -40,7 +40,7 @@ def write(series: Iterable[Series], labels: Callable[[Family, Pairs], Pairs], fi
                 file.write(text.encode())
     file.write(b"# EOF\n")
     everything = list(chain.from_iterable(families.values()))
-    return Written(
+    return WrittenText(
         sum(len(one.times) for one in everything),
         min((float(one.times[0]) for one in everything), default=0.0),
         max((float(one.times[-1]) for one in everything), default=0.0),

@@ -119,7 +119,7 @@ def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
         figures,
         told,
         courses,
-        frozenset(_fixed(groups, finals, roles)),
+        frozenset(_fixed(groups, workers)),
         doubtful,
         _parameters(timelines),
         finals,
@@ -134,8 +134,8 @@ def _doubtful(roles: Roles, finals: Iterable[Finals]) -> frozenset[Group]:
     )
 
 
-def _fixed(groups: Mapping[Group, Sequence[Group]], finals: Iterable[Finals], roles: Roles) -> Iterator[Group]:
-    given = {group for final in finals for family in roles.fixed_rate for group in final.get(family.name, {})}
+def _fixed(groups: Mapping[Group, Sequence[Group]], workers: Iterable[WorkerFigures]) -> Iterator[Group]:
+    given = {group for worker in workers for family in worker.roles.fixed_rate for group in worker.known(family)}
     for group, parts in groups.items():
         if all(part in given for part in parts):
             yield group

@@ -70,5 +70,5 @@ def roles_for(timeline: Timeline) -> Roles:
 
 def series() -> frozenset[str]:
     """The names of the series that are needed of any tool."""
-    each = ((one.rate, one.latency or one.window, one.bandwidth, one.cpu) for one in all_roles())
+    each = ((one.rate, one.latency or one.window, one.bandwidth, one.cpu, *one.fixed_rate) for one in all_roles())
     return frozenset(family.name for families in each for family in families if family is not None)

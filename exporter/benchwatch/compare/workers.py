@@ -147,6 +147,10 @@ class WorkerFigures:
         found = course(self._moments, rate.times, rate.values, latency, bandwidth, self._quantile)
         return found.after(self.begin)
 
+    def known(self, family: Family) -> set[Group]:
+        """The groups that a family is there for, in reports or at the end."""
+        return {*self.final.get(family.name, {}), *_by_group(self.timeline, self.roles, family)}
+
     def result(self, family: Family | None, group: Group) -> float | None:
         """Of the tool's final report."""
         return self.final.get(family.name, {}).get(group) if family else None

@@ -13,7 +13,7 @@ from ..compare.text import figure, heading, interval, level, percent, row_title,
 from ..metrics.latencies import Group
 from ..values.printable import in_html
 from . import plots, style
-from .figures import Figure, Key
+from .figures import Key, Plot
 from .page import Section
 from .views import View
 
@@ -75,7 +75,7 @@ def _name(row: Row, found: Comparisons) -> str:
     return f"{heading(row.group)} {row_title(row.measure, found.roles, found.warmup)}".strip()
 
 
-def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
+def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
     bars = []
     for key in _keys(found):
         rows = _rows(found, key)
@@ -93,7 +93,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
     intervals = [change[1] for _, _, changes in bars for change in changes if change and change[1]]
     beyond = any(low < least or high > most for low, high in intervals)
     described = "; ".join(f"{name} {', '.join(percent(c[0]) if c else '-' for c in each)}" for name, _, each in bars)
-    yield Figure(
+    yield Plot(
         f"Change against {runs[0].name}",
         plots.bars(bars, colours, f"Changes: {described}"),
         f"Bars: change in percent; thin lines: {level(found.each)} intervals, as far as the reports of the runs tell"

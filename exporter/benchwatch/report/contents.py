@@ -19,7 +19,7 @@ from ..compare.text import figure, heading, row_title
 from ..tools.registry import TOOLS
 from . import tables
 from .comparison import changes
-from .figures import Key, Scene, benchmark_figures
+from .figures import Key, Stage, benchmark_figures
 from .page import Section, page
 from .views import View
 
@@ -30,14 +30,14 @@ _NAMED = 3
 """How many runs the title names beside the first."""
 
 
-class Document(NamedTuple):
+class ReportDocument(NamedTuple):
     """The page, and a sentence on each part that was asked for and could not be made."""
 
     html: str
     missing: Sequence[str]
 
 
-def document(runs: Sequence[View], machine: Iterable[Section]) -> Document:
+def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument:
     """The whole page. `machine` is what a Prometheus knows of the runs' time."""
     scenes = list(_scenes(runs))
     sections: list[Section] = []
@@ -47,23 +47,24 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> Document:
             change = changes(scene.runs, [_measure(run) for run in scene.runs])
             sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
         figures = list(benchmark_figures(scene))
-        sections.append(Section(tool, figures, notes=list(_notes(scene, bool(figures)))))
+        seen = " on the other side" if scene.roles.observer else ""
+        sections.append(Section(f"{tool}{seen}", figures, notes=list(_notes(scene, bool(figures)))))
     names = [run.name for run in runs[1 : 1 + _NAMED]] + ["others"] * (len(runs) > 1 + _NAMED)
     head = f"{runs[0].name} compared with {', '.join(names)}" if names else runs[0].name
     keys = [Key(run.name, run.colour) for run in runs] if len(runs) > 1 else []
     tiles = _tiles([scene.runs[0] for scene in scenes]) if len(runs) == 1 else []
     sections += machine
     html = page(head, _summary(runs), tiles, keys, [*sections, *_tables(runs)])
-    return Document(html, [note for section in sections if not section.figures for note in section.notes])
+    return ReportDocument(html, [note for section in sections if not section.figures for note in section.notes])
 
 
-def _scenes(runs: Sequence[View]) -> Iterator[Scene]:
+def _scenes(runs: Sequence[View]) -> Iterator[Stage]:
     for tool in TOOLS:
         for roles in tool.roles:
             mine = [run.of_roles(tool.name, roles) for run in runs]
             mine = [run for run in mine if run.timelines]
             if mine:
-                yield Scene(mine, roles)
+                yield Stage(mine, roles)
 
 
 def _measure(run: View) -> MeasuredRun:
@@ -109,7 +110,7 @@ def _main(measured: Sequence[MeasuredRun]) -> list[tuple[str, str]]:
     ]
 
 
-def _notes(scene: Scene, drawn: bool) -> Iterator[str]:
+def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
     tool = scene.runs[0].timelines[0].tool
     for run in scene.runs:
         for worker in run.timelines:

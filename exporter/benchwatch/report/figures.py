@@ -10,7 +10,7 @@ from ..tools.registry import all_roles
 from ..tools.roles import Roles
 from . import latencies, plots, style
 from .axes import BANDWIDTH, LATENCY, Axis, count, throughput, time
-from .latencies import Latencies
+from .latencies import LatencyGrid
 from .lines import Drawn, Line, column_width, drawn, interval
 from .views import Trace, View, label, stalled, traces
 
@@ -40,7 +40,7 @@ class Key(NamedTuple):
     dashed: bool = False
 
 
-class Figure(NamedTuple):
+class Plot(NamedTuple):
     """A plot for the page. `svg` is safe HTML; all other text is not."""
 
     title: str
@@ -49,7 +49,7 @@ class Figure(NamedTuple):
     keys: Sequence[Key] = ()
 
 
-class Scene(NamedTuple):
+class Stage(NamedTuple):
     """Runs of one tool, in one unit, on one time axis."""
 
     runs: Sequence[View]
@@ -74,7 +74,7 @@ class Scene(NamedTuple):
         return plots.Marks(warmup, spans, several, objectives.pop() if latency and len(objectives) == 1 else None)
 
 
-def benchmark_figures(scene: Scene) -> Iterator[Figure]:
+def benchmark_figures(scene: Stage) -> Iterator[Plot]:
     """All figures for which something was measured."""
     roles = scene.roles
     name = roles.unit.name if roles.bandwidth else "Throughput"
@@ -91,31 +91,31 @@ def benchmark_figures(scene: Scene) -> Iterator[Figure]:
     yield from _histograms(scene)
 
 
-def _source(scene: Scene, family: Family | None) -> str:
+def _source(scene: Stage, family: Family | None) -> str:
     """Where the numbers of a family come from, for a caption."""
     return scene.roles.sources.get(family, "") if family else ""
 
 
-def _known(scene: Scene, family: Family) -> set[str]:
+def _known(scene: Stage, family: Family) -> set[str]:
     """The quantiles that there are, but for the highest latency."""
     every = (series for run in scene.runs for _, series in run.series(family.name))
     return {label(series, "quantile") for series in every} - {"1"}
 
 
-def _tail(scene: Scene) -> str:
+def _tail(scene: Stage) -> str:
     """The 99th percentile, or the highest that the tool reports."""
     known = _known(scene, scene.roles.window) if scene.roles.window else set()
     return "0.99" if "0.99" in known else max(known, key=float, default="0.99")
 
 
-def _mean(scene: Scene) -> Iterator[Figure]:
+def _mean(scene: Stage) -> Iterator[Plot]:
     family = scene.roles.latency
     if family and (found := traces(scene.runs, scene.roles, family, rate=False)):
         marks = scene.marks(latency=True)
         yield _lines(scene, "Mean latency", found, LATENCY, _source(scene, family), marks, rate=False)
 
 
-def _tails(scene: Scene) -> Iterator[Figure]:
+def _tails(scene: Stage) -> Iterator[Plot]:
     """One percentile of everything on one plot, where there is too much for all percentiles."""
     family, level = scene.roles.window, _tail(scene)
     found = traces(scene.runs, scene.roles, family, rate=False, quantile=level) if family else []
@@ -124,7 +124,7 @@ def _tails(scene: Scene) -> Iterator[Figure]:
         yield _lines(scene, title, found, LATENCY, _source(scene, family), marks, rate=False)
 
 
-def _percentiles(scene: Scene) -> Iterator[Figure]:
+def _percentiles(scene: Stage) -> Iterator[Plot]:
     """All percentiles of each operation of a single run."""
     family = scene.roles.window
     if family is None:
@@ -143,7 +143,7 @@ def _percentiles(scene: Scene) -> Iterator[Figure]:
         ]
         marks = scene.marks(latency=True)
         caption = _caption(scene, _source(scene, family), [trace for trace, _ in of_level], width, rate=False)
-        yield Figure(
+        yield Plot(
             f"Latency percentiles{several}",
             plots.over_time(
                 lines,
@@ -158,8 +158,8 @@ def _percentiles(scene: Scene) -> Iterator[Figure]:
 
 
 def _lines(
-    scene: Scene, title: str, found: Sequence[Trace], unit: Axis, source: str, marks: plots.Marks, *, rate: bool
-) -> Figure:
+    scene: Stage, title: str, found: Sequence[Trace], unit: Axis, source: str, marks: plots.Marks, *, rate: bool
+) -> Plot:
     width = column_width(scene.length, [trace.line for trace in found])
     lines = [(drawn(trace.line, width, rate=rate), plots.Stroke(trace.colour, trace.dashed)) for trace in found]
     svg = plots.over_time(
@@ -172,7 +172,7 @@ def _lines(
     )
     caption = _caption(scene, source, found, width, rate=rate) + _objective(lines, marks)
     keys = [Key(trace.name, trace.colour, trace.dashed) for trace in found] if len(found) > 1 else []
-    return Figure(title, svg, caption, keys)
+    return Plot(title, svg, caption, keys)
 
 
 def spread(line: Line, unit: Axis) -> str:
@@ -183,7 +183,7 @@ def spread(line: Line, unit: Axis) -> str:
     return f"from {unit.text(line.values.min())} to {unit.text(line.values.max())}, median {unit.text(middle)}"
 
 
-def _caption(scene: Scene, source: str, found: Sequence[Trace], width: float, *, rate: bool) -> str:
+def _caption(scene: Stage, source: str, found: Sequence[Trace], width: float, *, rate: bool) -> str:
     """Where the lines come from, how they are drawn, and what is marked."""
     notes = [source]
     if any(trace.of > 1 for trace in found):
@@ -210,7 +210,7 @@ def _objective(lines: Sequence[tuple[Drawn, plots.Stroke]], marks: plots.Marks) 
     return f" The objective, {text}, lies {side} the plot." if side else f" Dotted: the objective, {text}."
 
 
-def _histograms(scene: Scene) -> Iterator[Figure]:
+def _histograms(scene: Stage) -> Iterator[Plot]:
     family = scene.roles.histogram
     if family is None:
         return
@@ -228,7 +228,7 @@ def _histograms(scene: Scene) -> Iterator[Figure]:
             yield from _distribution(scene, operation, found)
 
 
-def _heatmaps(scene: Scene, operation: str, found: Sequence[tuple[View, Latencies]]) -> Iterator[Figure]:
+def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
     first, last = latencies.populated([histogram for _, histogram in found])
     usual = max(interval(histogram.seconds) for _, histogram in found) or 1.0
     width = max(1.0, np.ceil(scene.length / _HEATMAP_COLUMNS / usual - 0.1)) * usual
@@ -237,7 +237,7 @@ def _heatmaps(scene: Scene, operation: str, found: Sequence[tuple[View, Latencie
     for (run, histogram), (edges, grid) in zip(found, grids, strict=True):
         what = " ".join(part for part in (operation, scene.roles.operations) if part)
         whose = f": {run.name}" if len(scene.runs) > 1 else ""
-        yield Figure(
+        yield Plot(
             f"Latency heatmap{f', {operation}' if operation else ''}{whose}",
             plots.heatmap(
                 edges,
@@ -254,7 +254,7 @@ def _heatmaps(scene: Scene, operation: str, found: Sequence[tuple[View, Latencie
         )
 
 
-def _distribution(scene: Scene, operation: str, found: Sequence[tuple[View, Latencies]]) -> Iterator[Figure]:
+def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
     curves, shares, keys = [], [], []
     for run, histogram in found:
         counts = histogram.between(run.warmup, np.inf)
@@ -267,7 +267,7 @@ def _distribution(scene: Scene, operation: str, found: Sequence[tuple[View, Late
         return
     what = f", {operation}" if operation else ""
     without = " From the first report after the warm-up on." if any(run.warmup for run, _ in found) else ""
-    yield Figure(
+    yield Plot(
         f"Latency distribution{what}",
         plots.distribution(
             curves,

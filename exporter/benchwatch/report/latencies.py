@@ -16,7 +16,7 @@ _SLACK = 0.1
 """Part of a report that may lie before the end of the warm-up."""
 
 
-class Latencies(NamedTuple):
+class LatencyGrid(NamedTuple):
     """Operations by time and latency."""
 
     begins: Array
@@ -53,7 +53,7 @@ class Latencies(NamedTuple):
         return np.array(edges), np.array(rates).T
 
 
-def read(series: Iterable[Series], start: float, longest: float) -> Latencies | None:
+def read(series: Iterable[Series], start: float, longest: float) -> LatencyGrid | None:
     """From the series of a histogram's buckets, the sum of all that are given; None where there are none.
 
     `start` is the run's, Unix seconds; `longest` is how long before a report its operations can lie, seconds. The first
@@ -75,14 +75,14 @@ def read(series: Iterable[Series], start: float, longest: float) -> Latencies | 
     seconds = times - start
     before = np.concatenate(([max(0.0, seconds[0] - (interval(seconds) or seconds[0]))], seconds[:-1]))
     begins = np.maximum(before, seconds - longest)
-    return Latencies(begins, seconds, np.concatenate(([upper[0] / 2], upper)), np.maximum(counts, 0))
+    return LatencyGrid(begins, seconds, np.concatenate(([upper[0] / 2], upper)), np.maximum(counts, 0))
 
 
 def _bound(series: Series) -> str:
     return dict(series.labels)["le"]
 
 
-def populated(found: Sequence[Latencies]) -> tuple[int, int]:
+def populated(found: Sequence[LatencyGrid]) -> tuple[int, int]:
     """The first bucket in which any has a count, and the one after the last."""
     filled = np.flatnonzero(sum(one.counts.sum(axis=0) for one in found) > 0)
     return (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import axes, plots, style
 from .axes import Axis
-from .figures import Figure, Key, spread
+from .figures import Key, Plot, spread
 from .lines import Line, column_width, drawn
 from .page import Section
 from .prometheus import Prometheus, PrometheusError, Result, text
@@ -60,7 +60,7 @@ def sections(url: str, runs: Sequence[View]) -> Iterator[Section]:
             yield Section(f"Nutanix vdisks{whose}", vdisks, notes=doubts)
 
 
-def _disks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
+def _disks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
     roles = _roles(prometheus, run)
     windows = prometheus.windows("node_disk_io_time_seconds_total")
     if not windows:
@@ -106,7 +106,7 @@ def _disks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
         yield from _figure(prometheus, run, panel, ("instance", "device"), chosen, roles)
 
 
-def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
+def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
     info = prometheus.range("nutanix_vdisk_info")
     names = {one.labels["vdisk"]: one.labels for one in info}
     roles = {vdisk: labels["role"] for vdisk, labels in names.items() if labels.get("role")}
@@ -167,7 +167,7 @@ def _figure(
     labels: tuple[str, str],
     chosen: Sequence[str],
     roles: Mapping[str, str],
-) -> Iterator[Figure]:
+) -> Iterator[Plot]:
     found = [(what, one) for what, query in panel.queries.items() for one in prometheus.range(query)]
     found = [(what, one) for what, one in found if one.labels[labels[1]] in chosen]
     if panel.log:  # node_exporter counts whole milliseconds: what took less is too short to tell
@@ -202,4 +202,4 @@ def _figure(
         + "; ".join(f"{key.name} {spread(line, panel.unit)}" for key, line in zip(keys, lines, strict=True)),
         log=panel.log,
     )
-    yield Figure(panel.title, svg, panel.caption, keys)
+    yield Plot(panel.title, svg, panel.caption, keys)

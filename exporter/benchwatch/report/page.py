@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..values.printable import in_html
 from ..values.version import VERSION
 from . import style
-from .figures import Figure, Key
+from .figures import Key, Plot
 
 _BORDER = {False: "solid", True: "dashed"}
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -64,7 +64,7 @@ class Section(NamedTuple):
     """A part of the page. `html` comes before notes and figures and is safe; all other text is not."""
 
     title: str
-    figures: Sequence[Figure] = ()
+    figures: Sequence[Plot] = ()
     html: str = ""
     notes: Sequence[str] = ()
     """Sentences on what is missing and why."""
@@ -96,7 +96,7 @@ def _section(section: Section) -> str:
     return f"<section><h2>{in_html(section.title)}</h2>{section.html}{notes}{figures}</section>\n"
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Plot) -> str:
     return (
         f'<figure><h3>{in_html(figure.title)}</h3>{_legend(figure.keys)}<div class="plot">{figure.svg}</div>'
         f"<figcaption>{in_html(figure.caption)}</figcaption></figure>\n"

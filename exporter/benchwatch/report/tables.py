@@ -34,7 +34,7 @@ _NOT_DONE = ("failed", "skipped")
 """Which of the lost operations stand among the results."""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One line of a table: its head, a text for those who point at it, a value a run (empty: there is none)."""
 
     name: str
@@ -64,10 +64,10 @@ def results(runs: Sequence[View]) -> str:
     filled = len(found) / (len(groups) * len(measures))
     if len(runs) == 1 and len(groups) > 1 and filled > _MOSTLY_FILLED:
         (run,) = runs
-        rows = [Row(g, "", [found.get((g, m), {}).get(run.name, "") for m in measures]) for g in groups]
+        rows = [TableRow(g, "", [found.get((g, m), {}).get(run.name, "") for m in measures]) for g in groups]
         return table([(measure, "") for measure in measures], rows, numbers=True)
     rows = [
-        Row(f"{group} {measure}".strip(), meanings[measure], [values.get(run.name, "") for run in runs])
+        TableRow(f"{group} {measure}".strip(), meanings[measure], [values.get(run.name, "") for run in runs])
         for (group, measure), values in found.items()
     ]
     return table(heads(runs), rows, numbers=True)
@@ -101,22 +101,22 @@ def _value(sample: Sample) -> str:
     return text(value) if text else f"{value:,.10g}"
 
 
-def settings(runs: Sequence[View]) -> tuple[list[Row], list[Row], list[Row]]:
+def settings(runs: Sequence[View]) -> tuple[list[TableRow], list[TableRow], list[TableRow]]:
     """Parameters: those in which the runs differ, those that they share, and what they share of the machine."""
     of_runs = [parameters(run) for run in runs]
     names = sorted({name for found in of_runs for name in found if not _COMMAND.fullmatch(name)})
-    rows = [Row(name, "", [found.get(name, "") for found in of_runs]) for name in names]
+    rows = [TableRow(name, "", [found.get(name, "") for found in of_runs]) for name in names]
     differing = [row for row in rows if len(set(row.values)) > 1]
     shared = [row for row in rows if row not in differing]
     machine = [row for row in shared if row.name.startswith(_MACHINE)]
     return differing, [row for row in shared if row not in machine], machine
 
 
-def environment(runs: Sequence[View]) -> list[Row]:
+def environment(runs: Sequence[View]) -> list[TableRow]:
     """When, with what, and how each run went."""
     of_runs = [dict(facts(run)) for run in runs]
     names = dict.fromkeys(name for found in of_runs for name in found)
-    return [Row(name, "", [found.get(name, "") for found in of_runs]) for name in names]
+    return [TableRow(name, "", [found.get(name, "") for found in of_runs]) for name in names]
 
 
 def facts(run: View) -> Iterable[tuple[str, str]]:
@@ -154,7 +154,7 @@ def _tool(worker: Timeline) -> str:
     return version if version.startswith(worker.tool) else f"{worker.tool} {version}".strip()
 
 
-def table(columns: Sequence[tuple[str, str]], rows: Iterable[Row], *, numbers: bool = False) -> str:
+def table(columns: Sequence[tuple[str, str]], rows: Iterable[TableRow], *, numbers: bool = False) -> str:
     """Rows as an HTML table; `columns` are names and colours (CSS, or empty), shown where there is more than one."""
     chips = [f'<i class="chip" style="border-top:3px solid {colour}"></i>' if colour else "" for _, colour in columns]
     head = "".join(
@@ -165,7 +165,7 @@ def table(columns: Sequence[tuple[str, str]], rows: Iterable[Row], *, numbers: b
     return f'<div class="scroll"><table{" class=numbers" if numbers else ""}>{top}<tbody>{body}</tbody></table></div>'
 
 
-def _row(row: Row) -> str:
+def _row(row: TableRow) -> str:
     title = f' title="{in_html(row.meaning)}"' if row.meaning else ""
     values = "".join(f"<td>{in_html(value) or _NONE}</td>" for value in row.values)
     return f'<tr><th scope="row"{title}>{in_html(row.name)}</th>{values}</tr>'

@@ -50,10 +50,10 @@ def _watch(options: argparse.Namespace) -> int:
 
     from .readings import Readings
     from .screen import Screen
-    from .sources import Exporter, Prometheus
+    from .sources import WatchedExporter, WatchedPrometheus
 
-    exporter = Exporter(options.url)
-    prometheus = Prometheus(options.prometheus) if options.prometheus else None
+    exporter = WatchedExporter(options.url)
+    prometheus = WatchedPrometheus(options.prometheus) if options.prometheus else None
     readings = Readings(exporter, prometheus, options.interval)
     screen = Screen(exporter.name, prometheus.name if prometheus else "")
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # of the characters a terminal may not have

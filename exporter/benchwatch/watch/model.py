@@ -65,7 +65,7 @@ class ShownWorker(NamedTuple):
         return self.state in ("running", "stalled")
 
 
-class Vdisk(NamedTuple):
+class ShownVdisk(NamedTuple):
     """One vdisk of a CVM: figures by operation (read, write), and the part of its writes that went to the oplog."""
 
     cvm: str
@@ -91,7 +91,7 @@ class Page(NamedTuple):
     """All of an exporter that is shown."""
 
     workers: tuple[ShownWorker, ...] = ()
-    vdisks: tuple[Vdisk, ...] = ()
+    vdisks: tuple[ShownVdisk, ...] = ()
     cvms: tuple[Cvm, ...] = ()
 
 

@@ -18,7 +18,7 @@ from ..tools.api import Tool
 from ..tools.registry import all_roles, named
 from ..tools.roles import Roles, roles_of
 from ..values.durations import Duration
-from .model import Cvm, Measured, Page, ShownWorker, Vdisk
+from .model import Cvm, Measured, Page, ShownVdisk, ShownWorker
 
 _LIVE = frozenset(
     {
@@ -65,7 +65,7 @@ def _of_tools(part: Part) -> frozenset[str]:
     return frozenset(one.name for one in chain(*families) if one.part == part and one.kind in ("counter", "gauge"))
 
 
-class Sample(NamedTuple):
+class ReadSample(NamedTuple):
     """One number of the exposition."""
 
     name: str
@@ -80,7 +80,7 @@ class SampleReader:
         self._names = names
         self._series: dict[str, tuple[str, Mapping[str, str]]] = {}
 
-    def read(self, text: str) -> list[Sample]:
+    def read(self, text: str) -> list[ReadSample]:
         """The samples that have a number. Raises ValueError for what is not an exposition."""
         found, known = [], {}
         for line in text.split("\n"):
@@ -90,7 +90,7 @@ class SampleReader:
             parsed = known[series] = self._series.get(series) or _parse(line)
             value = float(number)
             if math.isfinite(value):
-                found.append(Sample(*parsed, value))
+                found.append(ReadSample(*parsed, value))
         self._series = known
         return found
 
@@ -104,9 +104,9 @@ class _Series:
     """The samples of one worker or vdisk."""
 
     def __init__(self) -> None:
-        self._samples: dict[str, list[Sample]] = defaultdict(list)
+        self._samples: dict[str, list[ReadSample]] = defaultdict(list)
 
-    def add(self, sample: Sample) -> None:
+    def add(self, sample: ReadSample) -> None:
         self._samples[sample.name].append(sample)
 
     def value(self, name: str) -> float | None:
@@ -142,7 +142,7 @@ class _Series:
         return self._samples.keys()
 
 
-def read_page(samples: Iterable[Sample]) -> Page:
+def read_page(samples: Iterable[ReadSample]) -> Page:
     """The page that these samples make."""
     workers: dict[tuple[str, str], _Series] = defaultdict(_Series)
     vdisks: dict[tuple[str, str], _Series] = defaultdict(_Series)
@@ -253,9 +253,9 @@ def _duration(series: _Series, tool: Tool, roles: Roles) -> float | None:
         return None
 
 
-def _vdisk(cvm: str, vdisk: str, series: _Series) -> Vdisk:
+def _vdisk(cvm: str, vdisk: str, series: _Series) -> ShownVdisk:
     info = next(series.labels("nutanix_vdisk_info"), {})
-    return Vdisk(
+    return ShownVdisk(
         cvm=cvm,
         vdisk=vdisk,
         vm=info.get("vm", ""),

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 from .model import Alert, Page
-from .screen import Moment
-from .sources import Exporter, Prometheus, Unreadable
+from .screen import ScreenMoment
+from .sources import SourceUnreadable, WatchedExporter, WatchedPrometheus
 
 _OVERDUE = 5.0
 """Seconds beyond two intervals after which an exporter that says nothing at all counts as lost."""
 
 
-class Source(Protocol):
+class ReadSource(Protocol):
     """Something to read now and again."""
 
     def read(self) -> object:
@@ -24,21 +24,21 @@ class Source(Protocol):
 class Readings:
     """The last readings. `interval`: seconds between two of the exporter."""
 
-    def __init__(self, exporter: Exporter, prometheus: Prometheus | None, interval: float) -> None:
+    def __init__(self, exporter: WatchedExporter, prometheus: WatchedPrometheus | None, interval: float) -> None:
         self._exporter = exporter
         self._prometheus = prometheus
         self._interval = interval
-        self._results: queue.SimpleQueue[tuple[Source, object]] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[tuple[ReadSource, object]] = queue.SimpleQueue()
         self._page: Page | None = None
         self._read_at: float | None = None
         self._clock_ahead = 0.0
-        self._problem: Unreadable | None = None
+        self._problem: SourceUnreadable | None = None
         self._alerts: tuple[Alert, ...] | None = None
         self._alerts_problem = ""
 
     def read_once(self) -> None:
         """Read each source once."""
-        sources: list[Source] = [self._exporter, *([self._prometheus] if self._prometheus else [])]
+        sources: list[ReadSource] = [self._exporter, *([self._prometheus] if self._prometheus else [])]
         for source in sources:
             self._results.put((source, _read(source)))
 
@@ -48,7 +48,7 @@ class Readings:
         if self._prometheus:
             self._start(self._prometheus, max(self._interval, alerts_every), lambda: None)
 
-    def _start(self, source: Source, interval: float, done: Callable[[], None]) -> None:
+    def _start(self, source: ReadSource, interval: float, done: Callable[[], None]) -> None:
         def read_on() -> None:
             due = time.monotonic()
             while True:
@@ -64,25 +64,25 @@ class Readings:
         fresh = False
         while not self._results.empty():
             source, result = self._results.get()
-            if isinstance(result, Exception) and not isinstance(result, Unreadable):
+            if isinstance(result, Exception) and not isinstance(result, SourceUnreadable):
                 raise result
             if source is self._prometheus:
-                self._alerts_problem = str(result) if isinstance(result, Unreadable) else ""
-                self._alerts = None if isinstance(result, Unreadable) else result  # type: ignore[assignment]
-            elif isinstance(result, Unreadable):
+                self._alerts_problem = str(result) if isinstance(result, SourceUnreadable) else ""
+                self._alerts = None if isinstance(result, SourceUnreadable) else result  # type: ignore[assignment]
+            elif isinstance(result, SourceUnreadable):
                 self._problem = result
             else:
                 self._page, self._clock_ahead = result  # type: ignore[misc]
                 self._read_at, self._problem, fresh = time.monotonic(), None, True
         return fresh
 
-    def moment(self) -> Moment:
+    def moment(self) -> ScreenMoment:
         """What is known now."""
         now = time.time() - self._clock_ahead
         silent = 0.0 if self._read_at is None else time.monotonic() - self._read_at
-        overdue = Unreadable("does not answer") if silent > 2 * self._interval + _OVERDUE else None
+        overdue = SourceUnreadable("does not answer") if silent > 2 * self._interval + _OVERDUE else None
         problem = self._problem or overdue
-        return Moment(
+        return ScreenMoment(
             now=now,
             page=self._page,
             read_at=None if self._read_at is None else now - silent,
@@ -93,7 +93,7 @@ class Readings:
         )
 
 
-def _read(source: Source) -> object:
+def _read(source: ReadSource) -> object:
     """What was read, or why it could not be."""
     try:
         return source.read()

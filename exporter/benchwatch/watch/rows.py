@@ -30,7 +30,7 @@ class Note(NamedTuple):
     bad: bool = False
 
 
-class Row(NamedTuple):
+class ShownRow(NamedTuple):
     """One line: a worker, one operation of it, or (with state empty) the total of several."""
 
     key: Key
@@ -68,8 +68,8 @@ class RunRows(NamedTuple):
     facts: tuple[str, ...]
     states: tuple[tuple[str, int], ...]
     """How many workers are in which state, the worst first."""
-    totals: tuple[Row, ...]
-    rows: tuple[Row, ...]
+    totals: tuple[ShownRow, ...]
+    rows: tuple[ShownRow, ...]
 
 
 def total(measured: Sequence[Measured]) -> Measured:
@@ -137,7 +137,7 @@ def _run(workers: list[ShownWorker], now: float) -> RunRows:
     )
 
 
-def _total(workers: Sequence[ShownWorker], rows: Sequence[Row], alone: bool) -> Row | None:
+def _total(workers: Sequence[ShownWorker], rows: Sequence[ShownRow], alone: bool) -> ShownRow | None:
     """The total of the workers of one tool, among `rows` their own; None where there is nothing to add up."""
     measured = [one for worker in workers for one in worker.now if _counts(worker, one)]
     if len(measured) < 2 or len({worker.roles.unit for worker in workers if worker.roles}) > 1:
@@ -145,7 +145,7 @@ def _total(workers: Sequence[ShownWorker], rows: Sequence[Row], alone: bool) -> 
     tool = workers[0].tool
     together = total(measured)
     failed = sum(worker.counts.get("failed", 0.0) for worker in workers)
-    return Row(
+    return ShownRow(
         key=(workers[0].run, "", tool),
         name="all" if alone else f"all {tool}",
         measured=together,
@@ -161,11 +161,11 @@ def _counts(worker: ShownWorker, one: Measured) -> bool:
     return roles is None or not (roles.observer or one.op in roles.apart)
 
 
-def _lag(row: Row) -> float:
+def _lag(row: ShownRow) -> float:
     return abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0))
 
 
-_NOT_APART = Row((), "", Measured())
+_NOT_APART = ShownRow((), "", Measured())
 
 
 def _shared(values: Iterable[float | None]) -> float | None:
@@ -198,13 +198,13 @@ def _version(worker: ShownWorker) -> str:
     return worker.tool_version.removeprefix(f"{worker.tool}-").split(" ")[0]
 
 
-def _rows(worker: ShownWorker, now: float, alone: bool) -> Iterable[Row]:
+def _rows(worker: ShownWorker, now: float, alone: bool) -> Iterable[ShownRow]:
     """A row a measured operation, and one row for a worker that has none."""
     age = None if worker.last_report is None else max(0.0, now - worker.last_report)
     late = age is not None and age > 2 * (worker.report_interval or 1.0) + 1
     for number, measured in enumerate(worker.now or (Measured(),)):
         name, op = labels_of(worker, measured, alone)
-        row = Row(
+        row = ShownRow(
             key=(worker.run, worker.name, worker.tool, measured.job, measured.op),
             name=name or worker.name,
             op=op,
@@ -230,7 +230,7 @@ def _reason(worker: ShownWorker, measured: Measured, age: float | None) -> str:
     return f"no report for {figures.duration(age)}" if silent and age is not None else worker.reason
 
 
-def _notes(row: Row, worker: ShownWorker, first: bool) -> Iterable[Note]:
+def _notes(row: ShownRow, worker: ShownWorker, first: bool) -> Iterable[Note]:
     """Remarks; those on the worker as a whole stand at its first row."""
     measured, roles = row.measured, worker.roles
     if row.misses and row.objective is not None:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from .layout import Align, Block, fit, joined, line, spread, text
-from .model import Alert, Measured, Page, ShownWorker, Vdisk
+from .model import Alert, Measured, Page, ShownVdisk, ShownWorker
 from .rows import Trends, active_runs, ended_workers, labels_of
 from .table import STYLES, Columns, Look, brief, draw_runs, lines_wanted
 
@@ -17,7 +17,7 @@ _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 
 
 @dataclass(frozen=True)
-class Moment:
+class ScreenMoment:
     """What is known at a moment. `now` and `read_at` are Unix seconds of the exporter's clock."""
 
     now: float
@@ -39,11 +39,11 @@ class Screen:
         self.exporter = exporter
         self._prometheus = prometheus
         self._trends = Trends()
-        self._moment = Moment(0.0)
-        self._paused: Moment | None = None
+        self._moment = ScreenMoment(0.0)
+        self._paused: ScreenMoment | None = None
         self._selected = ""
 
-    def show(self, moment: Moment, fresh: bool = False) -> None:
+    def show(self, moment: ScreenMoment, fresh: bool = False) -> None:
         """Take over what is known now; `fresh`: its page has just been read."""
         self._moment = moment
         if fresh and moment.page is not None:
@@ -77,7 +77,7 @@ class Screen:
         """Everything once, without charts, in as many lines as it takes."""
         return self._body(self._moment, width, 1_000_000, charts=False)
 
-    def _body(self, moment: Moment, width: int, height: int, charts: bool = True) -> list[Text]:
+    def _body(self, moment: ScreenMoment, width: int, height: int, charts: bool = True) -> list[Text]:
         page = moment.page or Page()
         runs = active_runs(page, moment.now)
         names = max((row.name_length for run in runs for row in run.rows), default=0)
@@ -102,7 +102,7 @@ class Screen:
             blocks.append(Block(lambda lines: _ended(ended, moment.now, width, lines), 1 + rows, least))
         return fit(blocks, height)
 
-    def _head(self, moment: Moment, page: Page, width: int) -> list[Text]:
+    def _head(self, moment: ScreenMoment, page: Page, width: int) -> list[Text]:
         states = [worker.state for worker in page.workers if worker.active]
         counts = [
             text(f"{states.count(state)} {state}", STYLES[state]) for state in ("stalled", "running") if state in states
@@ -119,7 +119,7 @@ class Screen:
             head.append(text(f"Trying again. {moment.advice}", "red"))
         return head
 
-    def _alerts(self, moment: Moment, lines: int) -> list[Text]:
+    def _alerts(self, moment: ScreenMoment, lines: int) -> list[Text]:
         alerts = moment.alerts or ()
         title = f"Alerts of {self._prometheus}"
         drawn = [text(f"{title}: it {moment.alerts_problem}" if moment.alerts_problem else title, "bold")]
@@ -167,7 +167,7 @@ def _polled(now: float, last_success: float | None) -> str:
     return "not read yet" if last_success is None else f"read {figures.age(now - last_success)}"
 
 
-def _vdisk(vdisk: Vdisk, name: int) -> Text:
+def _vdisk(vdisk: ShownVdisk, name: int) -> Text:
     named = " ".join(part for part in (vdisk.vm, vdisk.disk, vdisk.role) if part) or f"{vdisk.cvm} {vdisk.vdisk}"
     cells = [
         figures.rate(vdisk.rates.get("read")),

@@ -19,7 +19,7 @@ import urllib3
 from ..values.errors import ConfigError
 from ..values.version import VERSION
 from .model import Alert, Page
-from .page import Sample, SampleReader, live, read_page, slow
+from .page import ReadSample, SampleReader, live, read_page, slow
 
 SLOW_EVERY = 10.0
 """Seconds between two readings of what hardly changes (parameters, results) and of the CVMs."""
@@ -35,7 +35,7 @@ _SEVERITIES = ("critical", "warning", "info")
 _RUNNING = "Is `benchwatch serve` running there, and is the URL right?"
 
 
-class Unreadable(Exception):
+class SourceUnreadable(Exception):
     """What cannot be read: one clause that says why, and what to look at where the clause does not say so itself."""
 
     def __init__(self, clause: str, advice: str = _RUNNING) -> None:
@@ -81,13 +81,13 @@ class _Web:
                 stream=True,
             ) as response:
                 if response.status_code != 200:
-                    raise Unreadable(*_refusal(response.status_code))
+                    raise SourceUnreadable(*_refusal(response.status_code))
                 for chunk in response.iter_content(65536):
                     body += chunk
                     if len(body) > _LARGEST:
-                        raise Unreadable(f"answers with more than {_LARGEST >> 20} MiB")
+                        raise SourceUnreadable(f"answers with more than {_LARGEST >> 20} MiB")
                     if time.monotonic() > end:
-                        raise Unreadable(f"does not answer within {_TIMEOUT:g} s")
+                        raise SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
                 return bytes(body), response.headers.get("Date", "")
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise _why(error) from error
@@ -108,25 +108,25 @@ def _without_user(url: str) -> str:
     return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"
 
 
-def _why(error: BaseException) -> Unreadable:
+def _why(error: BaseException) -> SourceUnreadable:
     """What a failed request means, from the error at its root."""
     if isinstance(error, requests.Timeout):
-        return Unreadable(f"does not answer within {_TIMEOUT:g} s")
+        return SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
     while cause := error.__cause__ or error.__context__:
         error = cause
     verification = getattr(error, "verify_message", "")
     if verification:
-        return Unreadable(
+        return SourceUnreadable(
             f"has a certificate that is not trusted ({verification})",
             advice="REQUESTS_CA_BUNDLE names a file of those that are.",
         )
     if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
-        return Unreadable("closed the connection")
+        return SourceUnreadable("closed the connection")
     reason = getattr(error, "strerror", "") or " ".join(str(error).split())[:120] or type(error).__name__
-    return Unreadable(f"cannot be reached: {reason}")
+    return SourceUnreadable(f"cannot be reached: {reason}")
 
 
-class Exporter:
+class WatchedExporter:
     """An exporter of benchwatch."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
@@ -137,7 +137,7 @@ class Exporter:
         self._slow = slow()
         self._live = SampleReader(live())
         self._full = SampleReader(live() | self._slow)
-        self._kept: list[Sample] = []
+        self._kept: list[ReadSample] = []
         self._seen: set[tuple[str, str, str]] = set()
         self._due = 0.0
 
@@ -155,14 +155,14 @@ class Exporter:
         self._seen, self._due = _states(page), now + SLOW_EVERY
         return Reading(page, ahead)
 
-    def _samples(self, reader: SampleReader, *parts: str) -> tuple[list[Sample], float]:
+    def _samples(self, reader: SampleReader, *parts: str) -> tuple[list[ReadSample], float]:
         body, date = self._web.get("/metrics", collect=list(parts))
         try:
             samples = reader.read(body.decode())
         except (ValueError, KeyError) as error:
-            raise Unreadable("answers with something else than metrics") from error
+            raise SourceUnreadable("answers with something else than metrics") from error
         if not any(sample.name == "benchwatch_build_info" for sample in samples):
-            raise Unreadable("is no exporter of benchwatch")
+            raise SourceUnreadable("is no exporter of benchwatch")
         return samples, self._ahead(date)
 
     def _ahead(self, date: str) -> float:
@@ -192,7 +192,7 @@ class _Answer(msgspec.Struct):
     data: _Alerts
 
 
-class Prometheus:
+class WatchedPrometheus:
     """A Prometheus that evaluates the alerts (https://prometheus.io/docs/prometheus/latest/querying/api/#alerts)."""
 
     def __init__(self, url: str) -> None:
@@ -206,7 +206,7 @@ class Prometheus:
         try:
             answer = msgspec.json.decode(body, type=_Answer)
         except msgspec.DecodeError as error:
-            raise Unreadable("is no Prometheus") from error
+            raise SourceUnreadable("is no Prometheus") from error
         firing = [
             Alert(
                 name=alert.labels.get("alertname", ""),

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from .layout import joined, line, text
-from .rows import STATES, Note, Row, RunRows, Trends
+from .rows import STATES, Note, RunRows, ShownRow, Trends
 from .trend import COLUMNS, SECONDS, sparkline
 
 STYLES = {
@@ -98,7 +98,7 @@ class _Plan(NamedTuple):
     """What of a run is shown: rows with their remarks, and how many rows are not."""
 
     run: RunRows
-    rows: list[tuple[Row, list[Note]]]
+    rows: list[tuple[ShownRow, list[Note]]]
     hidden: int
 
     @property
@@ -141,21 +141,21 @@ def _fullest(run: RunRows, others: Sequence[RunRows], lines: int) -> _Plan:
 
 def _plan(run: RunRows, remarks: str, most: int | None = None) -> _Plan:
     """A run with all its rows (`most` None), or with its totals and its worst rows, one row at least."""
-    rows: Sequence[Row] = run.rows
+    rows: Sequence[ShownRow] = run.rows
     if most is not None:
         rows = sorted(rows, key=_worst_first)[: max(most, 0 if run.totals else 1)]
     shown = [_with_notes(row, remarks) for row in (*run.totals, *rows)]
     return _Plan(run, shown, len(run.rows) - len(rows))
 
 
-def _with_notes(row: Row, remarks: str) -> tuple[Row, list[Note]]:
+def _with_notes(row: ShownRow, remarks: str) -> tuple[ShownRow, list[Note]]:
     """A row and what is said under it. Where its percentiles are of another time, that is said, there or beside."""
     if remarks == "all" and row.apart and row.state in ("running", ""):
         return row._replace(apart=""), [Note(f"{_which(row)} {row.apart}"), *row.notes]
     return row, [note for note in row.notes if remarks == "all" or (remarks == "bad" and note.bad)]
 
 
-def _which(row: Row) -> str:
+def _which(row: ShownRow) -> str:
     """What of a row is of the log's last second: percentiles, or of a total the highest latency alone."""
     return "percentiles" if "0.99" in row.measured.quantiles else "max"
 
@@ -172,7 +172,7 @@ def _draw(plan: _Plan, trends: Trends, look: Look) -> list[Text]:
     return drawn
 
 
-def _worst_first(row: Row) -> tuple[int, float]:
+def _worst_first(row: ShownRow) -> tuple[int, float]:
     return STATES.index(row.state) if row.state != "running" else len(STATES), -(row.measured.latency or 0.0)
 
 
@@ -185,7 +185,7 @@ def _title(run: RunRows, look: Look) -> Text:
     return title.append("  ").append_text(joined([*told, *facts], width=look.width - title.cell_len))
 
 
-def _row(row: Row, trends: Trends, look: Look) -> Text:
+def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
     columns, measured = look.columns, row.measured
     state = "unknown" if look.lost and row.state else row.state
     rates, latencies = trends.values(row.key, look.now, columns.chart)
@@ -215,7 +215,7 @@ def _row(row: Row, trends: Trends, look: Look) -> Text:
     )
 
 
-def _name(row: Row, width: int) -> Text:
+def _name(row: ShownRow, width: int) -> Text:
     """Name and operation; of a long one, the operation stays."""
     operation = f" {row.op}" if row.op else ""
     name = text(row.name)
