@@ -42,13 +42,13 @@ class DocumentBins:
     def _add(self, after: Snapshot) -> None:
         before = self._before
         counts = after.counts - _earlier(before, after)
-        gone_back = counts.min(axis=1).tolist() if counts.min(initial=0) < 0 else []
-        for row in (row for row, least in enumerate(gone_back) if least < 0):
+        flat = counts.ravel()
+        places = np.flatnonzero(flat != 0)
+        for row in np.unique(places[flat[places] < 0] // BINS).tolist():
             # fio counts from zero again, as at the end of ramp_time
             self._found[tuple(after.series[row])] = Latencies()
             counts[row] = after.counts[row]
-        flat = counts.ravel()
-        places = np.flatnonzero(flat != 0)
+            places = np.flatnonzero(flat != 0)
         borders = np.searchsorted(places, np.arange(len(after.series) + 1) * BINS).tolist()
         numbers, filled = flat[places], (places % BINS).astype(np.uint16)
         highest = after.highest(after.maxima).tolist()
