@@ -1,15 +1,12 @@
 import os
+import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchwatch.cli import main
-
-from .conftest import RECORDINGS
-
-Place = Callable[..., Path]
+from tests.support.places import RECORDINGS, Place
 
 
 def test_a_file_is_a_run_named_after_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,6 +68,30 @@ def test_names_that_are_not_utf_8_are_printed(capsys: pytest.CaptureFixture[str]
     assert [f'pgbench_clients{{run="{run}",worker="x"}} 4' in out for run in (r"a\\xff", r"a\\xfe")] == [True, True]
     assert main(["metrics", str(folders[0] / "\x1b[31m")]) == 2
     assert r"/a\xff/\x1b[31m: cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("ending", "state"),
+    [
+        (b"job1: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 20 10:00:00 2026", "finished"),
+        (b"job1: (groupid=0, jobs=1): err=28 (file:io_u.c:1, func=io_u error): pid=7: Fri", "failed"),
+        (b"job1: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 20 10:00:00 2026\n  read: IOPS=1\n", "finished"),
+        (b"Jobs: 1 (f=1): [R(1)][50.0%][r=4KiB/s][r=1 IOPS][eta 00m:01s]", "running"),
+    ],
+)
+@pytest.mark.parametrize("prefix", [b"", b"fio-1  | "])
+def test_output_of_fio_without_documents_is_over_as_its_text_says(
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path, ending: bytes, state: str, prefix: bytes
+) -> None:
+    text = (
+        b"job1: (g=0): rw=read, bs=(R) 4096B-4096B, ioengine=psync, iodepth=1\nfio-3.33\nStarting 1 process\n" + ending
+    )
+    lines = b"".join(prefix + line for line in text.splitlines(keepends=True))
+    assert main(["metrics", str(place("a/disk1.out", lines))]) == 0
+    assert f'benchwatch_run_state{{run="disk1",worker="disk1",state="{state}"}} 1\n' in capsys.readouterr().out
+    assert main(["backfill", str(tmp_path / "runs" / "a" / "disk1.out")]) == 0
+    (*_, last) = re.findall(r'benchwatch_run_state\{.*state="(\w+)"\} 1 ', capsys.readouterr().out)
+    assert last == ("abandoned" if state == "running" else state)
 
 
 def test_a_parameter_without_a_value_is_not_exported(capsys: pytest.CaptureFixture[str], place: Place) -> None:

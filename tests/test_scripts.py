@@ -72,9 +72,26 @@ def test_setup_does_not_empty_the_environment_of_another_checkout(tmp_path: Path
     assert (other / "kept").exists()
 
 
+@pytest.mark.parametrize("argument", ["-h", "--help"])
+def test_test_explains_itself_and_checks_nothing(argument: str) -> None:
+    done = subprocess.run([ROOT / "scripts/test", argument], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    usage, *examples = re.findall(r"^  (scripts/test.*)$", done.stdout, re.MULTILINE)
+    assert usage == "scripts/test [quick] [PYTEST_ARGUMENT...]"
+    assert any(example.startswith("scripts/test quick ") for example in examples)
+    assert "test: " not in done.stdout
+
+
 @pytest.mark.parametrize(("argument", "expected"), [("11", "12 or 13, got 11"), ("--help", "12 or 13, got --help")])
 def test_test_debian_says_which_releases_it_knows(argument: str, expected: str) -> None:
     done = subprocess.run(
         [ROOT / "scripts/test-debian", argument], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"test-debian: expected {expected}\n")
+
+
+def test_the_tests_that_documents_name_exist() -> None:
+    pages = [ROOT / "SECURITY.md", ROOT / "scripts" / "torture.py", *(ROOT / "docs").glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"tests/[a-z0-9_/]+\.py", page.read_text())}
+    assert len(named) > 15
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []

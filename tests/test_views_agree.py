@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,12 @@ from benchwatch.server.board import Exporter
 from benchwatch.server.views import WorkerView
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.watch.model import Measured
-from benchwatch.watch.page import LIVE, SLOW, SampleReader, read_page
-
-from .conftest import NOW, RECORDINGS
-from .report.pages import Page
+from benchwatch.watch.page import SampleReader, live, read_page, slow
+from tests.support.pages import Page
+from tests.support.places import NOW, RECORDINGS, Place
 
 PGBENCH = RECORDINGS / "dashboards/pgbench-rate-retries-15.18"
 FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
-Place = Callable[..., Path]
 
 
 @pytest.fixture
@@ -48,7 +45,7 @@ def landing(folder: Path) -> WorkerView:
 
 def watched(folder: Path) -> tuple[Measured, ...]:
     text = exporter(folder).render(frozenset(PARTS))
-    (worker,) = read_page(SampleReader(LIVE | SLOW).read(text)).workers
+    (worker,) = read_page(SampleReader(live() | slow()).read(text)).workers
     return worker.result
 
 
@@ -104,7 +101,7 @@ def test_a_warm_up_is_named_by_all_that_show_the_whole_run(
     (pgbench / "run.yaml").write_text("warmup: 5s\n")
     view = landing(pgbench.parent)
     text = exporter(pgbench.parent).render(frozenset(PARTS))
-    (worker,) = read_page(SampleReader(LIVE | SLOW).read(text)).workers
+    (worker,) = read_page(SampleReader(live() | slow()).read(text)).workers
     assert (view.warmup, worker.warmup) == (5.0, 5.0)
     copy = shutil.copytree(pgbench, tmp_path / "others" / "copy")
     assert main(["compare", str(pgbench), str(copy), "--format", "markdown"]) == 0

@@ -18,7 +18,7 @@ from .metrics.exposition import PARTS, Exposition
 from .nutanix.commands import add_parser
 from .report.command import add_parser as add_report
 from .settings.settings import Settings, load_settings
-from .tools.registry import tool_names
+from .tools.registry import names
 from .values.errors import FAILED, UserError
 from .values.printable import LogFormatter, lines, printable
 from .values.version import VERSION
@@ -71,41 +71,59 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"benchwatch {VERSION}")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
-        "--log.level", dest="log_level", default="info", choices=("debug", "info", "warning", "error"), help="(info)"
+        "--log.level",
+        dest="log_level",
+        default="info",
+        choices=("debug", "info", "warning", "error"),
+        help="least severe messages to log (default: info)",
     )
-    common.add_argument("--config.file", dest="config_file", type=Path, metavar="FILE", help="YAML configuration")
+    common.add_argument(
+        "--config.file",
+        dest="config_file",
+        type=Path,
+        metavar="FILE",
+        help="configuration file (YAML): docs/configuration.md",
+    )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    serve = commands.add_parser("serve", parents=[common], help="watch folders, take pushes, poll CVMs, serve metrics")
+    serve = commands.add_parser("serve", parents=[common], help="watch runs, accept pushes, poll CVMs, serve metrics")
     serve.add_argument(
         "--web.listen-address",
         dest="listen",
         action="append",
         metavar="HOST:PORT",
-        help="where to serve, may be repeated (127.0.0.1:19777; 19777 is not a registered port)",
+        help="where to listen; can be repeated (default: 127.0.0.1:19777; not a registered port)",
     )
     serve.add_argument(
-        "--web.config.file", dest="web_config", type=Path, metavar="FILE", help="TLS and users, exporter-toolkit format"
+        "--web.config.file",
+        dest="web_config",
+        type=Path,
+        metavar="FILE",
+        help="TLS and users, in the format of the exporter-toolkit",
     )
-    serve.add_argument("--runs.path", dest="runs_path", type=Path, metavar="DIR", help="folder of runs (runs)")
+    serve.add_argument(
+        "--runs.path",
+        dest="runs_path",
+        type=Path,
+        metavar="DIR",
+        help="folder of runs; overrides the configuration file (default: runs)",
+    )
     serve.set_defaults(func=_serve)
 
     metrics = commands.add_parser(
         "metrics",
         parents=[common],
-        help="print what would be exported for finished or growing output",
-        description="Reads output of a benchmark once and prints what is exported at the moment of its last change.",
+        help="print the metrics of recorded output",
+        description="Reads the output of a benchmark once and prints the metrics as of its last change.",
     )
     metrics.add_argument(
         "paths",
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="file, folder of a run, or folder of runs; PATH#3: the third run in a file",
+        help="a file, the folder of a run, or a folder of runs; PATH#3 is the third run in a file",
     )
-    metrics.add_argument(
-        "--collect", action="append", choices=PARTS[:2], help="only this part of the exposition; may be repeated"
-    )
+    metrics.add_argument("--collect", action="append", choices=PARTS[:2], help="print only this part; can be repeated")
     metrics.set_defaults(func=_metrics)
 
     add_parser(commands)
@@ -146,5 +164,5 @@ def _metrics(options: argparse.Namespace) -> int:
     sys.stdout.write(lines(text) if sys.stdout.isatty() else text)
     if not workers:
         paths = ", ".join(map(str, options.paths))
-        raise UserError(f"nothing recognised in {paths}: expected output of {tool_names()}", FAILED)
+        raise UserError(f"nothing recognised in {paths}: expected output of {names()}", FAILED)
     return 0

@@ -2,17 +2,13 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchwatch.cli import main
-
-from ..conftest import NOW, RECORDINGS
-from ..prometheus.programs import output, program
-
-Place = Callable[..., Path]
+from tests.support.places import NOW, RECORDINGS, Place
+from tests.support.programs import output, program
 
 FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
 LABELS = 'job="benchwatch-live",instance="127.0.0.1:19777",run="db1",worker="db1"'
@@ -109,7 +105,8 @@ def test_blocks_are_made_and_counted(place: Place, tmp_path: Path, capsys: pytes
     said = capsys.readouterr().err
     found = re.fullmatch(
         r"benchwatch: (\d+) samples from 2026-11-18 11:59:31 UTC to 2026-11-18 12:05:30 UTC in 2 blocks in (\S+)\n"
-        r"benchwatch: a Prometheus that runs shows them within a minute\n(?:benchwatch: it removes what .*\n)?",
+        r"benchwatch: a Prometheus running on that folder shows them within a minute\n"
+        r"(?:benchwatch: Prometheus deletes .*\n)?",
         said,
     )
     assert found, said
@@ -128,7 +125,7 @@ def test_a_run_older_than_prometheus_keeps_data_is_named(
     place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["backfill", str(place("db1.err", lines(3, 1_600_000_000))), "--into", str(tmp_path)]) == 0
-    assert "it removes what is more than 15 days old unless started with" in capsys.readouterr().err
+    assert "Prometheus deletes data older than 15 days unless you start it with" in capsys.readouterr().err
 
 
 def test_a_prometheus_whose_own_data_would_be_lost_is_left_alone(
@@ -140,7 +137,7 @@ def test_a_prometheus_whose_own_data_would_be_lost_is_left_alone(
     data = str(tmp_path / "data")
     recent = int(segment.stat().st_mtime) - 3 * 3600
     assert main(["backfill", str(place("db1.err", lines(3, recent))), "--into", data]) == 1
-    assert "is not in blocks yet, and it would lose that at its next start" in capsys.readouterr().err
+    assert "in blocks and would lose them at its next start" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["wal"]
     assert main(["backfill", str(place("db1.err", lines(3, recent - 400))), "--into", data]) == 0
 
@@ -151,7 +148,7 @@ def test_what_is_dated_by_its_files_is_said(place: Place, capsys: pytest.Capture
     out, err = capsys.readouterr()
     labels = LABELS.replace("-live", "-runs")
     assert f"pgbench_result_transactions{{{labels}}} 16154 {NOW:.3f}" in out
-    assert "run db1, db1: dated by when its files were last modified, nothing else tells" in err
+    assert "run db1, db1: no timestamps in the output; using file modification times" in err
 
 
 def test_what_is_dated_by_its_recorded_end_is_not_said_to_be_dated_by_its_files(
@@ -176,7 +173,7 @@ def test_what_is_dated_by_its_recorded_end_is_not_said_to_be_dated_by_its_files(
         (
             ["RUNS/db1.err", "--into", "RUNS/no"],
             2,
-            "--into RUNS/no: no such folder; expected the one of Prometheus' --storage.tsdb.path",
+            "--into RUNS/no: no such folder; expected the folder of Prometheus' --storage.tsdb.path",
         ),
     ],
 )
@@ -204,9 +201,7 @@ def test_a_missing_promtool_is_said(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["backfill", str(place("db1.err", lines(3))), "--into", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == (
-        "benchwatch: --into needs promtool, which comes with Prometheus: expected it on PATH\n"
-    )
+    assert capsys.readouterr().err == ("benchwatch: --into needs promtool on PATH; it comes with Prometheus\n")
 
 
 def test_a_promtool_that_fails_is_quoted(

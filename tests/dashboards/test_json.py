@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchwatch.server.catalogue import SECTIONS
-
-from .grafana import DASHBOARDS, FILES, Json, load, panels, targets
+from benchwatch.server.catalogue import sections
+from tests.support.grafana import DASHBOARDS, FILES, Json, load, panels, targets
 
 UNITS = frozenset(["none", "short", "s", "bytes", "Bps", "iops", "ops", "percentunit", "bool_yes_no", "dtdurations"])
 """Those of `packages/grafana-data/src/valueFormats/categories.ts` of Grafana 12.2 that are used here."""
@@ -37,7 +36,7 @@ every_dashboard = pytest.mark.parametrize("path", FILES, ids=lambda path: path.s
 
 def known_metrics() -> set[str]:
     names = set()
-    for _, _, families in SECTIONS:
+    for _, _, families in sections():
         for family in families:
             names.add(family.name)
             if family.kind in ("histogram", "summary"):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ..prometheus.programs import evaluate, series
-from .grafana import FILES, Value, interpolate, load, targets
+from tests.support.grafana import FILES, Value, interpolate, load, targets
+from tests.support.programs import evaluate, series
 
 SECONDS = 120
 STEP = 15
@@ -103,8 +103,8 @@ def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
             '{op="read"}',
         ),
         ("live", "pgbench throughput", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
-        ("pgbench", "TPS in all", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
-        ("density", "In all, and the spread", 0, "pgbench_tps", {"run": "{}", "worker": "w"}, "{}"),
+        ("pgbench", "Total TPS", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
+        ("density", "Total, and the spread", 0, "pgbench_tps", {"run": "{}", "worker": "w"}, "{}"),
     ],
 )
 def test_what_follows_each_other_within_a_step_is_not_added_up(

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.grafana import FILES, Json, View, load, panels, targets
+
 from .conftest import EARLIER, EARLIER_FIO, SLOW, STUCK, Views
-from .grafana import FILES, Json, View, load, panels, targets
+
+pytestmark = [pytest.mark.system, pytest.mark.slow(24)]
 
 _NO_REQUESTS = "no request of that direction in the last seconds: no mean time either"
 _NO_ERRORS = "everything was understood"
@@ -19,7 +22,7 @@ MAY_BE_EMPTY: dict[tuple[str, str], str] = {
     ("Live run", "Data device: await"): _NO_REQUESTS,
     ("Spike", "Log device: await"): _NO_REQUESTS,
     ("Spike", "Data device: await"): _NO_REQUESTS,
-    ("Exporter health", "Not understood"): _NO_ERRORS,
+    ("Exporter health", "Parse errors"): _NO_ERRORS,
 }
 """Panels of which a query may give nothing, with the reason."""
 ONLY_IF_LATE = 'pgbench_latency_window_timestamp_seconds{run=~"$run",worker=~"$worker"}) >= 1'

@@ -69,7 +69,7 @@ def test_the_page_of_a_vdisk_is_asked_for_with_the_query_of_its_link() -> None:
         ("truncated", "truncated", "ends after"),
         ("truncated-chunked", "truncated", "ends after 1"),
         ("truncated-close", "truncated", "ends inside a table after"),
-        ("closed", "closed", "closed the connection before an answer"),
+        ("closed", "closed", "closed the connection without an answer"),
         ("not-http", "protocol", "does not speak HTTP"),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_page_that_drips_or_comes_late_ends_at_the_deadline(variation: str) ->
         error = failure(Client(cvm.url, deadline=0.4))
         passed = time.monotonic() - began
         stop.set()
-    assert (error.reason, error.text) == ("timeout", "no whole page within 0.4 s")
+    assert (error.reason, error.text) == ("timeout", "no complete page within 0.4 s")
     assert 0.35 < passed < 30  # the header alone would drip for three hours
 
 
@@ -172,7 +172,7 @@ def test_one_request_at_a_time_whoever_asks() -> None:
 )
 def test_no_other_page_can_be_asked_for(path: str, query: str) -> None:
     with simulated() as cvm:
-        with pytest.raises(ValueError, match="not one of the pages that are read"):
+        with pytest.raises(ValueError, match="not one of the allowed pages"):
             Client(cvm.url).get(path, query)  # type: ignore[arg-type]
         assert cvm.requests == []
 

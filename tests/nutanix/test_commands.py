@@ -15,6 +15,7 @@ from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
 from benchwatch.nutanix.sanitise import Sanitiser, numbers
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_check_says_in_words_what_is_understood(cvm: SimulatedCvm, capsys: pytes
         "Usable.",
     ):
         assert f"{line}\n" in text
-    assert "Not understood" not in text
+    assert "Not recognised" not in text
     assert cvm.requests == ["/", "/vdisk_stats?vdisk_id=31181823", "/oplog_flush_stats"]
 
 
@@ -46,7 +47,7 @@ def test_check_says_what_is_not_understood(cvm: SimulatedCvm, capsys: pytest.Cap
     cvm.variations = {"units-unknown", "missing-cluster-state"}
     assert main(["nutanix", "check", cvm.url, "--vdisk", "15432793", "--vdisk", "99"]) == 0
     text = capsys.readouterr().out
-    assert "Cluster State: not found, so there are no disks\n" in text
+    assert "Cluster State: not found, so disks are missing\n" in text
     assert "    nfs: column 'Avg latency (jiffies) / Read': the unit 'jiffies' is not known\n" in text
     assert "Page of vdisk 15432793: 5 of 9 sections\n" in text
     assert "Page 99: the main page has no such vdisk, or no link to its page\n" in text
@@ -80,7 +81,7 @@ def test_check_of_what_is_no_cvm_gives_advice(variation: str, said: str, capsys:
 def test_check_without_a_table_of_vdisks_is_not_usable(cvm: SimulatedCvm, capsys: pytest.CaptureFixture[str]) -> None:
     cvm.variations = {"missing-nfs", "missing-hosted-vdisks"}
     assert main(["nutanix", "check", cvm.url]) == 1
-    assert "Not usable: there is no table of vdisks." in capsys.readouterr().out
+    assert "Not usable: the page has no table of vdisks." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("url", ["https://cvm", "cvm:2009", "http://cvm/h/exit"])
@@ -169,7 +170,7 @@ def test_simulate_serves_several_cvms_until_interrupted() -> None:
         for url in urls:
             assert main(["nutanix", "check", url, "--metrics"]) == 0
         os.kill(process.pid, signal.SIGINT)
-        assert process.wait(10) == 130
+        assert process.wait(PATIENCE) == 130
         assert process.stderr is not None
         assert process.stderr.read() == ""
 

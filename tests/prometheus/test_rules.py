@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from benchwatch.server.catalogue import SECTIONS
+import worker_rules
+from benchwatch.server.catalogue import sections
 from benchwatch.values.durations import Duration
-from tests.prometheus.programs import FOLDER, output, program
+from tests.support.programs import FOLDER, output, program
 
 RULE_FILES = sorted((FOLDER / "rules").glob("*.yml"))
 TEST_FILES = sorted((FOLDER / "tests").glob("*.yml"))
@@ -55,7 +56,7 @@ NAMES = sorted({alert.content["alert"] for alert in ALERTS})
 
 def exported() -> set[str]:
     found = set()
-    for _, _, families in SECTIONS:
+    for _, _, families in sections():
         for family in families:
             found.add(family.name)
             if family.kind in ("histogram", "summary"):
@@ -68,11 +69,17 @@ def cases() -> Iterator[dict[str, Any]]:
         yield from yaml.safe_load(path.read_text())["tests"]
 
 
+def test_the_rules_of_each_tool_are_what_its_roles_say() -> None:
+    text = worker_rules.FILE.read_text()
+    assert worker_rules.whole(text) == text, "run scripts/rules"
+
+
 def test_rules_are_read_without_complaint() -> None:
     said = output(program("promtool"), "check", "rules", "--lint=all", "--lint-fatal", *RULE_FILES)
     assert said.count("SUCCESS") == len(RULE_FILES)
 
 
+@pytest.mark.slow(10)
 @pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: path.stem)
 def test_rules_do_what_their_tests_expect(path: Path) -> None:
     assert "SUCCESS" in output(program("promtool"), "test", "rules", path)

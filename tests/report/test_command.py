@@ -1,17 +1,14 @@
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchwatch.cli import main
+from tests.support.pages import Page
+from tests.support.places import RECORDINGS, Place
 
-from ..conftest import RECORDINGS
-from .pages import Page
-
-Place = Callable[..., Path]
 BEGIN = 1_790_000_000
 DOTTED = "stroke-dasharray: 1,2; stroke-dashoffset: 0; stroke: var(--stall)"
 PLOT_TOP, PLOT_FOOT = 14.4, 174.2
@@ -260,7 +257,7 @@ def test_a_run_that_only_its_files_date_says_so(place: Place, tmp_path: Path) ->
     page = report(tmp_path, path)
     (began,) = page.rows()["Began"]
     assert began == "2026-09-21 14:13:20 UTC (from when its files were last modified)"
-    assert "a: dated by when its files were last modified, nothing else tells." in page.text("p")
+    assert "a: no timestamps in the output; using file modification times." in page.text("p")
 
 
 def test_a_run_that_its_output_dates_does_not(run_page: Page) -> None:

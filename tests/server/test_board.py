@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,8 @@ from benchwatch.nutanix.snapshot import Status
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.settings.settings import RunsSettings
+from tests.support.places import NOW, RECORDINGS, Place
 
-from ..conftest import NOW, RECORDINGS
-
-Place = Callable[..., Path]
 FIO = RECORDINGS / "fio"
 PGBENCH = RECORDINGS / "pgbench"
 EVERYTHING = frozenset(PARTS)
@@ -77,7 +75,7 @@ def test_a_worker_that_cannot_be_rendered_loses_its_own_samples_and_is_counted_a
     assert found['benchwatch_render_errors_total{of="samples"}'] == 1
     assert views["good"].reason == ""
     assert (views["bad"].worker, views["bad"].throughput, views["bad"].history) == ("w", None, ())
-    assert views["bad"].reason == "its figures cannot be shown: OverflowError; the log says more"
+    assert views["bad"].reason == "cannot show its figures: OverflowError; see the log"
     said = [record.message for record in caplog.records]
     assert len(said) == 2
     assert 'run="bad", worker="w"' in said[0] and "samples" in said[0]
@@ -123,7 +121,7 @@ def test_a_cvm_that_cannot_be_shown_is_named_in_its_row_and_the_others_are_shown
     found = numbers(shown.render(EVERYTHING))
     assert found['nutanix_x{cvm="good"}'] == 1
     bad, good = shown.cvms()
-    assert (bad.name, bad.up, bad.error) == ("bad", None, "it cannot be shown: ZeroDivisionError; the log says more")
+    assert (bad.name, bad.up, bad.error) == ("bad", None, "cannot show it: ZeroDivisionError; see the log")
     assert (good.name, good.up, good.error) == ("good", True, "")
     assert numbers(shown.render(EVERYTHING))['benchwatch_render_errors_total{of="view"}'] == 1
     assert [record.message.count('cvm="bad"') for record in caplog.records] == [1, 1]

@@ -13,8 +13,10 @@ import requests
 
 from benchwatch.server.connections import Doors
 from benchwatch.server.webconfig import WebConfig, load_web_config
+from tests.support.ports import free_port
+from tests.support.serving import NETWORK, FakeBoard, Served, served
+from tests.support.waiting import eventually
 
-from .serving import NETWORK, FakeBoard, Served, eventually, served
 from .test_app import raw
 
 
@@ -156,9 +158,7 @@ def short_of_descriptors(tmp_path: Path) -> Iterator[tuple[int, Path]]:
     """The port and log of a real exporter that may have 64 files open and is known as bench.example."""
     (tmp_path / "runs").mkdir()
     (tmp_path / "benchwatch.yaml").write_text("web: {hosts: [bench.example]}\n")
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "benchwatch", "serve", "--runs.path", str(tmp_path / "runs")]
     command += ["--config.file", str(tmp_path / "benchwatch.yaml"), f"--web.listen-address=127.0.0.1:{port}"]
     limited = ["bash", "-c", 'ulimit -n 64; exec "$@"', "-", *command]
@@ -223,7 +223,7 @@ def test_what_is_not_http_is_refused_without_the_versions_of_programs_and_counte
         answer = raw(server.port, sent)
         assert server.metric('benchwatch_requests_refused_total{reason="malformed"}') == 1
     assert answer.startswith(b"HTTP/1.0 400 Bad Request\r\n")
-    assert answer.endswith(b"\r\n\r\nthe request cannot be read: expected HTTP/1.1\n")
+    assert answer.endswith(b"\r\n\r\ncannot read the request: expected HTTP/1.1\n")
     assert b"\r\nServer: benchwatch\r\n" in answer
     assert b"Python" not in answer
     assert b"aiohttp" not in answer
@@ -247,7 +247,8 @@ def test_a_path_of_a_host_that_is_not_known_is_refused_on_loopback() -> None:
         ):
             assert ask(host) == (
                 421,
-                f"this exporter is not known as {host!r}: use localhost or its address, or add the name to web.hosts\n",
+                f"this exporter does not answer to the name {host!r}: use localhost or its IP address, "
+                "or add the name to web.hosts\n",
             )
         assert server.metric('benchwatch_requests_refused_total{reason="host"}') == 6
         for host in (
@@ -272,7 +273,7 @@ def test_a_listener_on_a_network_takes_any_name_and_says_that_everybody_may_read
     [record] = caplog.records
     assert record.getMessage() == (
         f"everybody who can reach {NETWORK} port {server.port} can read all runs and push output: "
-        "--web.config.file with basic_auth_users lets in those with a password"
+        "to require a password, set basic_auth_users in --web.config.file"
     )
 
 

@@ -14,8 +14,8 @@ import requests
 
 from benchwatch.server.ingest import Pushes
 from benchwatch.settings.settings import PushSettings
-
-from .serving import FakeBoard, Served, eventually, served
+from tests.support.serving import FakeBoard, Served, served
+from tests.support.waiting import PATIENCE, eventually
 
 
 def curl(url: str, *options: str) -> subprocess.Popen[bytes]:
@@ -31,7 +31,7 @@ def write(process: subprocess.Popen[bytes], data: bytes) -> None:
 
 
 def finish(process: subprocess.Popen[bytes]) -> str:
-    answer, errors = process.communicate(timeout=30)
+    answer, errors = process.communicate(timeout=PATIENCE)
     assert errors == b""
     return answer.decode()
 
@@ -70,7 +70,7 @@ def test_bytes_are_in_the_file_while_the_push_goes_on(tmp_path: Path) -> None:
         assert server.metric("benchwatch_push_active") == 1
         assert server.metric("benchwatch_push_bytes_total") == len(sent)
         assert server.metric('benchwatch_push_requests_total{code="200"}') == 0
-        assert finish(push) == f"{len(sent)} bytes taken for worker db1 of run nightly\n"
+        assert finish(push) == f"{len(sent)} bytes received for worker db1 of run nightly\n"
         assert server.metric("benchwatch_push_active") == 0
         assert server.metric('benchwatch_push_requests_total{code="200"}') == 1
     assert file.read_bytes() == sent
@@ -89,13 +89,13 @@ def test_a_whole_file_can_be_sent_at_once(tmp_path: Path, method: str) -> None:
     data = random.Random(1).randbytes(3_000_000)
     with served(FakeBoard(push_folder=tmp_path)) as server:
         answer = requests.request(method, f"{server.url}/ingest/r/w", data=data)
-    assert (answer.status_code, answer.text) == (200, "3000000 bytes taken for worker w of run r\n")
+    assert (answer.status_code, answer.text) == (200, "3000000 bytes received for worker w of run r\n")
     assert (tmp_path / "r/w.push").read_bytes() == data
 
 
 def test_an_empty_push_is_taken(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path)) as server:
-        assert requests.put(f"{server.url}/ingest/r/w").text == "0 bytes taken for worker w of run r\n"
+        assert requests.put(f"{server.url}/ingest/r/w").text == "0 bytes received for worker w of run r\n"
 
 
 def test_fifty_pushes_at_once_keep_their_bytes_apart(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_fifty_pushes_at_once_keep_their_bytes_apart(tmp_path: Path) -> None:
             pieces = [generator.randbytes(generator.randint(1, 9000)) for _ in range(40)]
             expected[number] = b"".join(pieces)
             answer = requests.put(f"{server.url}/ingest/many/db{number}", data=iter(pieces), timeout=30)
-            if answer.text != f"{len(expected[number])} bytes taken for worker db{number} of run many\n":
+            if answer.text != f"{len(expected[number])} bytes received for worker db{number} of run many\n":
                 failures.append(answer.text)
 
         threads = [threading.Thread(target=send, args=(number,)) for number in range(50)]
@@ -151,7 +151,7 @@ def test_a_later_push_begins_a_line_where_the_one_before_broke_off(tmp_path: Pat
     with served(FakeBoard(push_folder=tmp_path)) as server:
         requests.put(f"{server.url}/ingest/r/w", data=b"progress: 1.0 s, 12")
         answer = requests.put(f"{server.url}/ingest/r/w", data=b"pgbench (15.18)\n")
-    assert answer.text.startswith("16 bytes taken")
+    assert answer.text.startswith("16 bytes received")
     assert (tmp_path / "r/w.push").read_bytes() == b"progress: 1.0 s, 12\npgbench (15.18)\n"
 
 
@@ -164,9 +164,9 @@ def test_a_second_push_to_the_same_worker_is_refused_and_the_first_goes_on(tmp_p
         second = requests.put(f"{server.url}/ingest/r/w", data=b"intruder\n")
         other = requests.put(f"{server.url}/ingest/r/w2", data=b"neighbour\n")
         write(first, b"two\n")
-        assert finish(first) == "8 bytes taken for worker w of run r\n"
+        assert finish(first) == "8 bytes received for worker w of run r\n"
         again = requests.put(f"{server.url}/ingest/r/w", data=b"three\n")
-    sentence = "worker w of run r is being pushed already: push under another name\n"
+    sentence = "worker w of run r is already being pushed: use another worker name\n"
     assert (second.status_code, second.text) == (409, sentence)
     assert (other.status_code, again.status_code) == (200, 200)
     assert file.read_bytes() == b"one\ntwo\nthree\n"
@@ -185,7 +185,7 @@ def test_no_more_pushes_than_the_limit_are_taken_at_a_time(tmp_path: Path) -> No
         eventually(lambda: server.metric("benchwatch_push_active") == 0, "no push is left")
     assert refused.status_code == 429
     assert refused.headers["Retry-After"] == "10"
-    assert refused.text == "2 pushes are going on, and no more are taken at a time: try again later\n"
+    assert refused.text == "2 pushes are active, which is the maximum: try again later\n"
     assert taken.status_code == 200
 
 
@@ -195,7 +195,7 @@ def test_a_push_longer_than_allowed_is_cut_there(tmp_path: Path, declared: bool)
         data = b"0123456789abc"
         answer = requests.put(f"{server.url}/ingest/r/w", data=data if declared else iter([data]))
         exact = requests.put(f"{server.url}/ingest/r/w2", data=iter([b"01234", b"56789"]))
-    assert (answer.status_code, answer.text) == (413, "more than 10 bytes are not taken in one push\n")
+    assert (answer.status_code, answer.text) == (413, "the push has more than 10 bytes (push.max_push_bytes)\n")
     assert content(tmp_path / "r/w.push") == (b"" if declared else b"0123456789")
     assert exact.status_code == 200
     assert content(tmp_path / "r/w2.push") == b"0123456789"
@@ -204,13 +204,13 @@ def test_a_push_longer_than_allowed_is_cut_there(tmp_path: Path, declared: bool)
 def test_pushes_are_refused_where_they_are_switched_off() -> None:
     with served() as server:
         answer = requests.put(f"{server.url}/ingest/r/w", data=b"x")
-    assert (answer.status_code, answer.text) == (403, "this exporter takes no pushes\n")
+    assert (answer.status_code, answer.text) == (403, "this exporter does not accept pushes (push.enabled is false)\n")
 
 
 def test_pushes_from_web_pages_are_refused(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path)) as server:
         answer = requests.post(f"{server.url}/ingest/r/w", data=b"x", headers={"Origin": "http://elsewhere.example"})
-    assert (answer.status_code, answer.text) == (403, "pushes from web pages are not taken\n")
+    assert (answer.status_code, answer.text) == (403, "pushes from web pages are not accepted\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -274,7 +274,7 @@ def test_curl_is_told_of_a_full_disk_in_the_middle_of_a_push(tmp_path: Path) -> 
         write(push, b"one\n")
         eventually(lambda: server.metric('benchwatch_push_requests_total{code="507"}') == 1, "the push is refused")
         assert requests.get(f"{server.url}/-/healthy").status_code == 200
-        answer, _ = push.communicate(timeout=30)
+        answer, _ = push.communicate(timeout=PATIENCE)
     assert answer.decode() == f"r/full.push cannot be written: {os.strerror(errno.ENOSPC)}\n"
 
 
@@ -367,7 +367,7 @@ def test_a_compressed_body_is_unpacked(tmp_path: Path) -> None:
     packed = gzip.compress(b"one\n")
     with served(FakeBoard(push_folder=tmp_path)) as server:
         answer = requests.put(f"{server.url}/ingest/r/w", data=packed, headers={"Content-Encoding": "gzip"})
-    assert answer.text == "4 bytes taken for worker w of run r\n"
+    assert answer.text == "4 bytes received for worker w of run r\n"
     assert (tmp_path / "r/w.push").read_bytes() == b"one\n"
 
 
@@ -376,7 +376,7 @@ def test_a_compressed_body_that_cannot_be_unpacked_is_400(tmp_path: Path, caplog
         answer = requests.put(f"{server.url}/ingest/r/w", data=b"not gzip", headers={"Content-Encoding": "gzip"})
     assert (answer.status_code, answer.text) == (
         400,
-        "the body cannot be read: Can not decode content-encoding: gzip\n",
+        "cannot read the body: Can not decode content-encoding: gzip\n",
     )
     assert caplog.records == []
 

@@ -9,8 +9,7 @@ import pytest
 import requests
 
 from benchwatch.server.ingest import LARGEST_PIECE
-
-from .serving import FakeBoard, Served, served
+from tests.support.serving import FakeBoard, Served, served
 
 
 def put(server: Served, path: str, data: bytes, **headers: str) -> tuple[int, str]:
@@ -24,8 +23,8 @@ def piece(server: Served, data: bytes, offset: int, stream: str = "out") -> tupl
 
 def test_pieces_make_the_file(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path)) as server:
-        assert piece(server, b"one\n", 0) == (200, "4 bytes are there")
-        assert piece(server, b"two", 4) == (200, "7 bytes are there")
+        assert piece(server, b"one\n", 0) == (200, "4 bytes are stored")
+        assert piece(server, b"two", 4) == (200, "7 bytes are stored")
         assert server.metric("benchwatch_push_bytes_total") == 7
         assert server.metric('benchwatch_push_requests_total{code="200"}') == 2
     assert (tmp_path / "r/db1.out").read_bytes() == b"one\ntwo"
@@ -114,9 +113,9 @@ def test_forty_workers_send_pieces_at_once(tmp_path: Path) -> None:
 
 def test_a_record_replaces_the_one_before(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path)) as server:
-        assert put(server, "r/db1.yaml", b"labels: {a: b}\n") == (200, "r/db1.yaml is taken")
-        assert put(server, "r/db1.yaml", b"exit_code: 0\n") == (200, "r/db1.yaml is taken")
-        assert put(server, "r/run.yaml", b"disks: {sdb: log}\n") == (200, "r/run.yaml is taken")
+        assert put(server, "r/db1.yaml", b"labels: {a: b}\n") == (200, "r/db1.yaml is stored")
+        assert put(server, "r/db1.yaml", b"exit_code: 0\n") == (200, "r/db1.yaml is stored")
+        assert put(server, "r/run.yaml", b"disks: {sdb: log}\n") == (200, "r/run.yaml is stored")
     assert (tmp_path / "r/db1.yaml").read_bytes() == b"exit_code: 0\n"
     assert {path.name for path in (tmp_path / "r").iterdir()} == {"db1.yaml", "run.yaml"}
 

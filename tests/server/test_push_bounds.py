@@ -15,8 +15,9 @@ from benchwatch.runs import append
 from benchwatch.server.ingest import Pushes
 from benchwatch.settings import record as runfile
 from benchwatch.settings.settings import PushSettings
+from tests.support.serving import FakeBoard, Served, served
+from tests.support.waiting import eventually
 
-from .serving import FakeBoard, Served, eventually, served
 from .test_ingest import arrives, chunked, content
 
 _CODE = 'benchwatch_push_requests_total{{code="{}"}}'
@@ -127,7 +128,7 @@ def test_a_coding_that_is_given_twice_is_415(tmp_path: Path) -> None:
 def test_what_a_browser_sends_is_refused_without_an_origin_too(tmp_path: Path, site: str) -> None:
     with served(FakeBoard(push_folder=tmp_path)) as server:
         answer = requests.post(f"{server.url}/ingest/r/w", data=b"x", headers={"Sec-Fetch-Site": site})
-    assert (answer.status_code, answer.text) == (403, "pushes from web pages are not taken\n")
+    assert (answer.status_code, answer.text) == (403, "pushes from web pages are not accepted\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -143,7 +144,7 @@ def test_the_push_that_is_silent_for_longest_makes_room_and_can_go_on(
         third = stack.enter_context(chunked(server, "/ingest/r/c", b"one\n"))
         answer = first.recv(65536)
         assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-        assert b"another push needed the place of this one, which was silent for " in answer
+        assert b"closed to make room for another push, after " in answer
         arrives(tmp_path / "r/c.push", b"one\n")
         assert server.metric("benchwatch_push_active") == 2
         assert server.metric(_CODE.format(408)) == 1
@@ -183,7 +184,7 @@ def test_a_piece_that_does_not_come_in_time_is_408(tmp_path: Path, monkeypatch: 
     with served(FakeBoard(push_folder=tmp_path)) as server, chunked(server, where, b"x") as piece:
         answer = piece.recv(65536)
     assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-    assert answer.endswith(b"the body did not come within 0.5 s\n")
+    assert answer.endswith(b"the body did not arrive within 0.5 s\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -220,7 +221,7 @@ def test_a_piece_that_is_under_way_when_the_exporter_stops_is_503(tmp_path: Path
         answer = piece.recv(65536)
         piece.close()
     assert answer.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
-    assert answer.endswith(b"this exporter is being stopped\n")
+    assert answer.endswith(b"this exporter is shutting down\n")
 
 
 @pytest.mark.parametrize(

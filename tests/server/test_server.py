@@ -9,8 +9,7 @@ from benchwatch.server.app import Scrapes, make_app
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import listen_address, serve
 from benchwatch.values.errors import ConfigError
-
-from .serving import FakeBoard
+from tests.support.serving import FakeBoard
 
 
 @pytest.mark.parametrize(
@@ -62,5 +61,5 @@ def test_an_address_in_use_is_named_and_nothing_stays_open() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError) as caught:
             asyncio.run(serve_on(port))
-    assert str(caught.value).startswith(f"listen address '127.0.0.1:{port}' cannot be used: ")
+    assert str(caught.value).startswith(f"cannot listen on '127.0.0.1:{port}': ")
     assert "address already in use" in str(caught.value).lower()

@@ -9,8 +9,7 @@ import requests
 from benchwatch.server.tls import server_context
 from benchwatch.server.webconfig import Tls, WebConfig
 from benchwatch.values.errors import ConfigError
-
-from .serving import FakeBoard, Served, served
+from tests.support.serving import FakeBoard, Served, served
 
 
 def openssl(*arguments: str | Path) -> None:
@@ -79,7 +78,7 @@ def test_pages_are_served_over_tls_and_the_push_command_says_so(made: Path, tmp_
     with served(FakeBoard(push_folder=tmp_path), config=WebConfig(tls(made))) as server:
         assert get(server, made).status_code == 200
         page = requests.get(f"https://localhost:{server.port}/", verify=str(made / "ca.crt")).text
-        assert f"-T - https://localhost:{server.port}/ingest/my-run/db1" in page
+        assert f"-T - https://localhost:{server.port}/ingest/my-run/pgbench1" in page
 
 
 def test_curl_pushes_over_tls(made: Path, tmp_path: Path) -> None:
@@ -87,7 +86,7 @@ def test_curl_pushes_over_tls(made: Path, tmp_path: Path) -> None:
         url = f"https://localhost:{server.port}/ingest/r/w"
         command = ["curl", "-sS", "--cacert", str(made / "ca.crt"), "-T", "-", url]
         done = subprocess.run(command, input=b"line\n", capture_output=True, check=True)
-    assert done.stdout == b"5 bytes taken for worker w of run r\n"
+    assert done.stdout == b"5 bytes received for worker w of run r\n"
     assert (tmp_path / "r/w.push").read_bytes() == b"line\n"
 
 
@@ -149,7 +148,7 @@ def test_a_renewal_that_cannot_be_used_is_said_and_the_old_one_stays(
     assert record.getMessage().startswith(
         f"{tmp_path}/server.crt and {tmp_path}/server.key: expected a PEM certificate"
     )
-    assert record.getMessage().endswith("what was read before stays in use")
+    assert record.getMessage().endswith("the previous certificate stays in use")
 
 
 def test_the_range_of_versions_is_kept_to(made: Path) -> None:

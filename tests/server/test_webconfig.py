@@ -60,7 +60,7 @@ def test_http2_is_noted_as_being_without_effect(tmp_path: Path, caplog: pytest.L
     with caplog.at_level("INFO"):
         load_web_config(write(tmp_path, "http_server_config: {http2: true}\n"))
     assert [record.getMessage() for record in caplog.records] == [
-        f"{tmp_path}/web.yml: http_server_config.http2 is without effect: HTTP/1.1 is spoken"
+        f"{tmp_path}/web.yml: http_server_config.http2 has no effect: the server speaks HTTP/1.1"
     ]
 
 
@@ -90,15 +90,15 @@ CERTIFICATE = "tls_server_config:\n  cert_file: a\n  key_file: b\n"
         ),
         (
             CERTIFICATE + "  client_auth_type: RequireAndVerifyClientCert\n",
-            ": tls_server_config: client_auth_type RequireAndVerifyClientCert expects a client_ca_file",
+            ": tls_server_config: client_auth_type RequireAndVerifyClientCert requires a client_ca_file",
         ),
         (
             CERTIFICATE + "  client_ca_file: ca\n",
-            ": tls_server_config.client_ca_file: expects a client_auth_type other than NoClientCert",
+            ": tls_server_config.client_ca_file: requires a client_auth_type other than NoClientCert",
         ),
         (
             CERTIFICATE + "  client_allowed_sans: [a]\n",
-            ": tls_server_config.client_allowed_sans: expects a client_auth_type other than NoClientCert",
+            ": tls_server_config.client_allowed_sans: requires a client_auth_type other than NoClientCert",
         ),
         (
             CERTIFICATE + "  min_version: TLS10\n",

@@ -44,7 +44,7 @@ def _ago(run: str) -> str:
 def _hidden() -> list[dashboard.VariableModel]:
     both = f'({_length("run")}) or label_replace({_length("baseline")}, "of", "baseline", "", "")'
     return [
-        variables.number("length", f"ceil(max({both})) + {_MARGIN}", "Seconds that the longer of both runs took."),
+        variables.number("length", f"ceil(max({both})) + {_MARGIN}", "Duration of the longer run, seconds."),
         variables.number("ago", _ago("run"), "How far back the queries of the run look, ms."),
         variables.number("baseline_ago", _ago("baseline"), "How far back the queries of the baseline look, ms."),
     ]
@@ -58,8 +58,7 @@ def _pgbench_table() -> dashboard.Panel:
     return table(
         "pgbench: results in percent of the baseline",
         "The final reports (of whole runs, warm-ups included), "
-        "all workers of a run together: TPS summed, latencies the highest of the workers. "
-        "100 % is the baseline.",
+        "for all workers of a run: TPS is summed, latencies are the highest of the workers. 100 % is the baseline.",
         total("tps", "sum"),
         total("latency_average_seconds", "max"),
         total("latency_stddev_seconds", "max"),
@@ -75,7 +74,7 @@ def _pgbench_table() -> dashboard.Panel:
             Column("Value #E", "Mean latency, absolute", "s"),
             Column("Value #F", "Workers", "short"),
         ],
-        bad="red: more than 10 % worse. Within 3 % there is no colour: two runs of the same kind differ as much.",
+        bad="red: more than 10 % worse. Changes within 3 % have no colour: two equal runs differ as much.",
         none="No result of pgbench, or none of the baseline, at the end of this time range",
         size=(24, 7),
         sort=("Run", "down"),
@@ -93,8 +92,8 @@ def _fio_table() -> dashboard.Panel:
     return table(
         "fio: results in percent of the baseline",
         "The final documents (of whole runs, warm-ups included) by job and direction, "
-        "all workers of a run together: IOPS and bandwidth summed, latencies "
-        "the highest of the workers. 100 % is the same job and direction of the baseline.",
+        "for all workers of a run: IOPS and bandwidth are summed, latencies are the highest of the workers. 100 % is "
+        "the same job and direction of the baseline.",
         result("iops", "sum"),
         result("bandwidth_bytes_per_second", "sum"),
         result("latency_average_seconds"),
@@ -116,7 +115,7 @@ def _fio_table() -> dashboard.Panel:
             Column("Value #G", "Mean latency, absolute", "s"),
             Column("Value #H", "Workers", "short", width=90),
         ],
-        bad="red: more than 10 % worse. IOPS at 100 % with a rate limit say nothing; compare the latency then.",
+        bad="red: more than 10 % worse. with a rate limit, IOPS at 100 % say nothing; compare the latency then.",
         none="No result of fio, or none of the baseline, at the end of this time range",
         size=(24, 8),
         sort=("Run", "down"),
@@ -129,8 +128,8 @@ def _parameters() -> dashboard.Panel:
     )
     return table(
         "Parameters that differ",
-        "Parameters that the two runs do not have in common, one column a run; - is a parameter that "
-        "a run does not have (or not yet: some are known at its end).",
+        "Parameters that differ between the two runs, one column per run; - means that the run does not have the "
+        "parameter (or not yet: some are known only at its end).",
         now(f"({baseline} unless on (name, value) {other})\nor\n({other} unless on (name, value) {baseline})"),
         columns=[],
         before=[
@@ -138,8 +137,8 @@ def _parameters() -> dashboard.Panel:
                 "groupingToMatrix", columnField="run", rowField="name", valueField="value", emptyValue="empty"
             )
         ],
-        bad="more than the one that you meant to change.",
-        none="No parameter that is known of the two runs differs",
+        bad="other parameters than the one that you meant to change.",
+        none="No known parameter of the two runs differs",
         size=(10, 9),
     )
 
@@ -147,13 +146,12 @@ def _parameters() -> dashboard.Panel:
 def _distribution() -> dashboard.Panel:
     return bars(
         "Latency of the whole run",
-        "Latency below which that part of the whole run's operations stayed: of pgbench from the "
-        "buckets of its transaction "
-        "log, of fio from the final document, by direction the highest of the jobs.",
+        "Latency below which this share of the whole run's operations stayed. For pgbench from the buckets of its "
+        "transaction log; for fio from the final document, by direction, the highest of the jobs.",
         now(_quantiles()),
         category="quantile\\run",
         unit="s",
-        bad="the run's bars higher to the right: its tail is worse even if the mean is not.",
+        bad="the run's bars are higher on the right: its tail is worse even if the mean is not.",
         none="Neither run has a distribution: pgbench -l, fio --output-format=json+",
         size=(14, 9),
         before=[

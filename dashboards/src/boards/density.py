@@ -35,7 +35,7 @@ def _points(*names: str) -> list[dashboard.DataTransformerConfig]:
 def _by_number(title: str, shows: str, value: str, name: str, *, unit: str, bad: str) -> dashboard.Panel:
     return bars(
         title,
-        f"{shows} A bar a run, by its number of databases.",
+        f"{shows} One bar per run, by its number of databases.",
         now(_COUNT),
         now(value),
         category="databases",
@@ -55,8 +55,8 @@ def _lately(expression: str, legend: str) -> Query:
 def _now() -> list[dashboard.Panel]:
     return [
         stat(
-            "Databases on",
-            "pgbench processes that report now, one a database.",
+            "Active databases",
+            "pgbench processes that report now, one per database.",
             now(f"count({_TPS})", "databases"),
             unit="short",
             bad="fewer than were started.",
@@ -64,7 +64,7 @@ def _now() -> list[dashboard.Panel]:
             size=(8, 3),
         ),
         stat(
-            "TPS in all",
+            "Total TPS",
             "Transactions per second of all databases together.",
             now(f"sum({_TPS})", "TPS"),
             unit="short",
@@ -82,8 +82,8 @@ def _now() -> list[dashboard.Panel]:
             size=(8, 3),
         ),
         stat(
-            "Slowest by fastest",
-            "The lowest TPS of a database by the highest.",
+            "Slowest / fastest",
+            "The lowest TPS of a database divided by the highest.",
             now(f"min({_TPS}) / max({_TPS})", "fairness"),
             unit="percentunit",
             bad="far below 100 % with equal databases: some starve.",
@@ -93,17 +93,17 @@ def _now() -> list[dashboard.Panel]:
         ),
         stat(
             "CPU of the host",
-            "Part of the chosen host's processors that is busy, what the hypervisor took (steal) included.",
+            "Busy share of the selected host's processors, including what the hypervisor took (steal).",
             _lately(processors('!~"idle|iowait"'), "busy"),
             unit="percentunit",
-            bad="near 100 %: more databases only share what there is.",
+            bad="near 100 %: more databases only share what is there.",
             none="no recent samples",
             size=(8, 3),
         ),
         stat(
             "Taken by the hypervisor",
-            "Processor time that this machine was ready to use and the hypervisor gave to others "
-            "(steal): the CVM and other guests.",
+            "Processor time that this machine could have used but the hypervisor gave to others (steal): the CVM and "
+            "other guests.",
             _lately(processors('="steal"'), "steal"),
             unit="percentunit",
             bad="above 5 %: the host has fewer processors left than the guests think.",
@@ -118,7 +118,7 @@ def _courses() -> list[dashboard.Panel]:
     return [
         graph(
             "TPS of each database",
-            "One line a database, and how they lie together.",
+            "One line per database, to see how close they are.",
             Query(f"max by (worker) ({mean(_TPS)})", "{{worker}}"),
             unit="short",
             bad="lines that fan out.",
@@ -126,8 +126,8 @@ def _courses() -> list[dashboard.Panel]:
             size=(12, 8),
         ),
         graph(
-            "In all, and the spread",
-            "All databases together; of a single one the lowest, the middle and the highest.",
+            "Total, and the spread",
+            "All databases together, and the lowest, median and highest single database.",
             Query(mean_of("sum " + alive(_TPS)), "total"),
             Query(f"min({mean(_TPS)})", "lowest database"),
             Query(f"quantile(0.5, {mean(_TPS)})", "middle database"),
@@ -139,9 +139,8 @@ def _courses() -> list[dashboard.Panel]:
         ),
         graph(
             "Processors of the host",
-            "Processor time by mode, as part of all processors. steal is what the hypervisor gave to "
-            "others, a CVM among them; "
-            "where the CVM's own node is scraped, choose it as host.",
+            "Processor time by mode, as a share of all processors. steal is what the hypervisor gave to others, "
+            "including a CVM; if the CVM's own node is scraped, select it as host.",
             Query(processors('!="idle"', "by (mode) ") + " > 0", "{{mode}}"),
             unit="percentunit",
             bad="system and steal that grow faster than user.",
@@ -165,7 +164,7 @@ def _courses() -> list[dashboard.Panel]:
 
 BOARD = Board(
     uid="benchwatch-density",
-    description="Many databases at once: in all, of each, against linear, and what the host pays.",
+    description="Many databases at once: the total, each one, compared with linear, and the cost for the host.",
     variables=[*variables.standard("pgbench"), variables.host()],
     rows=[
         Row("Now", _now()),
@@ -173,12 +172,12 @@ BOARD = Board(
             "Finished runs by their number of databases",
             [
                 _by_number(
-                    "TPS in all",
+                    "Total TPS",
                     "Transactions per second of all databases of a run together.",
                     _TOTAL,
-                    "TPS in all",
+                    "Total TPS",
                     unit="short",
-                    bad="flat or falling to the right: the storage or the host is used up.",
+                    bad="flat or falling to the right: the storage or the host is saturated.",
                 ),
                 _by_number(
                     "TPS of a database",
@@ -190,15 +189,15 @@ BOARD = Board(
                 ),
                 _by_number(
                     "Of linear",
-                    "TPS of a database by that of the run with the fewest databases: 100 % is linear.",
+                    "TPS of a database divided by that of the run with the fewest databases: 100 % is linear.",
                     f"{_EACH} / {_ALONE}",
                     "of linear",
                     unit="percentunit",
-                    bad="below 80 %: each further database takes from the others.",
+                    bad="below 80 %: each additional database slows the others.",
                 ),
                 table(
                     "Runs",
-                    "The same as numbers; spread is the slowest database by the mean.",
+                    "The same as numbers; spread is the slowest database divided by the mean.",
                     now(_COUNT),
                     now(_TOTAL),
                     now(_EACH),
@@ -208,7 +207,7 @@ BOARD = Board(
                     columns=[
                         RUN_COMPARED,
                         Column("Value #A", "Databases", "short"),
-                        Column("Value #B", "TPS in all", "short", decimals=1),
+                        Column("Value #B", "Total TPS", "short", decimals=1),
                         Column("Value #C", "TPS of a database", "short", decimals=1),
                         Column(
                             "Value #D", "Of linear", "percentunit", steps=((None, RED), (0.5, ORANGE), (0.8, GREEN))

@@ -22,9 +22,9 @@ def _requests(role: str) -> dashboard.Panel:
         "Requests completed a second, by direction.",
         *(Query(_sum(f"{op}s_completed_total", device), f"{{{{device}}}} {op}") for op in _OPERATIONS),
         unit="iops",
-        bad="near nothing on the log device while the data device bursts: commits wait behind a checkpoint."
+        bad="almost nothing on the log device while the data device bursts: commits wait behind a checkpoint."
         if role == "log"
-        else "bursts of writes that come with a stall of the log device.",
+        else "bursts of writes together with a stall of the log device.",
         none=NONE,
         size=(12, 6),
     )
@@ -47,8 +47,8 @@ def _throughput(role: str) -> dashboard.Panel:
 def _await(role: str) -> dashboard.Panel:
     return graph(
         f"{role.capitalize()} device: await",
-        "Mean time of a request, queueing included: seconds of all requests by their number; no "
-        "point where there was none.",
+        "Mean time of a request, including the queue: total seconds divided by the number of requests; no point "
+        "without requests.",
         *(Query(await_seconds(f"{role}_device", op), f"{{{{device}}}} {op}") for op in _OPERATIONS),
         unit="s",
         bad="writes above 1 ms on the log device: each commit waits at least that long."
@@ -64,7 +64,7 @@ def _queue(role: str) -> dashboard.Panel:
     device = f"{role}_device"
     return graph(
         f"{role.capitalize()} device: queue and busy time",
-        "Mean number of requests under way (left) and part of the time with any under way (right).",
+        "Mean number of requests in flight (left) and share of the time with any in flight (right).",
         Query(_sum("io_time_weighted_seconds_total", device), "{{device}} queue"),
         Query(_sum("io_time_seconds_total", device), "{{device}} busy"),
         unit="short",

@@ -16,7 +16,7 @@ def _overview() -> list[dashboard.Panel]:
     return [
         stat(
             "Targets up",
-            "Part of the scraped targets that answer.",
+            "Share of the scraped targets that answer.",
             now(f"avg(up{{{EXPORTER_JOBS}}})", "exporter"),
             now('avg(up{job="node"})', "node"),
             unit="percentunit",
@@ -38,23 +38,22 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Runs known",
-            "Runs that are on and that have ended.",
+            "Active and finished runs.",
             now("sum by (phase) (benchwatch_runs)", "{{phase}}"),
             unit="short",
-            bad="a run of yours is missing: see the errors below.",
+            bad="one of your runs is missing: see the errors below.",
             none="none",
             size=(8, 4),
             text_mode=BOTH,
         ),
         stat(
             "Errors",
-            "Lines and documents not understood, and files or folders that could not be used, since "
-            "the exporter started.",
+            "Parse errors (lines and documents), and unusable files and folders, since the exporter started.",
             now(f"sum(benchwatch_stream_errors_total{{{RUN}}}) or vector(0)", "in streams"),
             now("sum(benchwatch_watch_errors_total) or vector(0)", "of files"),
             unit="short",
-            bad="above 0: something of a run is not in the figures. The tables name it, the exporter's "
-            "log has the text.",
+            bad="above 0: the figures of a run are incomplete. The tables give the reason, the exporter's log has the "
+            "text.",
             none="0",
             size=(12, 4),
             text_mode=BOTH,
@@ -65,7 +64,7 @@ def _overview() -> list[dashboard.Panel]:
             "Time since the exporter started.",
             now(f"time() - {_PROCESS.format('start_time_seconds')}", "ago"),
             unit="dtdurations",
-            bad="shorter than you think: it was restarted (nothing is lost by that).",
+            bad="shorter than you expect: it was restarted (nothing is lost).",
             none="none",
             size=(12, 4),
         ),
@@ -78,7 +77,7 @@ def _scrapes() -> list[dashboard.Panel]:
             "Targets",
             "Whether each scrape was answered.",
             Query("min by (job, instance) (min_over_time(up[$__interval]))", "{{job}} {{instance}}", minimum_step="1s"),
-            bad="red: there are no data of that time, whatever the lines suggest.",
+            bad="red: there is no data from that time, whatever the lines suggest.",
             none=_NONE,
             size=(12, 7),
             steps=((None, RED), (1, GREEN)),
@@ -94,16 +93,17 @@ def _scrapes() -> list[dashboard.Panel]:
             log=True,
         ),
         graph(
-            "Samples a scrape",
+            "Samples per scrape",
             "Samples in each answer.",
             Query("max by (job, instance) (max_over_time(scrape_samples_scraped[$__interval]))", "{{job}}"),
             unit="short",
-            bad="grows without end: too many runs are remembered (runs.keep), or bench parameters change all the time.",
+            bad="grows without end: too many runs stay in memory (runs.keep), or benchmark parameters change all the "
+            "time.",
             none=_NONE,
         ),
         graph(
             "Rendering",
-            "Mean time to render and compress an answer: seconds of all by their number.",
+            "Mean time to render and compress an answer: total seconds divided by the number of answers.",
             Query(
                 f"{rate('benchwatch_scrape_duration_seconds_sum')} / "
                 f"({rate('benchwatch_scrape_duration_seconds_count')} > 0)",
@@ -121,18 +121,18 @@ def _streams() -> list[dashboard.Panel]:
     return [
         graph(
             "Read",
-            "Bytes a second read of the benchmarks' output, by worker.",
+            "Bytes of the benchmarks' output read per second, by worker.",
             Query(
                 f"sum by (run, worker) ({rate(f'benchwatch_stream_bytes_total{{{RUN}}}')}) > 0",
                 "{{run}} {{worker}}",
                 minimum_step="10s",
             ),
             unit="Bps",
-            bad="no line of a worker that is on: its output does not arrive.",
+            bad="no line for an active worker: its output does not arrive.",
             none=live.NO_RUN,
         ),
         graph(
-            "Understood",
+            "Records parsed",
             "Records (report lines, documents, transactions) a second, by worker.",
             Query(
                 f"sum by (run, worker) ({rate(f'benchwatch_stream_records_total{{{RUN}}}')}) > 0",
@@ -145,7 +145,7 @@ def _streams() -> list[dashboard.Panel]:
         ),
         graph(
             "Age of the data",
-            "Time since each worker that is on last reported.",
+            "Time since the last report of each active worker.",
             Query(
                 f"time() - max by (run, worker) (benchwatch_run_last_report_timestamp_seconds{{{RUN}}})"
                 f' and on (run, worker) (benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1)',
@@ -156,23 +156,23 @@ def _streams() -> list[dashboard.Panel]:
             none=live.NO_RUN,
         ),
         graph(
-            "Not understood",
-            "Lines and documents of the output that were not understood so far, by reason.",
+            "Parse errors",
+            "Lines and documents that could not be parsed so far, by reason.",
             Query(
                 f"sum by (run, worker, reason) (benchwatch_stream_errors_total{{{RUN}}})",
                 "{{run}} {{worker}} {{reason}}",
             ),
             unit="short",
             bad="grows.",
-            none="Nothing counted in this time range as not understood",
+            none="No parse errors in this time range",
         ),
         graph(
             "Pushes",
-            "Bytes a second taken from pushes (left) and pushes going on (right).",
+            "Bytes a second received from pushes (left) and active pushes (right).",
             Query(rate("benchwatch_push_bytes_total"), "bytes"),
             Query("benchwatch_push_active", "going on"),
             unit="Bps",
-            bad="going on, but no bytes: the sender is stuck.",
+            bad="active, but no bytes: the sender hangs.",
             none=_NONE,
             right=("going on", "short", None),
         ),
@@ -181,7 +181,7 @@ def _streams() -> list[dashboard.Panel]:
             "Pushes that ended so far, by HTTP status.",
             Query("sum by (code) (benchwatch_push_requests_total)", "{{code}}"),
             unit="short",
-            bad="401 or 403: not allowed; 409: the name is taken; 499: the connection broke.",
+            bad="401 or 403: no access; 409: the name is in use; 499: the connection broke.",
             none=_NONE,
         ),
     ]
@@ -209,7 +209,7 @@ def _cost() -> list[dashboard.Panel]:
         ),
         graph(
             "Open files of the exporter",
-            "Open file descriptors, and how many it may have.",
+            "Open file descriptors, and their limit.",
             Query(_PROCESS.format("open_fds"), "{{instance}}"),
             unit="short",
             bad="near the limit of the process.",
@@ -221,7 +221,7 @@ def _cost() -> list[dashboard.Panel]:
 
 BOARD = Board(
     uid="benchwatch-exporter",
-    description="Whether what the other dashboards show is complete and in time, and what the watching costs.",
+    description="Whether the other dashboards show complete and timely data, and what the watching costs.",
     variables=variables.standard(),
     rows=[
         Row("", _overview()),

@@ -62,10 +62,10 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Of the target",
-            "Achieved by target rate, the lowest of the jobs with a target (rate_iops=).",
+            "Achieved rate divided by target rate, the lowest of the jobs with a target (rate_iops=).",
             now(f"min(fio_iops{{{FIO}}} / fio_target_iops{{{FIO}}})", "of the target"),
             unit="percentunit",
-            bad="below 95 %: the device does not keep the rate, and fio's latency leaves out what waits.",
+            bad="below 95 %: the device does not reach the rate, and fio's latency excludes waiting I/Os.",
             none="no rate with a target now",
             size=(8, 3),
             steps=((None, "text"), (0, RED), (0.95, GREEN)),
@@ -73,7 +73,7 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Errors",
-            "Jobs that ended with an error, and I/Os that fell short or were dropped.",
+            "Jobs that ended with an error, and I/Os that were short or dropped.",
             now(f"count(fio_job_error{{{FIO}}} > 0) or vector(0)", "jobs"),
             now(f"sum(fio_short_ios_total{{{FIO}}} + fio_dropped_ios_total{{{FIO}}}) or vector(0)", "I/Os"),
             unit="short",
@@ -85,8 +85,8 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Warnings",
-            "Combinations of options that make the numbers mean something else than they seem to; "
-            "the table Warnings names them.",
+            "Combinations of options that give the numbers another meaning than expected; the table Warnings names "
+            "them.",
             now(f"count(fio_job_warning{{{FIO}}}) or vector(0)", "warnings"),
             unit="short",
             bad="above 0.",
@@ -101,16 +101,18 @@ def _rates() -> list[dashboard.Panel]:
     return [
         graph(
             "IOPS by job",
-            "I/Os completed a second: the mean of the windows in each step; dashed the rate that rate_iops= allows.",
+            "I/Os completed a second: the mean of the windows in each step; the dashed line is the rate that "
+            "rate_iops= allows.",
             Query(f"max {_BY} ({mean(f'fio_iops{{{FIO}}}')})", _JOB),
             Query(f"max {_BY} (fio_target_iops{{{FIO}}} and on (run, worker, job, op) fio_iops)", f"{_JOB} target"),
             unit="iops",
-            bad="below its target, or a gap: fio reports nothing while one of its workers is stuck.",
+            bad="below its target, or a gap: fio reports nothing while one of its workers hangs.",
             none=live.NO_FIO,
         ),
         graph(
             "Bandwidth by job",
-            "Bytes completed a second: the mean of the windows in each step; dashed the rate that rate= allows.",
+            "Bytes completed a second: the mean of the windows in each step; the dashed line is the rate that rate= "
+            "allows.",
             Query(f"max {_BY} ({mean(f'fio_bandwidth_bytes_per_second{{{FIO}}}')})", _JOB),
             Query(
                 f"max {_BY} (fio_target_bandwidth_bytes_per_second{{{FIO}}} and on (run, worker, job, op) fio_iops)",
@@ -121,20 +123,20 @@ def _rates() -> list[dashboard.Panel]:
             none=live.NO_FIO,
         ),
         graph(
-            "Achieved by target",
-            "Achieved rate by the rate that rate_iops= allows.",
+            "Achieved / target",
+            "Achieved rate divided by the rate that rate_iops= allows.",
             Query(f"max {_BY} ({mean(f'fio_iops{{{FIO}}}')} / fio_target_iops{{{FIO}}})", _JOB),
             unit="percentunit",
-            bad="below 100 %: what waits is not in the latency (coordinated omission).",
+            bad="below 100 %: the latency excludes waiting I/Os (coordinated omission).",
             none="No report of a job with a target (rate_iops=) in this time range",
         ),
         graph(
             "Short and dropped I/Os",
-            "I/Os a second that transferred less than asked, or were dropped.",
+            "I/Os a second that transferred less than requested, or were dropped.",
             Query(f"sum {_BY} ({rate(f'fio_short_ios_total{{{FIO}}}')})", f"short {_JOB}"),
             Query(f"sum {_BY} ({rate(f'fio_dropped_ios_total{{{FIO}}}')})", f"dropped {_JOB}"),
             unit="iops",
-            bad="above 0: the rates count I/Os that did not do what they should.",
+            bad="above 0: the rates include I/Os that failed to do their work.",
             none=live.NO_FIO,
         ),
     ]
@@ -161,12 +163,13 @@ def _latency() -> list[dashboard.Panel]:
     def distribution(op: str) -> dashboard.Panel:
         return heatmap(
             f"Completion latency distribution: {op}s",
-            f"How many {op}s a second took how long, by time; the darker the more. "
-            "From the bins of --output-format=json+. Documents more than 4 s apart come as columns with gaps between.",
+            f"How many {op}s a second took how long, by time; darker means more. "
+            "From the bins of --output-format=json+. Documents more than 4 s apart appear as columns with gaps "
+            "between them.",
             Query(histogram(f'fio_completion_latency_seconds_bucket{{{FIO},op="{op}"}}'), "{{le}}"),
             unit="s",
             bad="a second band above the main one: some I/Os miss a cache or wait in a queue.",
-            none=f"No distribution of {op}s in this time range: fio --output-format=json+ gives it",
+            none=f"No distribution of {op}s in this time range: fio --output-format=json+ provides it",
         )
 
     return [
@@ -181,7 +184,7 @@ def _latency() -> list[dashboard.Panel]:
                 "objective",
             ),
             unit="s",
-            bad="the mean above the dashed objective.",
+            bad="the mean is above the dashed objective.",
             none=live.NO_FIO,
             size=(8, 8),
             log=True,
@@ -198,7 +201,7 @@ def _inside() -> list[dashboard.Panel]:
     return [
         graph(
             "Submission latency",
-            "Mean time to hand an I/O to the kernel: seconds of all by their number.",
+            "Mean time to submit an I/O to the kernel: total seconds divided by the number of I/Os.",
             Query(
                 f"sum {_BY} ({rate(f'{submission}_sum{{{FIO}}}')}) / (sum {_BY} "
                 f"({rate(f'{submission}_count{{{FIO}}}')}) > 0)",
@@ -221,7 +224,7 @@ def _inside() -> list[dashboard.Panel]:
         ),
         graph(
             "Busy disks",
-            "Part of the time since fio began that a disk was busy, with anyone's I/O.",
+            "Share of the time since fio began in which a disk was busy, with anyone's I/O.",
             Query('max by (worker, disk) (fio_disk_util_ratio{run=~"$run",worker=~"$worker"})', "{{worker}} {{disk}}"),
             unit="percentunit",
             bad="a disk that should be idle. 100 % alone means little on an SSD or a virtual disk.",
@@ -240,7 +243,8 @@ def _results() -> list[dashboard.Panel]:
     return [
         table(
             "Results",
-            "The final document of each finished fio, by job and direction, so of the whole run with its warm-up.",
+            "The final document of each finished fio, by job and direction. It covers the whole run, including the "
+            "warm-up.",
             result("iops"),
             result("bandwidth_bytes_per_second"),
             result("latency_average_seconds"),
@@ -258,7 +262,7 @@ def _results() -> list[dashboard.Panel]:
                 Column("Value #F", "p99.9", "s"),
                 Column("Value #G", "Highest", "s"),
             ],
-            bad="a run that is not here has no final document: it runs, failed or was interrupted.",
+            bad="a run that is missing here has no final document: it runs, failed or was interrupted.",
             none="No result of fio at the end of this time range",
             size=(24, 8),
             sort=("Run", "down"),
@@ -268,14 +272,14 @@ def _results() -> list[dashboard.Panel]:
             "The options of each job as fio prints them back.",
             now(f"group by (run, worker, job, {', '.join(options)}) (fio_job_info{{{FIO}}})"),
             columns=[Column("run", "Run"), Column("job", "Job"), *(Column(name, name) for name in options)],
-            bad="direct is not 1: the page cache is measured; iodepth with a synchronous engine has no effect.",
+            bad="direct is not 1: fio measures the page cache; iodepth has no effect with a synchronous engine.",
             none="No job of fio is known at the end of this time range",
             size=(16, 7),
             sort=("Run", "down"),
         ),
         table(
             "Warnings",
-            "Combinations of options that make the numbers mean something else than they seem to.",
+            "Combinations of options that give the numbers another meaning than expected.",
             now(f"group by (run, job, warning) (fio_job_warning{{{FIO}}})"),
             columns=[Column("run", "Run"), Column("job", "Job"), Column("warning", "Warning")],
             bad="any line.",

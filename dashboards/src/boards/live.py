@@ -26,12 +26,12 @@ from .queries import (
 from .tables import Column, table, transformation
 
 NO_REPORT, NO_LATENCY, NO_PERCENTILE = "no report now", "no latency now", "no percentile now"
-NO_RUN = "Nothing of a run in this time range"
-NO_PGBENCH = "No report of pgbench in this time range: pgbench -P 1 gives them"
-NO_FIO = "No report of fio in this time range: fio --status-interval=1 gives them"
-NO_LOG = "No percentiles in this time range: pgbench -l gives them"
-NO_BINS = "No percentiles in this time range: fio --output-format=json+ gives them"
-NO_CVM = "Nothing read of a Nutanix CVM in this time range. To watch one: nutanix.cvms in benchwatch.yaml"
+NO_RUN = "No data of a run in this time range"
+NO_PGBENCH = "No report of pgbench in this time range: pgbench -P 1 provides it"
+NO_FIO = "No report of fio in this time range: fio --status-interval=1 provides it"
+NO_LOG = "No percentiles in this time range: pgbench -l provides them"
+NO_BINS = "No percentiles in this time range: fio --output-format=json+ provides them"
+NO_CVM = "No page of a Nutanix CVM was read in this time range. To watch one, set nutanix.cvms in benchwatch.yaml"
 STATES = {"running": GREEN, "stalled": ORANGE, "failed": RED, "finished": BLUE, "abandoned": "gray"}
 
 PGBENCH_QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
@@ -52,7 +52,7 @@ def _overview() -> list[dashboard.Panel]:
     return [
         stat(
             "State",
-            "Workers (pgbench and fio processes) of the chosen runs by state.",
+            "Workers (pgbench and fio processes) of the selected runs by state.",
             now(f"sum by (state) (benchwatch_run_state{{{RUN}}} == 1)", "{{state}}"),
             unit="short",
             bad="any `stalled` (nothing completed or reported for 3 report intervals) or `failed`.",
@@ -63,12 +63,12 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Data age",
-            "Time since the tool last reported, the longest of the workers that are on time and of those that are "
-            "late. A scrape may be fresh and its data old.",
+            "Time since the tool last reported: the longest of the workers that are on time, and of those that are "
+            "late. A fresh scrape may carry old data.",
             now(f"max({age} and on (run, worker) {active} unless on (run, worker) ({late}))", "on time"),
             now(f"max({late} and on (run, worker) {active})", "late"),
             unit="s",
-            bad="`late`, above 3 of its own report intervals: the benchmark is stuck or its output does not arrive.",
+            bad="`late`, beyond 3 of its own report intervals: the benchmark hangs or its output does not arrive.",
             none="nothing on",
             size=(5, 3),
             text_mode=BOTH,
@@ -81,7 +81,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"{failed} or vector(0)", "transactions"),
             now(f"count(fio_job_error{{{RUN}}} > 0) or vector(0)", "jobs"),
             unit="short",
-            bad="above 0: the figures are not those of the load that was asked for.",
+            bad="above 0: the figures do not describe the requested load.",
             none="0",
             size=(6, 3),
             text_mode=BOTH,
@@ -89,7 +89,7 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Alerts",
-            "Alerts that are firing now, for the chosen runs or for no run in particular.",
+            "Alerts that fire now, for the selected runs or for no particular run.",
             now('count(ALERTS{alertstate="firing",run=~"$run|"}) or vector(0)', "firing"),
             unit="short",
             bad="above 0; the table below names them.",
@@ -110,8 +110,8 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "pgbench latency",
             "Mean of the last report over all transactions, and the 99th percentile of the "
-            "last second, the highest of the workers. The transaction log comes in blocks: where p99 is of a "
-            "second before the mean's, it says by how much.",
+            "last second, the highest of the workers. The transaction log arrives in blocks: if p99 is older than the "
+            "mean, the panel says by how much.",
             now(
                 weighted_latency(f"pgbench_latency_average_seconds{{{RUN}}}", f"pgbench_tps{{{RUN}}}"),
                 "mean",
@@ -119,7 +119,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f'max(pgbench_latency_window_seconds{{{RUN},quantile="0.99"}})', "p99"),
             log_delay(),
             unit="s",
-            bad="p99 many times the mean: some transactions wait for something that the others do not.",
+            bad="p99 is many times the mean: some transactions wait for something that others do not need.",
             none=NO_LATENCY,
             size=(6, 4),
             text_mode=BOTH,
@@ -140,7 +140,7 @@ def _overview() -> list[dashboard.Panel]:
             "99th percentile of the completion latency in the last window, the highest of the jobs.",
             now(f'max by (op) (fio_latency_window_seconds{{{RUN},quantile="0.99"}})', "{{op}}"),
             unit="s",
-            bad="above what the database behind it can bear; 1 ms is a common objective for a log device.",
+            bad="above what the database on top can tolerate; 1 ms is a common objective for a log device.",
             none=NO_PERCENTILE,
             size=(6, 4),
             text_mode=BOTH,
@@ -161,7 +161,8 @@ def alerts(size: tuple[int, int] = (24, 5)) -> dashboard.Panel:
     )
     return table(
         "Firing alerts",
-        "Alerts that fire at the end of the time range. The name leads to the two minutes before and after its begin.",
+        "Alerts that fire at the end of the time range. The name leads to the two minutes before and after its "
+        "beginning.",
         now(f"max {labels} ({critical} or 2 * {warning} or 3 * {firing})"),
         now(f"max {labels} ({begun}) - 120000"),
         now(f"max {labels} ({begun}) + 120000"),
@@ -176,7 +177,7 @@ def alerts(size: tuple[int, int] = (24, 5)) -> dashboard.Panel:
             Column("Value #B", "from", hidden=True),
             Column("Value #C", "to", hidden=True),
         ],
-        bad="any line. What each means and what to do is in docs/alerts.md.",
+        bad="any line. docs/alerts.md explains each alert and what to do.",
         none="No alert is firing",
         size=size,
         before=[transformation("merge"), transformation("sortBy", fields={}, sort=[{"field": "Value #A"}])],
@@ -221,12 +222,12 @@ def pgbench_latency(size: tuple[int, int], of: tuple[tuple[str, str], ...] = PGB
         "pgbench latency",
         "Mean over all transactions and percentiles of each second, the highest of the workers and "
         "of the seconds in each step. "
-        "Never averaged: with one worker they are exact (within 1.6 %). Percentiles are drawn when the transaction "
-        "log has them: at low rates some seconds right of the mean.",
+        "Never averaged: with one worker they are exact (within 1.6 %). Percentiles appear when the transaction log "
+        "has them: at low rates some seconds to the right of the mean.",
         Query(_mean_latency(), "mean"),
         *quantiles(f"pgbench_latency_window_seconds{{{RUN}", of),
         unit="s",
-        bad="p99 and max rise while p50 stays: a stall that only some transactions meet, mostly at the log device.",
+        bad="p99 and max rise while p50 stays: a stall that affects only some transactions, usually at the log device.",
         none=NO_PGBENCH,
         size=size,
         log=True,
@@ -239,11 +240,11 @@ def pgbench_heatmap(size: tuple[int, int]) -> dashboard.Panel:
     others = histogram(f'pgbench_latency_seconds_bucket{{{UNRECORDED},le!~".*e-0."}}')
     return heatmap(
         "pgbench latency distribution",
-        "How many transactions a second took how long, by time. From the transaction log (pgbench -l); all below "
-        "0.1 ms is in the lowest row.",
+        "How many transactions a second took how long, by time. From the transaction log (pgbench -l); the lowest row "
+        "has everything below 0.1 ms.",
         Query(f"{recorded}\nor\n{others}", "{{le}}"),
         unit="s",
-        bad="a second band above the main one, or the band that moves up.",
+        bad="a second band above the main one, or a band that moves up.",
         none=NO_LOG,
         size=size,
     )
@@ -258,8 +259,8 @@ def fio(size: tuple[int, int]) -> list[dashboard.Panel]:
             Query(mean_of("sum by (op) " + alive(f"fio_iops{{{RUN}}}")), "{{op}}"),
             Query(f"sum(fio_target_iops{{{RUN}}} and on (run, worker, job, op) fio_iops)", "target"),
             unit="iops",
-            bad="below the dashed target (of all directions together), or gaps: fio reports nothing "
-            "while a worker of it is stuck.",
+            bad="below the dashed target (of all directions together), or gaps: fio reports nothing while one of its "
+            "workers hangs.",
             none=NO_FIO,
             size=size,
         ),
@@ -319,7 +320,7 @@ def nutanix() -> list[dashboard.Panel]:
         ),
         graph(
             "Writes absorbed by the oplog",
-            "Part of the data written that went to the oplog (Write Destination), by vdisk.",
+            "Share of the written data that went to the oplog (Write Destination), by vdisk.",
             *_by_role(oplog_writes, "{{vdisk}}"),
             unit="percentunit",
             bad="falls from 100 %: writes go straight to the extent store and wait for its disks.",
@@ -328,11 +329,11 @@ def nutanix() -> list[dashboard.Panel]:
             maximum=1,
         ),
         graph(
-            "Random part of the operations",
+            "Random share of the operations",
             "How random the operations were (Ops and Randomness), by vdisk and direction.",
             *_by_role(lambda vdisks: f"nutanix_vdisk_random_ratio{{{vdisks}}}"),
             unit="percentunit",
-            bad="flips within a run: another load than the one meant reaches the vdisk.",
+            bad="flips within a run: another load than intended reaches the vdisk.",
             none=NO_CVM,
             size=(8, 8),
             maximum=1,

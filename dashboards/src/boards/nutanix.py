@@ -12,7 +12,7 @@ from .tables import Column, table
 
 _NAME = "{{role}} {{vdisk}}"
 _NO_DETAILS = (
-    "Nothing read of a vdisk's page in this time range. To have it read: nutanix.vdisks.include or the mapping in "
+    "No vdisk page was read in this time range. To read one, set nutanix.vdisks.include or the mapping in "
     "benchwatch.yaml"
 )
 _CVM = 'cvm=~"$cvm"'
@@ -26,7 +26,7 @@ def _overview() -> list[dashboard.Panel]:
     return [
         stat(
             "CVMs answering",
-            "Whether the last poll read and understood each CVM's main page.",
+            "Whether the last poll read and recognised each CVM's main page.",
             now(f"nutanix_cvm_up{{{_CVM}}}", "{{cvm}}"),
             unit="bool_yes_no",
             bad="No: its numbers are kept for three poll intervals and then dropped.",
@@ -48,7 +48,7 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Front-end writes",
-            "Write latency that the virtual machine sees, the highest of the chosen vdisks.",
+            "Write latency that the virtual machine sees, the highest of the selected vdisks.",
             now(f'max(nutanix_vdisk_frontend_latency_seconds{{{VDISK},op="write"}})', "write"),
             unit="s",
             bad="above some milliseconds.",
@@ -57,7 +57,7 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Oplog",
-            "Part of the writes that the oplog absorbed, the lowest of the chosen vdisks.",
+            "Share of the writes that the oplog absorbed, the lowest of the selected vdisks.",
             now(f"min({oplog_writes(VDISK)})", "oplog"),
             unit="percentunit",
             bad="below 100 %: writes go straight to the extent store.",
@@ -67,7 +67,7 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Reads from HDD",
-            "Part of the reads that came from hard disks, the highest of the chosen vdisks.",
+            "Share of the reads that came from hard disks, the highest of the selected vdisks.",
             now(f"max({hdd_reads(VDISK)})", "HDD"),
             unit="percentunit",
             bad="above 0 once the working set should be on SSD.",
@@ -117,7 +117,7 @@ def _front_end() -> list[dashboard.Panel]:
         ),
         graph(
             "Outstanding and queue",
-            "Operations under way at the front end, and their average number over the page's window.",
+            "Operations in flight at the front end, and their average number over the page's window.",
             _vdisk("frontend_outstanding_ops", "{{op}}", "op"),
             _vdisk("frontend_queue_length", "queue"),
             unit="short",
@@ -134,7 +134,7 @@ def _histogram(what: str, op: str) -> dashboard.Panel:
     }[what]
     return heatmap(
         f"{op.capitalize()} {what} distribution",
-        f"How many {op}s of the chosen vdisks {which} in the trailing window, about 3 s, of their detail pages.",
+        f"How many {op}s of the selected vdisks {which} in the trailing window, about 3 s, of their detail pages.",
         Query(f'sum by (le) (nutanix_vdisk_{metric}_window_ios{{{VDISK},op="{op}"}})', "{{le}}", minimum_step="10s"),
         unit=unit,
         bad=bad,
@@ -145,17 +145,17 @@ def _histogram(what: str, op: str) -> dashboard.Panel:
 def _pattern() -> list[dashboard.Panel]:
     return [
         graph(
-            "Random part",
-            "Random part of the operations over about 3 s (Ops and Randomness).",
+            "Random share",
+            "Random share of the operations over about 3 s (Ops and Randomness).",
             _vdisk("random_ratio", "{{op}}", "op"),
             unit="percentunit",
-            bad="flips within a run: another load than the one meant reaches the vdisk.",
+            bad="flips within a run: another load than intended reaches the vdisk.",
             none=_NO_DETAILS,
             maximum=1,
         ),
         graph(
-            "Sequential part",
-            "Sequential part of the operations over about 3 s: their pattern, not whether they bypass the oplog.",
+            "Sequential share",
+            "Sequential share of the operations over about 3 s: their pattern, not whether they bypass the oplog.",
             _vdisk("sequential_ratio", "{{op}}", "op"),
             unit="percentunit",
             bad="low on the log's vdisk: something else writes to it.",
@@ -169,7 +169,7 @@ def _destinations() -> list[dashboard.Panel]:
     return [
         graph(
             "Write destination",
-            "Where the data written went over about 3 s: the oplog's part are its hits.",
+            "Where the written data went over about 3 s: the oplog's share are its hits.",
             _vdisk("write_destination_ratio", "{{destination}}", "destination"),
             unit="percentunit",
             bad="anything but oplog for random or small writes.",
@@ -178,7 +178,7 @@ def _destinations() -> list[dashboard.Panel]:
         ),
         graph(
             "Read source",
-            "Where the data read came from over about 3 s.",
+            "Where the data came from that was read over about 3 s.",
             _vdisk("read_source_ratio", "{{source}}", "source"),
             unit="percentunit",
             bad="estore_hdd, or a growing part of it: the working set has left SSD.",
@@ -187,10 +187,10 @@ def _destinations() -> list[dashboard.Panel]:
         ),
         graph(
             "Oplog: not yet drained",
-            "Data in the oplog that the extent store has not got yet.",
+            "Data in the oplog that the extent store does not have yet.",
             _vdisk("oplog_bytes", ""),
             unit="bytes",
-            bad="grows through the run: it drains more slowly than it fills, and is full in the end.",
+            bad="grows through the run: it drains more slowly than it fills, and will be full in the end.",
             none=NO_CVM,
         ),
         graph(
@@ -237,7 +237,7 @@ def _back_end() -> list[dashboard.Panel]:
         ),
         graph(
             "Back-end outstanding",
-            "Operations under way behind the front end.",
+            "Operations in flight behind the front end.",
             _vdisk("outstanding_ops", "{{op}}", "op"),
             unit="short",
             bad="grows.",
@@ -246,7 +246,7 @@ def _back_end() -> list[dashboard.Panel]:
         ),
         graph(
             "Busy",
-            "Part of the time that the vdisk was busy, at the front end.",
+            "Share of the time in which the vdisk was busy, at the front end.",
             _vdisk("frontend_busy_ratio", ""),
             unit="percentunit",
             bad="near 100 % with few operations: each takes long.",
@@ -283,7 +283,7 @@ def _controller() -> list[dashboard.Panel]:
         ),
         graph(
             "Free space by tier",
-            "Free part of the disks of each tier.",
+            "Free share of the disks of each tier.",
             Query(f"{disks('available')} / {disks('size')}", "{{cvm}} {{tier}}"),
             unit="percentunit",
             bad="SSD below 25 %: data is moved down while the benchmark runs.",
@@ -302,7 +302,7 @@ def _controller() -> list[dashboard.Panel]:
         ),
         table(
             "Vdisks",
-            "The vdisks that the CVMs host, with what the mapping says of them.",
+            "The vdisks that the CVMs host, with their entries in the mapping.",
             now(f"group by (cvm, vdisk, vdisk_name, vm, disk, role) (nutanix_vdisk_info{{{_CVM}}})"),
             columns=[
                 Column("cvm", "CVM", width=90),
@@ -321,11 +321,12 @@ def _controller() -> list[dashboard.Panel]:
 
 
 _HELP = """\
-No numbers above? Then no CVM is watched; everything else works without one. To add it, in `benchwatch.yaml`:
+No numbers above? Then the exporter reads no CVM; everything else works without one. To add one, put this into
+`benchwatch.yaml`:
 `nutanix: {cvms: [{name: cvm-a, url: "http://127.0.0.1:12009"}]}`,
 reached through `ssh -L 12009:127.0.0.1:2009 nutanix@<cvm>`.
-`benchwatch nutanix check http://127.0.0.1:12009` says what is understood of its pages.
-Only three pages are read, every 10 s at the fastest. Latency distributions,
+`benchwatch nutanix check http://127.0.0.1:12009` says what benchwatch recognises on its pages.
+The exporter reads three pages only, every 10 s at most. Latency distributions,
 randomness, read source and write destination need a detail page of the vdisk:
 name it in `nutanix.vdisks.include` or in `nutanix.mapping`.
 """
@@ -346,8 +347,6 @@ BOARD = Board(
         Row("Oplog, read source, working set", _destinations()),
         Row("Back end", _back_end()),
         Row("The CVM", _controller()),
-        Row(
-            "", [text("How to add a CVM", _HELP, shows="How a CVM and the details of a vdisk are added.", size=(24, 4))]
-        ),
+        Row("", [text("How to add a CVM", _HELP, shows="How to add a CVM and the details of a vdisk.", size=(24, 4))]),
     ],
 )

@@ -17,7 +17,7 @@ def _overview() -> list[dashboard.Panel]:
     failed = f"sum(pgbench_failed_transactions_total{{{RUN}}})"
     return [
         stat(
-            "Workers on",
+            "Active workers",
             "pgbench processes that run now.",
             now(
                 f'sum((benchwatch_run_state{{{RUN},state="running"}} == 1) and on (run, worker) pgbench_tps)',
@@ -49,8 +49,8 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "p99",
-            "99th percentile of the last second, the highest of the workers. The transaction log comes in blocks: "
-            "where that is a second before the mean's, it says by how much.",
+            "99th percentile of the last second, the highest of the workers. The transaction log arrives in blocks: "
+            "if p99 is older than the mean, the panel says by how much.",
             now(f'max(pgbench_latency_window_seconds{{{RUN},quantile="0.99"}})', "p99"),
             log_delay(),
             unit="s",
@@ -61,7 +61,7 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Transactions",
-            "Transactions that completed so far, all workers together.",
+            "Completed transactions so far, all workers together.",
             now(f"sum(pgbench_transactions_total{{{RUN}}})", "transactions"),
             unit="short",
             bad="does not grow while running.",
@@ -70,7 +70,7 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Failed",
-            "Part of the transactions that failed after all tries (serialization, deadlock).",
+            "Share of the transactions that failed after all tries (serialization, deadlock).",
             now(f"{failed} / ({failed} + sum(pgbench_transactions_total{{{RUN}}}))", "failed"),
             unit="percentunit",
             bad="above 0.",
@@ -80,20 +80,20 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Skipped",
-            "Transactions that were late already and not begun (-R with -L).",
+            "Transactions that were skipped because they were already late (-R with -L).",
             now(f"sum(pgbench_skipped_transactions_total{{{RUN}}})", "skipped"),
             unit="short",
-            bad="above 0: the database does not keep up with the rate.",
+            bad="above 0: the database cannot keep up with the rate.",
             none="none with -R",
             size=(6, 3),
             steps=((None, "text"), (0, GREEN), (1, RED)),
         ),
         stat(
             "Retries",
-            "Further tries of transactions (--max-tries).",
+            "Retries of transactions (--max-tries).",
             now(f"sum(pgbench_retries_total{{{RUN}}})", "retries"),
             unit="short",
-            bad="a large part of the transactions: they fight over the same rows.",
+            bad="a large share of the transactions: they compete for the same rows.",
             none="none with --max-tries",
             size=(6, 3),
         ),
@@ -111,9 +111,9 @@ def _throughput() -> list[dashboard.Panel]:
             none=live.NO_PGBENCH,
         ),
         graph(
-            "TPS in all",
-            "The same, all workers of a run together, with the transactions as they were counted: both must agree. "
-            "Counted without a transaction log, reports more than 4 s apart come as peaks, with 0 between them.",
+            "Total TPS",
+            "The same, all workers of a run together, with the counted transactions: both must agree. If they are "
+            "counted without a transaction log, reports more than 4 s apart appear as peaks, with 0 between them.",
             Query(mean_of("sum by (run) " + alive(f"pgbench_tps{{{RUN}}}")), "{{run}}"),
             Query(f"sum by (run) ({rate(f'pgbench_transactions_total{{{RUN}}}')})", "{{run}} counted"),
             unit="short",
@@ -144,15 +144,15 @@ def _latency() -> list[dashboard.Panel]:
         live.pgbench_heatmap((12, 8)),
         graph(
             "Spread of the latency",
-            "Standard deviation by the mean of each report interval: 1 is as uneven as chance.",
+            "Standard deviation divided by the mean of each report interval: 1 is what chance gives.",
             Query(f"max {_BY} (max_over_time(({stddev} / {alive(average)})[$__interval:1s]))", _WORKER),
             unit="short",
-            bad="above 2 or 3: a few transactions wait for very long.",
+            bad="above 2 or 3: a few transactions wait very long.",
             none=live.NO_PGBENCH,
         ),
         graph(
             "99th percentile by worker",
-            "99th percentile of each second of each pgbench, the highest in each step, drawn when the transaction log "
+            "99th percentile of each second of each pgbench, the highest in each step, shown when the transaction log "
             "has it: at low rates some seconds late.",
             Query(
                 f"max {_BY} ({peak(f'pgbench_latency_window_seconds{{{RUN},quantile={chr(34)}0.99{chr(34)}}}')})",
@@ -165,10 +165,11 @@ def _latency() -> list[dashboard.Panel]:
         ),
         graph(
             "Behind the schedule",
-            "With -R: mean time between the scheduled and the true begin of a transaction, the highest in each step.",
+            "With -R: mean time between the scheduled and the actual beginning of a transaction, the highest in each "
+            "step.",
             Query(f"max {_BY} ({peak(f'pgbench_rate_limit_lag_seconds{{{RUN}}}')})", _WORKER),
             unit="s",
-            bad="grows: the database cannot keep the rate, and the latency no longer says how fast it is.",
+            bad="grows: the database cannot reach the rate, and the latency no longer says how fast it is.",
             none="No report of a run with a rate limit (pgbench -R) in this time range",
         ),
     ]
@@ -197,15 +198,15 @@ def _failures() -> list[dashboard.Panel]:
         counter(
             "Skipped",
             "pgbench_skipped_transactions_total",
-            "Transactions a second that were late already and not begun (-R with -L).",
-            "above 0: the rate is beyond the database.",
+            "Transactions a second that were skipped because they were already late (-R with -L).",
+            "above 0: the database cannot reach the rate.",
             "No report of a run with -R and -L in this time range",
         ),
         counter(
             "Retries",
             "pgbench_retries_total",
-            "Further tries a second (--max-tries).",
-            "a large part of the TPS.",
+            "Retries a second (--max-tries).",
+            "a large share of the TPS.",
             "No report of a run with --max-tries in this time range",
         ),
     ]
@@ -218,8 +219,8 @@ def _results() -> list[dashboard.Panel]:
     return [
         table(
             "Results",
-            "The final report of each finished pgbench, so of the whole run with its warm-up; percentiles and the "
-            "highest latency from its transaction log.",
+            "The final report of each finished pgbench. It covers the whole run, including the warm-up; percentiles "
+            "and the highest latency come from the transaction log.",
             result("tps"),
             result("latency_average_seconds"),
             result("latency_stddev_seconds"),
@@ -242,7 +243,7 @@ def _results() -> list[dashboard.Panel]:
                 Column("Value #F", "Clients", "short"),
                 Column("Value #G", "Scale", "short"),
             ],
-            bad="a run that is not here has no final report: it runs, failed or was interrupted.",
+            bad="a run that is missing here has no final report: it runs, failed or was interrupted.",
             none="No result of pgbench at the end of this time range",
             size=(24, 7),
             sort=("Run", "down"),
@@ -258,14 +259,14 @@ def _results() -> list[dashboard.Panel]:
                 Column("statement", "Statement"),
                 Column("Value", "Mean latency", "s", width=130),
             ],
-            bad="END (the commit) with most of the time: the log device decides.",
+            bad="END (the commit) takes most of the time: the log device is the bottleneck.",
             none="No result of pgbench -r at the end of this time range",
             size=(14, 9),
             sort=("Mean latency", "down"),
         ),
         table(
             "Parameters",
-            "What the runs were started with: from the tool's output and run.yaml.",
+            "How the runs were started, from the tool's output and run.yaml.",
             now(f"group by (run, name, value) (benchwatch_run_parameter{{{RUN}}})"),
             columns=[Column("run", "Run"), Column("name", "Parameter"), Column("value", "Value")],
             bad="not what you meant to measure.",

@@ -68,8 +68,8 @@ def _candidates() -> dashboard.Panel:
     ]
     return table(
         "What moved most",
-        "Each signal's extreme in the time range by its median there: the first lines are the candidates. "
-        "Tells what moved together, not what was the cause.",
+        "The extreme of each signal in the time range, divided by its median: the first lines are the candidates. It "
+        "shows what moved together, not the cause.",
         now("\nor ".join(lines)),
         columns=[
             Column("what", "Signal"),
@@ -84,7 +84,7 @@ def _candidates() -> dashboard.Panel:
                 steps=((None, "transparent"), (3, ORANGE), (10, RED)),
             ),
         ],
-        bad="a disk, queue or vdisk above the benchmark's own lines: it moved more than what it may explain.",
+        bad="a disk, queue or vdisk above the benchmark's own lines: it moved more than the benchmark did.",
         none="Nothing was measured in this time range",
         size=(14, 11),
         sort=("Times its median", "down"),
@@ -94,13 +94,13 @@ def _candidates() -> dashboard.Panel:
 def _alerts() -> dashboard.Panel:
     return timeline(
         "Alerts",
-        "Alerts while they fire, one bar each.",
+        "Firing alerts, one bar each.",
         Query(
             'max by (alertname, severity, run, worker, vdisk, device) (ALERTS{alertstate="firing",run=~"$run|"})',
             "{{alertname}} {{run}} {{worker}} {{vdisk}} {{device}}",
         ),
-        bad="several that begin together: the first is nearest to the cause.",
-        none="No alert fired in this time range: choose one in which one did",
+        bad="several that begin together: the first is closest to the cause.",
+        none="No alert fired in this time range: select another",
         size=(10, 11),
         steps=((None, RED),),
     )
@@ -110,22 +110,22 @@ def _host() -> list[dashboard.Panel]:
     return [
         graph(
             "Processors of the host",
-            "Processor time by mode, as part of all processors.",
+            "Processor time by mode, as a share of all processors.",
             Query(processors('!="idle"', "by (mode) ") + " > 0", "{{mode}}"),
             unit="percentunit",
-            bad="iowait or steal that rise at the moment of the alert.",
+            bad="iowait or steal rise with the alert.",
             none=disks.NONE,
             stacked=True,
             maximum=1,
         ),
         graph(
             "Waiting for I/O and memory",
-            "Part of the time in which some process waited (pressure stall information).",
+            "Share of the time in which some process waited (pressure stall information).",
             Query(rate('node_pressure_io_waiting_seconds_total{instance="$host"}'), "I/O"),
             Query(rate('node_pressure_memory_waiting_seconds_total{instance="$host"}'), "memory"),
             Query(rate('node_pressure_cpu_waiting_seconds_total{instance="$host"}'), "CPU"),
             unit="percentunit",
-            bad="I/O up at the moment of the alert: the device; memory: the page cache or swap.",
+            bad="I/O rises with the alert: the device; memory rises: the page cache or swap.",
             none=disks.NONE,
         ),
     ]
@@ -133,7 +133,7 @@ def _host() -> list[dashboard.Panel]:
 
 BOARD = Board(
     uid="benchwatch-spike",
-    description="One alert's moment: choose two minutes before and after it; what moved most is ranked.",
+    description="The time of one alert: select two minutes before and after it to rank what moved most.",
     variables=[
         *variables.standard(),
         variables.recorded(),

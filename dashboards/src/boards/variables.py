@@ -67,7 +67,7 @@ def run(tool: str = ".+", *, many: bool = True, newest: bool = False) -> dashboa
         "run",
         "Run",
         f"query_result(sort_desc(max by (run) ({started} and on (run, worker) {known} or {known})))",
-        "Runs seen in the time range, the newest first.",
+        "Runs in the time range, most recent first.",
         many=many,
         every=True,
         first=newest,
@@ -109,7 +109,7 @@ def recorded() -> dashboard.VariableModel:
         "recorded",
         "Recorded",
         'label_values(run:pgbench_tps:mean1s{run=~"$run",worker=~"$worker"}, run)',
-        "Chosen runs whose sums the rules record.",
+        "Selected runs whose sums the rules record.",
         many=True,
         hidden=True,
     )
@@ -136,7 +136,7 @@ def devices(role: str) -> dashboard.VariableModel:
         f"{role}_device",
         f"{role.capitalize()} device",
         f"query_result({told} or on () {set_} or on () {real})",
-        f"Disks of the role {role}: `disks` in run.yaml, else in benchwatch.yaml. Without one: all disks.",
+        f"Disks of the role {role}: `disks` in run.yaml, otherwise in benchwatch.yaml. Without a role: all disks.",
         many=True,
         regex='/device="([^"]+)"/',
     )

@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..history.find import find_runs
-from ..history.timeline import Pairs, Series, Timeline, timelines
+from ..history.series import Pairs, Series
+from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Part
 from ..settings.settings import load_settings
+from ..tools.registry import names
 from ..values.errors import ConfigError
 from ..values.printable import printable
 from .openmetrics import Written, write
@@ -37,8 +39,8 @@ _RETENTION = 15 * 86400
 """How long a Prometheus keeps data unless told otherwise, seconds."""
 _BLOCK = re.compile(r"^[0-9A-HJKMNP-TV-Z]{26}\b", re.MULTILINE)
 _DESCRIPTION = """\
-Writes what the exporter would have shown during runs of the past, with true timestamps, as OpenMetrics text for
-`promtool tsdb create-blocks-from openmetrics`; with --into it runs promtool itself. The dashboards then show the runs.
+Writes what the exporter would have shown during past runs, with their true timestamps, as OpenMetrics text for
+`promtool tsdb create-blocks-from openmetrics`. --into runs promtool itself. The dashboards then show the runs.
 """
 
 
@@ -51,29 +53,31 @@ def add_parser(
 ) -> None:
     """Adds the command."""
     parser = commands.add_parser(
-        "backfill", parents=[common], help="put runs of the past into Prometheus", description=_DESCRIPTION
+        "backfill", parents=[common], help="load past runs into Prometheus", description=_DESCRIPTION
     )
     parser.add_argument(
         "paths",
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="file, folder of a run, or folder of runs; PATH#3: the third run in a file",
+        help="a file, the folder of a run, or a folder of runs; PATH#3 is the third run in a file",
     )
     target = parser.add_mutually_exclusive_group()
-    target.add_argument("--output", type=Path, metavar="FILE", help="where to write OpenMetrics text (standard output)")
-    target.add_argument("--into", type=Path, metavar="DIR", help="data folder of a Prometheus, to make blocks in")
+    target.add_argument(
+        "--output", type=Path, metavar="FILE", help="write OpenMetrics text to this file (default: standard output)"
+    )
+    target.add_argument("--into", type=Path, metavar="DIR", help="write blocks into this data folder of a Prometheus")
     parser.add_argument(
         "--instance",
         default="127.0.0.1:19777",
         metavar="HOST:PORT",
-        help="label instance, as in Prometheus' scrape configuration (127.0.0.1:19777)",
+        help="label instance, as in Prometheus' scrape configuration (default: 127.0.0.1:19777)",
     )
     parser.add_argument(
         "--job",
         default="benchwatch",
         metavar="NAME",
-        help="label job without its end -live or -runs, as in Prometheus' scrape configuration (benchwatch)",
+        help="label job without -live or -runs, as in Prometheus' scrape configuration (default: benchwatch)",
     )
     parser.set_defaults(func=_backfill)
 
@@ -101,15 +105,13 @@ def _read(options: argparse.Namespace) -> list[Timeline]:
     with _working("reading") as show:
         for timeline in timelines(find_runs(options.paths, settings.runs, buckets), buckets, hold=SCRAPED):
             found.append(timeline)
-            show(f"reading: {len(found)} workers, the last {timeline.worker} of {timeline.run}")
+            show(f"reading: {len(found)} workers so far, now {timeline.worker} of {timeline.run}")
     if not found:
         paths = ", ".join(map(str, options.paths))
-        raise _Failure(f"nothing recognised in {paths}: expected output of pgbench or fio")
+        raise _Failure(f"nothing recognised in {paths}: expected output of {names()}")
     for timeline in found:
         if timeline.by_file_time:
-            _say(
-                f"run {timeline.run}, {timeline.worker}: dated by when its files were last modified, nothing else tells"
-            )
+            _say(f"run {timeline.run}, {timeline.worker}: no timestamps in the output; using file modification times")
     return found
 
 
@@ -132,16 +134,18 @@ def _make_blocks(
         with _working("writing"), _output(text) as file:
             written = write(_series(found), labels, file)
         _keep_off(folder, written.last)
-        with _working("promtool makes blocks"):
+        with _working("promtool is writing blocks"):
             command = [promtool, "tsdb", "create-blocks-from", "openmetrics", str(text), str(folder)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise _Failure(f"promtool failed with exit code {done.returncode}: {' '.join(done.stderr.split())}")
     blocks = len(_BLOCK.findall(done.stdout))
     _say(f"{_summary(written)} in {blocks} block{'s' * (blocks != 1)} in {folder}")
-    _say("a Prometheus that runs shows them within a minute")
+    _say("a Prometheus running on that folder shows them within a minute")
     if time.time() - written.first > _RETENTION:
-        _say("it removes what is more than 15 days old unless started with a longer --storage.tsdb.retention.time")
+        _say(
+            "Prometheus deletes data older than 15 days unless you start it with a longer --storage.tsdb.retention.time"
+        )
 
 
 def _keep_off(folder: Path, last: float) -> None:
@@ -153,18 +157,18 @@ def _keep_off(folder: Path, last: float) -> None:
     written = max((file.stat().st_mtime for file in (folder / "wal").glob("[0-9]*")), default=math.inf)
     if last > written - _HEAD:
         raise _Failure(
-            f"--into {folder}: the runs reach to {_utc(last)}, but what this Prometheus took in since "
-            f"{_utc(written - _HEAD)} is not in blocks yet, and it would lose that at its next start; "
-            f"expected a folder without wal, or an attempt after {_utc(last + _HEAD)}, while it runs"
+            f"--into {folder}: the runs end at {_utc(last)}, but this Prometheus does not yet have its data since "
+            f"{_utc(written - _HEAD)} in blocks and would lose them at its next start; "
+            f"use a folder without wal, or try again after {_utc(last + _HEAD)}, while it runs"
         )
 
 
 def _promtool(folder: Path) -> str:
     """The path of promtool, which is to make blocks in a folder. Raises ConfigError if that cannot be."""
     if not folder.is_dir():
-        raise ConfigError(f"--into {folder}: no such folder; expected the one of Prometheus' --storage.tsdb.path")
+        raise ConfigError(f"--into {folder}: no such folder; expected the folder of Prometheus' --storage.tsdb.path")
     if (found := shutil.which("promtool")) is None:
-        raise ConfigError("--into needs promtool, which comes with Prometheus: expected it on PATH")
+        raise ConfigError("--into needs promtool on PATH; it comes with Prometheus")
     return found
 
 

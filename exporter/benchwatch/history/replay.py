@@ -15,64 +15,27 @@ What has no time of its own follows from what has:
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate, pairwise
-from mmap import ACCESS_READ, mmap
-from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ..metrics.buckets import Buckets
+from ..metrics.latencies import Group, Latencies
 from ..runs.files import Rewritten
-from ..runs.layout import StreamPlan
 from ..runs.run import Run
-from ..runs.stream import Stream
 from ..runs.worker import KEPT_LIVE, Worker
 from ..settings.record import RunFile
 from ..tools.api import Moment
-from ..values.errors import ConfigError
+from .recording import Recording
 
 _LOG_HEAD = 1 << 16
 _STEP = 1.0
 """Seconds."""
 _SOON = 300.0
 """Seconds after the last report within which the last text of a file is as old as the file says; else it is a copy."""
-
-
-class Recording(Stream):
-    """A stream whose files were read whole; it gives them as far as `until`, bytes."""
-
-    def __init__(self, plan: StreamPlan, folder: Path) -> None:
-        whole = _content([folder / name for name, _ in plan.parts])
-        self.data = whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
-        self.until = 0
-        self.modified: float | None = None
-        """When all of it was written, Unix seconds; None while it is played, at the times that it tells itself."""
-        self.start: float | None = None
-        """When the run began, which is known while it is played, Unix seconds."""
-        super().__init__(plan, folder)
-
-    def restart(self) -> None:
-        """Read from the start again."""
-        super().restart()
-        self._position = 0
-
-    @property
-    def size(self) -> int:
-        """How much was read of it."""
-        return self._position
-
-    def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
-        """What has been written since the last call; it is not older than that."""
-        data = self.data[self._position : self.until]
-        self._position = max(self._position, self.until)
-        return data, math.inf if self.modified is None else self.modified
-
-    def begun(self, recorded: float | None) -> tuple[float | None, bool]:
-        """As of the files, or as it is known when it is played."""
-        return super().begun(recorded) if self.start is None else (self.start, True)
 
 
 class Step(NamedTuple):
@@ -92,14 +55,17 @@ class _Event(NamedTuple):
 
 
 class Replay:
-    """One worker of a run, to be played from its first report to its end or, where it has none, to `now`."""
+    """One worker of a run, to be played from its first report to its end or, where it has none, to `now`.
 
-    def __init__(self, run: Run, name: str, buckets: Buckets, now: float) -> None:
+    With `gather` it gathers all latencies by time and bin on the way.
+    """
+
+    def __init__(self, run: Run, name: str, buckets: Buckets, now: float, gather: bool = False) -> None:
         self._run = run
         self._name = name
         self._buckets = buckets
         self._now = now
-        self._recordings = {plan.name: Recording(plan, run.folder) for plan in run.plans[name]}
+        self._recordings = {plan.name: Recording(plan, run.folder, gather) for plan in run.plans[name]}
         self._last_written = {plan.name: run.files[plan.parts[-1][0]].modified for plan in run.plans[name]}
         self._modified = max(self._last_written.values())
         self.by_file_time = False
@@ -133,6 +99,15 @@ class Replay:
                 self._tick(event.time)
             yield Step(event.time, frozenset(self._recordings[name].plan.kind for name in event.offsets))
             yield from self._pass_time(event.time, following, idle)
+
+    @property
+    def latencies(self) -> Mapping[Group, Latencies]:
+        """All latencies of what was played so far, by group."""
+        found: dict[Group, Latencies] = {}
+        for recording in self._recordings.values():
+            for group, latencies in recording.bins.found().items() if recording.bins else ():
+                found.setdefault(group, Latencies()).extend(latencies)
+        return found
 
     def _read(self, time: float, known: RunFile) -> None:
         try:
@@ -185,12 +160,16 @@ class Replay:
         else:
             found = list(plan.prefix.moments(plan.tool, plan.kind, recording.data[:]))
         start = self._start if any(moment.elapsed for moment in found) else 0.0
+        recording.release()
         times = accumulate((moment.time + start * moment.elapsed for moment in found), max)
         return [Moment(moment.offset, time) for moment, time in zip(found, times, strict=True)]
 
     @cached_property
     def _start(self) -> float:
         """When the run began, Unix seconds."""
+        for recording in self._recordings.values():
+            if not recording.plan.is_log:
+                recording.keep()
         self._as_of_files(True)
         start = self._start_told
         if start is None:
@@ -214,16 +193,3 @@ class Replay:
         worker.read(-1, {}, math.inf)
         worker.settle()
         return worker.state.start
-
-
-def _content(paths: Sequence[Path]) -> bytes | mmap:
-    """What is in these files, one after the other."""
-    try:
-        if len(paths) == 1 and paths[0].stat().st_size:
-            with paths[0].open("rb") as file:
-                return mmap(file.fileno(), 0, access=ACCESS_READ)
-        return b"".join(path.read_bytes() for path in paths)
-    except OSError as error:
-        raise ConfigError(
-            f"{error.filename}: cannot be read: {error.strerror}; expected output of a benchmark"
-        ) from error

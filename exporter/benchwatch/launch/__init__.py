@@ -1,1 +1,4 @@
-"""`benchwatch run`: starts a benchmark, passes its output on untouched and records it into the run's folder."""
+"""`benchwatch run`: starts a benchmark, passes its output on untouched and records both in the run's folder.
+
+It never makes the benchmark wait, and never changes an option that the user gave.
+"""

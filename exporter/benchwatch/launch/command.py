@@ -1,4 +1,4 @@
-"""`benchwatch run [options] -- <tool> ...`: its options, and the series of runs that they ask for."""
+"""`benchwatch run [options] -- <tool> ...`: its options, and the series of runs that they request."""
 
 import argparse
 import shutil
@@ -8,7 +8,7 @@ from typing import Any
 
 from ..settings.record import NAME, SUFFIX, check_label
 from ..tools.invocation import Benchmark, find_benchmark
-from ..tools.registry import TOOLS, tool_names
+from ..tools.registry import TOOLS, names
 from ..values.arguments import count, duration
 from ..values.durations import Duration
 from ..values.errors import UserError
@@ -22,7 +22,7 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
         "run",
         help="start a benchmark, show its output untouched, and record it with its parameters",
         usage=f"benchwatch run [options] -- {'|'.join(tool.name for tool in TOOLS)} ...",
-        description=f"Starts {tool_names()}, adds the reporting flags that are missing, and records what it prints.",
+        description=f"Starts {names()}, adds the reporting flags that are missing, and records what it prints.",
         epilog="Its exit code is the benchmark's (128 and the signal's number if one killed it). See docs/run.md.",
     )
     run.add_argument("--name", help="of the run (the tool, date and time)")

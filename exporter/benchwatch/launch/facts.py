@@ -1,8 +1,8 @@
-"""The parameters of a run that its output does not tell: versions, the server's settings, the machine, the disks.
+"""The parameters of a run that its output does not contain: versions, server settings, the machine, the disks.
 
-A fact is recorded under its plain name only if it is of the machine that does the work measured. The benchmark may run
-elsewhere than its server: where the server is not known to be on this machine, this machine's facts begin with
-`client.`. Of a benchmark that may run elsewhere (through ssh, in a container) this machine's facts say nothing.
+A fact keeps its plain name only if it describes the machine that does the measured work. Unless this machine is known
+to do it, its facts begin with `client.`: the server may be another one. If the benchmark itself may run elsewhere
+(through ssh, in a container), this machine's facts are left out.
 """
 
 import re
@@ -14,14 +14,14 @@ from ..tools.launcher import Command, Facts
 from ..values.errors import UserError
 
 _PATIENCE = 3.0
-"""Seconds for the tool's version. ssh alone may take one."""
+"""Seconds to wait for the tool's version; ssh alone can take one."""
 _VERSION = re.compile(r"\d+(?:\.\d+)+\S*|\d+(?:beta|rc|devel)\S*")
 
 
 def ask_version(benchmark: Benchmark) -> str:
-    """What the tool answers to --version; empty if it does not.
+    """The tool's answer to --version; empty if there is none.
 
-    Raises UserError if its command cannot be started: that is to be known before anybody is told of the run.
+    Raises UserError if the command cannot be started, before the run is announced anywhere.
     """
     if benchmark.makes_container:
         return ""

@@ -1,6 +1,6 @@
 """One run of a benchmark: everything between the decision to start it and its exit code.
 
-Before the start a problem ends the command. From then on nothing does: what cannot be recorded is lost, and said once
+Before the start, a problem ends the command. After it, nothing does: what cannot be recorded is lost, and reported once
 the benchmark has ended.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
 from ..tools.launcher import Command, Display, LogRoom, Preparation, Write
-from ..tools.registry import TOOLS
+from ..tools.registry import named
 from ..values.errors import UserError
 from . import child, sinks
 from .facts import ask_version, find_facts
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from .delivery import Delivery
 
 _LEFT_BEHIND = 2.0
-"""Seconds that the pipes may stay open after the benchmark's end, held by a process of its own."""
+"""Seconds to wait for pipes that a process left behind by the benchmark holds open."""
 _SHOWN = 1.0
-"""Seconds that a terminal may need, before the benchmark and after it, to show what there is before what follows."""
+"""Seconds to wait for a terminal to catch up, before the benchmark starts and after it ends."""
 
 
 class Plan(NamedTuple):
-    """What is asked of every run of a series."""
+    """What every run of a series shares."""
 
     benchmark: Benchmark
     percentiles: bool
     push: str
     """URL of an exporter elsewhere; empty for none."""
     content: dict[str, Any]
-    """What the records say besides what is found out."""
+    """What the user's options put into the records."""
 
 
 class _Prepared(NamedTuple):
@@ -99,7 +99,7 @@ def _deliver(url: str, record: Record, terminal: Terminal) -> "Delivery":
 
 @contextmanager
 def _nothing_started(record: Record, files: OwnFiles) -> Iterator[None]:
-    """Leaves nothing behind if it does not come to the start."""
+    """Leave nothing behind if the benchmark is not started."""
     try:
         yield
     except BaseException as error:
@@ -119,8 +119,8 @@ class _NotKnown(Command):
 
 
 def _read(benchmark: Benchmark, version: str) -> Command:
-    launcher = next(tool.launcher for tool in TOOLS if tool.name == benchmark.tool)
-    return launcher.read(benchmark.arguments, version) if launcher else _NotKnown()
+    tool = named(benchmark.tool)
+    return tool.launcher.read(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
 
 
 def _prepare(plan: Plan, record: Record, files: OwnFiles, host: Host, terminal: Terminal) -> _Prepared:
@@ -147,7 +147,7 @@ def _prepare(plan: Plan, record: Record, files: OwnFiles, host: Host, terminal: 
 
 
 def _expect_files(plan: Plan, command: Command, record: Record, files: OwnFiles, host: Host) -> Preparation:
-    """What to add to a command; the files that it will write itself are awaited."""
+    """What to add to the command; also expects the files that it will write itself."""
     benchmark, output, log = plan.benchmark, command.output, command.log
     if output and not benchmark.elsewhere:
         files.expect_output(Path(output))
@@ -189,7 +189,7 @@ def _start(prepared: _Prepared, record: Record, terminal: Terminal, opened: Exit
     if prepared.display:
         writers[STDOUT] = prepared.display.filter(writers[STDOUT])
     recorded = {number: sinks.Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
-    # With 2>&1 what came first stays first: a reader would take a summary before a progress line for an older run's.
+    # With 2>&1 the order matters: a reader takes a summary ahead of a progress line for that of an older run.
     outlets = {STDERR: terminal.outlet(STDERR, writers[STDERR])}
     together = _is_one_place() and not prepared.display
     outlets[STDOUT] = outlets[STDERR] if together else terminal.outlet(STDOUT, writers[STDOUT])
@@ -199,7 +199,7 @@ def _start(prepared: _Prepared, record: Record, terminal: Terminal, opened: Exit
 
 
 def _bar_maker() -> "type[Bar] | None":
-    """The bar, where it can be shown: imported before the start, as that takes a while of CPU time."""
+    """The bar if it can be shown; imported before the start, because that takes CPU time."""
     if not os.isatty(STDERR):
         return None
     from .bar import Bar
@@ -222,9 +222,9 @@ def _writer(descriptor: int, bar: "Bar | None") -> Write:
 def _attend(
     running: _Running, record: Record, files: OwnFiles, delivery: "Delivery | None", elsewhere: bool
 ) -> tuple[child.Ending, list[str]]:
-    """Wait for the end, and see to it that all is recorded; sentences about what is not.
+    """Wait for the end and complete the record; returns the ending, and sentences about what was not recorded.
 
-    `elsewhere`: its CPU time is that of ssh or docker.
+    `elsewhere`: the CPU time seen here would be that of ssh or docker.
     """
 
     def link() -> None:

@@ -1,1 +1,4 @@
-"""Nutanix controller VMs: what their storage process (Stargate) says of itself and of the vdisks on TCP port 2009."""
+"""Nutanix controller VMs (CVMs): what their storage process (Stargate) reports about itself and its vdisks.
+
+It only sends GET requests, only for three fixed pages, never follows a redirect, and knows nothing about benchmarks.
+"""

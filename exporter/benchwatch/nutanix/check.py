@@ -19,10 +19,10 @@ from .snapshot import Detail, Snapshot, Status
 MOST_LINES = 50
 
 _SECTIONS = {
-    OVERVIEW: ("Overview", "so there is no start time, cache or queue"),
-    CLUSTER: ("Cluster State", "so there are no disks"),
-    FRONTEND: ("NFS Slave or NFS Worker (what the virtual machine sees)", "so latency is taken from the vdisks' pages"),
-    HOSTED: ("Hosted VDisks (behind the oplog)", "so there is no oplog and no link to a vdisk's page"),
+    OVERVIEW: ("Overview", "so start time, caches and queues are missing"),
+    CLUSTER: ("Cluster State", "so disks are missing"),
+    FRONTEND: ("NFS Slave or NFS Worker (what the virtual machine sees)", "so latency comes from the vdisks' pages"),
+    HOSTED: ("Hosted VDisks (behind the oplog)", "so the oplog and the links to the vdisks' pages are missing"),
 }
 
 
@@ -63,7 +63,7 @@ def _words(
 ) -> Iterator[str]:
     main = pages.main
     size = len(pages.bodies[MAIN])
-    yield f"{client.url}: {len(pages.bodies)} pages read in {seconds:.2f} s; the main page has {size} bytes."
+    yield f"{client.url}: read {len(pages.bodies)} pages in {seconds:.2f} s; the main page has {size} bytes."
     counts = {
         OVERVIEW: "",
         CLUSTER: f"{len(main.disks)} disks",
@@ -78,7 +78,7 @@ def _words(
         else:
             yield f"{name}: not found, {meaning}"
         if section == FRONTEND and main.unmatched:
-            yield f"  In no row of Hosted VDisks, by name or uuid ({len(main.unmatched)}):"
+            yield f"  Without a matching row in Hosted VDisks, by name or uuid ({len(main.unmatched)}):"
             yield from (f"    {row.name}" for row in main.unmatched[:MOST_LINES])
             if len(main.unmatched) > MOST_LINES:
                 yield f"    ... and {len(main.unmatched) - MOST_LINES} more"
@@ -100,13 +100,13 @@ def _words(
     if _is_usable(main):
         yield "Usable."
     else:
-        yield from ("Not usable: there is no table of vdisks.", "", *ADVICE.splitlines())
+        yield from ("Not usable: the page has no table of vdisks.", "", *ADVICE.splitlines())
 
 
 def _refused(entries: Iterable[Unrecognised]) -> Iterator[str]:
     lines = [f"    {section}: {text}" for section, text, _ in entries]
     if lines:
-        yield f"  Not understood and left out ({len(lines)}):"
+        yield f"  Not recognised and left out ({len(lines)}):"
         yield from lines[:MOST_LINES]
     if len(lines) > MOST_LINES:
         yield f"    ... and {len(lines) - MOST_LINES} more"

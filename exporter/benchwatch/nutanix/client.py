@@ -93,7 +93,7 @@ class Client:
     def get(self, path: Path, query: str = "") -> bytes:
         """The page's body. Raises PageError; ValueError for a path or query that is never asked for."""
         if path not in PATHS or (query and (path != "/vdisk_stats" or not _QUERY.fullmatch(query))):
-            raise ValueError(f"{path}?{query}: not one of the pages that are read ({', '.join(PATHS)})")
+            raise ValueError(f"{path}?{query}: not one of the allowed pages ({', '.join(PATHS)})")
         with self._one_at_a_time:
             self._deadline.start()
             try:
@@ -145,14 +145,14 @@ class Client:
             if isinstance(cause, ConnectionRefusedError):
                 return PageError("refused", f"connection refused at {where}")
             if isinstance(cause, socket.gaierror):
-                return PageError("unreachable", f"no address for {where}: {cause.strerror}")
+                return PageError("unreachable", f"cannot resolve {where}: {cause.strerror}")
         for cause in chain:
             if isinstance(cause, urllib3.exceptions.ConnectTimeoutError):
                 return PageError("timeout", f"no connection to {where} within {self._connect_timeout:g} s")
             if isinstance(cause, (TimeoutError, urllib3.exceptions.TimeoutError)):
-                return PageError("timeout", f"no whole page within {self._deadline.seconds:g} s")
+                return PageError("timeout", f"no complete page within {self._deadline.seconds:g} s")
             if isinstance(cause, (http.client.RemoteDisconnected, ConnectionError)):
-                return PageError("closed", f"{where} closed the connection before an answer")
+                return PageError("closed", f"{where} closed the connection without an answer")
             if isinstance(cause, (http.client.HTTPException, urllib3.exceptions.HeaderParsingError)):
                 return PageError("protocol", f"{where} does not speak HTTP: {cause}"[:200])
         return PageError("unreachable", f"{where}: {chain[-1]}"[:200])

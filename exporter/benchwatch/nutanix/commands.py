@@ -17,33 +17,72 @@ if TYPE_CHECKING:
 def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     """Register the command `nutanix` and its subcommands."""
     nutanix = commands.add_parser(
-        "nutanix", help="look at, save or simulate the pages of a Nutanix CVM", description=__doc__
+        "nutanix",
+        help="check, save or simulate the pages of a Nutanix CVM",
+        description="Look at, save or simulate the pages that a Nutanix controller VM serves on port 2009.",
     )
     inner = nutanix.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     page = argparse.ArgumentParser(add_help=False)
-    page.add_argument("url", metavar="URL", help=f"http://host[:port] of a CVM (port {DEFAULT_PORT})")
-    page.add_argument("--deadline", type=duration, default=Duration(60), help="for each page (60s)")
     page.add_argument(
-        "--vdisk", metavar="ID", action="append", help="look at this vdisk's page, may be repeated (the first one's)"
+        "url", metavar="URL", help=f"address of the CVM: http://host[:port] (default port: {DEFAULT_PORT})"
+    )
+    page.add_argument(
+        "--deadline",
+        type=duration,
+        default=Duration(60),
+        metavar="TIME",
+        help="time limit for each page (default: 60s)",
+    )
+    page.add_argument(
+        "--vdisk",
+        metavar="ID",
+        action="append",
+        help="read the page of this vdisk; can be repeated (default: the first vdisk)",
     )
 
-    check = inner.add_parser("check", parents=[page], help="say what is understood of a CVM's pages, and what is not")
-    check.add_argument("--metrics", action="store_true", help="print the metrics instead")
+    check = inner.add_parser(
+        "check", parents=[page], help="report what benchwatch recognises on a CVM's pages, and what it does not"
+    )
+    check.add_argument("--metrics", action="store_true", help="print metrics instead of words")
     check.set_defaults(func=_check)
 
-    save = inner.add_parser("save", parents=[page], help="save the pages without addresses, uuids and names")
-    save.add_argument("--output", type=Path, default=Path("nutanix-pages"), metavar="DIR", help="(nutanix-pages)")
+    save = inner.add_parser("save", parents=[page], help="save a copy of the pages without addresses, uuids and names")
+    save.add_argument(
+        "--output",
+        type=Path,
+        default=Path("nutanix-pages"),
+        metavar="DIR",
+        help="folder for the copy (default: nutanix-pages)",
+    )
     save.set_defaults(func=_save)
 
     simulate = inner.add_parser("simulate", help="serve the pages of simulated CVMs")
-    simulate.add_argument("--listen", type=_address, default=("127.0.0.1", DEFAULT_PORT), metavar="HOST:PORT")
-    simulate.add_argument("--scene", default="checkpoint", help="what the vdisks do (checkpoint)")
-    simulate.add_argument("--variation", action="append", default=[], metavar="NAME", help="may be repeated")
-    simulate.add_argument("--vdisks", type=count, default=8, metavar="N", help="how many there are in all (8)")
-    simulate.add_argument("--cvms", type=count, default=1, metavar="N", help="on ports from --listen upwards (1)")
-    simulate.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers (1)")
-    simulate.add_argument("--list", action="store_true", help="list scenes and variations")
+    simulate.add_argument(
+        "--listen",
+        type=_address,
+        default=("127.0.0.1", DEFAULT_PORT),
+        metavar="HOST:PORT",
+        help=f"where to listen (default: 127.0.0.1:{DEFAULT_PORT})",
+    )
+    simulate.add_argument(
+        "--scene", default="checkpoint", help="what the vdisks do; --list lists all (default: checkpoint)"
+    )
+    simulate.add_argument(
+        "--variation",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="how the pages or the server vary; --list lists all; can be repeated",
+    )
+    simulate.add_argument("--vdisks", type=count, default=8, metavar="N", help="total number of vdisks (default: 8)")
+    simulate.add_argument(
+        "--cvms", type=count, default=1, metavar="N", help="number of CVMs, on ports from --listen upwards (default: 1)"
+    )
+    simulate.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="equal seeds give equal numbers (default: 1)"
+    )
+    simulate.add_argument("--list", action="store_true", help="list scenes and variations, then exit")
     simulate.set_defaults(func=_simulate)
 
 
@@ -87,7 +126,7 @@ def _simulate(options: argparse.Namespace) -> int:
         raise ConfigError(f"--scene: expected one of {', '.join(SCENE_NAMES)}, got {options.scene!r}")
     for name in options.variation:
         if name not in PAGE_VARIATIONS and name not in SERVER_VARIATIONS:
-            raise ConfigError(f"--variation: there is no {name!r}; --list shows all")
+            raise ConfigError(f"--variation: expected a name that --list shows, got {name!r}")
     host, port = options.listen
     addresses = [(host, port + number if port else 0) for number in range(options.cvms)]
     cluster = Cluster(options.scene, cvms=options.cvms, vdisks=options.vdisks, seed=options.seed, clock=time.monotonic)

@@ -9,9 +9,9 @@ from .pages.main_page import MainPage, read_main_page
 MAIN, OPLOG = "main", "oplog_flush_stats"
 
 ADVICE = """\
-Port 2009 is closed outside the CVM's own network unless somebody opened it. Without touching its firewall:
+Port 2009 is usually closed outside the CVM's own network. To reach it without changing its firewall, forward it:
   ssh -N -L 12009:127.0.0.1:2009 nutanix@cvm
-and then use http://127.0.0.1:12009 here."""
+and use http://127.0.0.1:12009 here."""
 
 
 @dataclass

@@ -134,7 +134,7 @@ class Poller(CvmSource):
         except Exception:  # a thread that ended silently would leave old numbers as if they were new
             _log.exception("cvm %s: an error in benchwatch itself", self.name)
             self._errors["main", "internal"] += 1
-            self._finish(began, "an error in benchwatch, see its log")
+            self._finish(began, "an error in benchwatch; see its log")
         else:
             self._show(snapshot)
             self._finish(began)
@@ -142,14 +142,16 @@ class Poller(CvmSource):
     def _read(self, previous: Snapshot | None, began: float) -> Snapshot:
         main = read_main_page(self._client.get("/"), self._settings.max_vdisks)
         if not main.recognised:
-            raise PageError("not_a_cvm", "the page has nothing that a CVM's main page has")
+            raise PageError("not_a_cvm", "the page does not look like the main page of a CVM")
         time, read = self._wall_clock(), self._monotonic()
         self._count(main.unrecognised)
         self._unmatched += len(main.unmatched)
         self._tell("main", "")
         unread = sum(entry.times for entry in main.unrecognised)
         self._tell(
-            "main, in part", "unrecognised" if unread else "", f"{unread} things not understood, see nutanix check"
+            "main, in part",
+            "unrecognised" if unread else "",
+            f"{unread} items not recognised: run benchwatch nutanix check",
         )
         if previous is not None and _process(previous.main) != _process(main):
             _log.info("cvm %s: Stargate was restarted", self.name)
@@ -211,7 +213,9 @@ class Poller(CvmSource):
         """None if there is no such page for the first time: the vdisk will have gone from the next list."""
         query = next(filter(None, (vdisk_query(href, self.url) for href in row.links)), None)
         if query is None:
-            raise PageError("not_a_cvm", f"vdisk {vdisk} has no link to its page on {self.url}, but {row.links[:1]!r}")
+            raise PageError(
+                "not_a_cvm", f"vdisk {vdisk} has no link to its page on {self.url}: found {row.links[:1]!r}"
+            )
         try:
             page = read_vdisk_page(self._client.get("/vdisk_stats", query))
             if vdisk not in page.vdisks:

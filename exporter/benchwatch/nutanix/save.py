@@ -25,12 +25,12 @@ def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
     problems = dict(pages.problems)
     for name, body in clean.items():
         if left := sanitiser.leftovers(body):
-            problems[name] = f"not saved: {len(left)} names or addresses could not be replaced"
+            problems[name] = f"not saved: cannot replace {len(left)} names or addresses"
     if numbers(read_main_page(clean[MAIN])) != numbers(pages.main):
-        problems[MAIN] = "not saved: the copy would not show the same numbers"
+        problems[MAIN] = "not saved: the copy would show other numbers"
     for vdisk in pages.vdisks:
         if read_vdisk_page(clean[vdisk]).vdisks != read_vdisk_page(pages.bodies[vdisk]).vdisks:
-            problems[vdisk] = "not saved: the copy would not show the same numbers"
+            problems[vdisk] = "not saved: the copy would show other numbers"
     folder.mkdir(parents=True, exist_ok=True)
     for name, body in clean.items():
         if name not in problems:
@@ -39,7 +39,8 @@ def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
             print(f"{path}: {len(body)} bytes")
     print(f"Replaced: {', '.join(f'{count} {kind}' for kind, count in sanitiser.replaced.items())}.")
     print(
-        "Left as they are: ids, versions, times, all numbers, and texts in places that are not known. Look through it."
+        "Unchanged: ids, versions, times, all numbers, and texts in unknown places."
+        " Look through the files before you share them."
     )
     for name, problem in problems.items():
         print(printable(f"Page {name}: {problem}"), file=sys.stderr)

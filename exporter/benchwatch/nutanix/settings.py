@@ -17,7 +17,8 @@ nutanix:
     1a8ef41c-ae3f-4293-a46e-49d7e6c1c907: {vm: db1, disk: scsi.1, role: data}
 
 The patterns are regular expressions that must match a vdisk's whole id, whole name, or whole file name (the text in the
-parentheses of its name). The mapping is from that file name: on AHV the uuid of the VM disk.
+parentheses of its name); one that could take long on some name is refused (see patterns). The mapping is from that file
+name: on AHV the uuid of the VM disk.
 """
 
 import re
@@ -27,7 +28,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..values.durations import Duration
-from ..values.errors import excerpt
+from .patterns import compiled
 
 DEFAULT_PORT = 2009
 MINIMUM_POLL_INTERVAL = 10.0
@@ -49,11 +50,11 @@ def base_url(url: str) -> str:
     except ValueError as error:
         raise ValueError(f"{url!r}: {expected}: {error}") from None
     if parts.scheme != "http":
-        raise ValueError(f"{url!r}: {expected}; the pages of port {DEFAULT_PORT} are plain HTTP")
+        raise ValueError(f"{url!r}: {expected}; port {DEFAULT_PORT} serves plain HTTP")
     if parts.username is not None or parts.password is not None:
         raise ValueError(f"{url!r}: {expected}; there is no login")
     if parts.path not in ("", "/") or parts.query or parts.fragment or "?" in url or "#" in url:
-        raise ValueError(f"{url!r}: {expected}; only fixed pages are read, so no path may be given")
+        raise ValueError(f"{url!r}: {expected}; leave out the path, because only fixed pages are read")
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     if not _HOST.fullmatch(host) or not port:
         raise ValueError(f"{url!r}: {expected}")
@@ -90,7 +91,7 @@ def mapped(mapping: Mapping[str, VdiskDisk]) -> "Mapped":
     if len(found) < len(mapping):
         names = [file.strip().lower() for file in mapping]
         twice = min(name for name in found if names.count(name) > 1)
-        raise ValueError(f"mapping: expected each uuid or file name once, got {twice!r} twice (case does not count)")
+        raise ValueError(f"mapping: expected each uuid or file name once, got {twice!r} twice (ignoring case)")
     return found
 
 
@@ -109,9 +110,9 @@ class VdiskSelection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         for key, patterns in (("include", self.include), ("exclude", self.exclude)):
             for pattern in patterns:
                 try:
-                    re.compile(pattern)
-                except (re.error, OverflowError, RecursionError) as error:
-                    raise ValueError(f"{key}: {excerpt(pattern)} is no regular expression: {error}") from None
+                    compiled(pattern)
+                except ValueError as error:
+                    raise ValueError(f"{key}: {error}") from None
         if self.max_detail_pages < 0:
             raise ValueError(f"max_detail_pages: expected 0 or more pages a poll, got {self.max_detail_pages}")
 
@@ -137,8 +138,8 @@ class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
                 raise ValueError(f"{key}: expected more than 0 and at most 1d, got {getattr(self, key):g}s")
         if self.poll_interval < MINIMUM_POLL_INTERVAL and not self.allow_fast_polling:
             raise ValueError(
-                f"poll_interval: expected {MINIMUM_POLL_INTERVAL:g}s or more, got {self.poll_interval:g}s: a poll costs"
-                " the CVM work; to poll faster all the same, set allow_fast_polling: true"
+                f"poll_interval: expected {MINIMUM_POLL_INTERVAL:g}s or more, got {self.poll_interval:g}s: a poll is"
+                " work for the CVM; to poll faster anyway, set allow_fast_polling: true"
             )
         if not 1024 <= self.max_page_bytes <= LARGEST_PAGE:
             raise ValueError(f"max_page_bytes: expected 1024 to {LARGEST_PAGE}, got {self.max_page_bytes}")

@@ -1,1 +1,4 @@
-"""`benchwatch report`: runs as one HTML file with plots, tables and everything in it, for reading and passing on."""
+"""`benchwatch report`: runs as one HTML file with plots, tables and all figures, to be read and passed on.
+
+The page loads nothing and runs no script; verdicts and intervals come from `compare`, never from here.
+"""

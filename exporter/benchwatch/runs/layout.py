@@ -125,7 +125,9 @@ def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_
         if not _is_number(number):
             continue
         if file.tool and file.is_log:
-            thread = base is not None and base.is_log
+            # The file of the first thread may still be empty when another's is not.
+            first = base is not None and base.tool is None and _is_number(left.rpartition(".")[2])
+            thread = base is not None and (first or base.is_log)
             prefix, _, process = left.rpartition(".") if thread else (left, "", number)
             stream = StreamPlan(name, file.tool, file.kind, ((name, file.identity),))
             logs.append(_Log(prefix, process, file.modified, stream))

@@ -206,11 +206,11 @@ async def _answer_failures(request: web.Request, handler: _Handler) -> web.Strea
     try:
         return await handler(request)
     except web.HTTPNotFound:
-        text = '<!doctype html><title>Not found</title><p>There is nothing here. <a href="/">What there is</a></p>\n'
+        text = '<!doctype html><title>Not found</title><p>Page not found. <a href="/">Go to the overview</a></p>\n'
         return web.Response(status=404, text=text, content_type="text/html")
     except web.HTTPMethodNotAllowed as refusal:
         allowed = ", ".join(sorted(refusal.allowed_methods))
-        sentence = f"{refusal.method} cannot be done here; what can is {allowed}.\n"
+        sentence = f"Method not allowed: use {allowed}, not {refusal.method}.\n"
         return web.Response(status=405, text=sentence, headers={"Allow": allowed})
     except web.HTTPException:
         raise
@@ -220,8 +220,8 @@ async def _answer_failures(request: web.Request, handler: _Handler) -> web.Strea
             place = place.tb_next
         where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
         _log.error("%s %s failed: %s: %s (%s)", request.method, request.path, type(error).__name__, error, where)
-        _log.debug("where it failed", exc_info=error)
-        return web.Response(status=500, text="benchwatch failed here; its log says how.\n")
+        _log.debug("traceback of that failure", exc_info=error)
+        return web.Response(status=500, text="benchwatch failed to answer this request: see its log.\n")
 
 
 def _check_host(doors: Doors, hosts: Collection[str], *, everywhere: bool) -> Middleware:
@@ -239,7 +239,7 @@ def _check_host(doors: Doors, hosts: Collection[str], *, everywhere: bool) -> Mi
             name = _PORT.sub("", given).lower().rstrip(".")
             if name not in known and not _is_address(name):
                 doors.refused("host")
-                sentence = f"this exporter is not known as {given[:100]!r}: use localhost or its address"
+                sentence = f"this exporter does not answer to the name {given[:100]!r}: use localhost or its IP address"
                 raise _refusal(web.HTTPMisdirectedRequest, f"{sentence}, or add the name to web.hosts")
         return await handler(request)
 
@@ -264,7 +264,7 @@ def _guards(config: WebConfig, doors: Doors) -> list[Middleware]:
         async def check_certificate(request: web.Request, handler: _Handler) -> web.StreamResponse:
             certificate = request.transport.get_extra_info("peercert") if request.transport else None
             if not may_pass(certificate, tls):
-                raise _refusal(web.HTTPForbidden, "the client's certificate names nobody who is allowed here")
+                raise _refusal(web.HTTPForbidden, "the client certificate names nobody who has access")
             return await handler(request)
 
         guards.append(check_certificate)
@@ -277,12 +277,12 @@ def _guards(config: WebConfig, doors: Doors) -> list[Middleware]:
                 user = await users.admitted(request.headers.get("Authorization"), request.remote or "")
             except TooManyChecks:
                 doors.refused("too_many_passwords")
-                sentence = "too many passwords are being checked: try again in a second"
+                sentence = "too many passwords are being checked at the moment: try again in a second"
                 raise _refusal(web.HTTPTooManyRequests, sentence, **{"Retry-After": "1"}) from None
             if not user:
                 doors.refused("password")
                 more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
-                raise _refusal(web.HTTPUnauthorized, "expected a user and password that are allowed here", **more)
+                raise _refusal(web.HTTPUnauthorized, "expected a user and password that have access", **more)
             request[_USER] = user
             return await handler(request)
 

@@ -71,7 +71,7 @@ class Exporter:
     @property
     def ready_reason(self) -> str:
         """Why it is not ready, one clause; else empty."""
-        return "" if self.ready else "what was there at the start has not been read yet"
+        return "" if self.ready else "still reading the runs that existed at the start"
 
     @property
     def catching_up(self) -> str:
@@ -98,7 +98,7 @@ class Exporter:
             view = _view(worker)
         except Exception as error:  # a fault of ours in one worker must not take the others down
             self._exposition.failed(worker, "view", error)
-            reason = f"its figures cannot be shown: {type(error).__name__}; the log says more"
+            reason = f"cannot show its figures: {type(error).__name__}; see the log"
             return WorkerView(worker.run, worker.name, worker.tool.name, worker.phase, reason)
         return replace(view, reason="; ".join(filter(None, (view.reason, self._exposition.remark(worker)))))
 
@@ -107,9 +107,7 @@ class Exporter:
             view = _cvm_view(poller, now)
         except Exception as error:
             self._exposition.failed(poller, "view", error)
-            return CvmView(
-                poller.name, poller.url, error=f"it cannot be shown: {type(error).__name__}; the log says more"
-            )
+            return CvmView(poller.name, poller.url, error=f"cannot show it: {type(error).__name__}; see the log")
         return replace(view, error="; ".join(filter(None, (view.error, self._exposition.remark(poller)))))
 
 
@@ -133,7 +131,7 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
 
 
 def _view(worker: Worker) -> WorkerView:
-    state, figures, times = worker.state, worker.state.figures(), worker.state.times()
+    state, roles, figures, times = worker.state, worker.roles, worker.state.figures(), worker.state.times()
     if not (state.outcome if worker.ended else worker.current):  # the last report is no result, nor true any more
         figures, times = figures._replace(throughput=None, latency=None, p99=None), Times()
     return WorkerView(
@@ -143,7 +141,9 @@ def _view(worker: Worker) -> WorkerView:
         state=worker.phase,
         reason=worker.reason,
         notes=worker.notes,
-        throughput_unit=worker.tool.unit,
+        throughput_unit=roles.unit.name,
+        in_bytes=roles.unit.in_bytes,
+        observer=roles.observer,
         throughput=figures.throughput,
         latency=figures.latency,
         p99=figures.p99,

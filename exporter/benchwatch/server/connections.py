@@ -184,15 +184,15 @@ class Connection(web.RequestHandler):
         reason = " ".join(str(exc).split())[:200]
         if isinstance(exc, HttpProcessingError):
             self.doors.refused("malformed")
-            _log.debug("a request of %s cannot be read: %s", self.address, reason)
-            sentence = "the request cannot be read: expected HTTP/1.1"
+            _log.debug("cannot read a request from %s: %s", self.address, reason)
+            sentence = "cannot read the request: expected HTTP/1.1"
             if isinstance(exc, ContentEncodingError):  # one that is known, but not installed
                 status, sentence = 415, "Content-Encoding: expected gzip, deflate or none"
         else:
-            _log.error("a request of %s failed: %s: %s", self.address, type(exc).__name__, reason)
-            sentence = "benchwatch failed here; its log says how."
+            _log.error("a request from %s failed: %s: %s", self.address, type(exc).__name__, reason)
+            sentence = "benchwatch failed to answer this request: see its log."
         if request.writer.output_size > 0:
-            raise ConnectionError("a part of another answer is sent already")
+            raise ConnectionError("part of another answer has already been sent")
         headers = {"Server": "benchwatch", "X-Content-Type-Options": "nosniff"}
         answer = web.Response(status=status, text=sentence + "\n", headers=headers)
         answer.force_close()
@@ -238,7 +238,7 @@ class Listener:
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                _log.warning("a connection cannot be taken: %s", error.strerror)
+                _log.warning("cannot accept a connection: %s", error.strerror)
                 self._make_room()
                 return
             self._open(connection, peer[0])
@@ -265,7 +265,7 @@ class Listener:
                 self._doors.refused("malformed")
             if not isinstance(error, OSError):
                 raise
-            _log.debug("a connection of %s was not opened: %s", protocol.address, error)
+            _log.debug("a connection from %s failed to open: %s", protocol.address, error)
 
 
 async def look_after(doors: Doors, listeners: Sequence[Listener]) -> None:

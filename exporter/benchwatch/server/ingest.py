@@ -116,7 +116,7 @@ class _Place:
         try:
             await self._timeout.__aexit__(kind, error, traceback)
         except TimeoutError:
-            raise self._refusal or Refused(408, f"the body did not come within {self._seconds} s") from None
+            raise self._refusal or Refused(408, f"the body did not arrive within {self._seconds} s") from None
         if self._refusal and kind is None:
             raise self._refusal
 
@@ -158,9 +158,9 @@ class Places:
         share = self._limit / len(counts | Counter({address: 1}))
         owed = counts[address] + 1 <= share and counts[address] < most
         if longest.silent < self._patience and not owed:
-            raise Refused(429, f"{self._limit} pushes are going on, and no more are taken at a time: try again later")
+            raise Refused(429, f"{self._limit} pushes are active, which is the maximum: try again later")
         self.leave(longest)
-        sentence = f"another push needed the place of this one, which was silent for {longest.silent:.0f} s: push again"
+        sentence = f"closed to make room for another push, after {longest.silent:.0f} s of silence: push again"
         longest.give_up(Refused(408, sentence))
 
 
@@ -224,7 +224,7 @@ class Pushes:
 
     def _check_running(self) -> None:
         if self._stopped:
-            raise Refused(503, "this exporter is being stopped")
+            raise Refused(503, "this exporter is shutting down")
 
     async def _write(self, call: Callable[..., None], *arguments: Any, **options: Any) -> None:
         """Have the disk do something, after all that it was asked for before."""
@@ -233,10 +233,10 @@ class Pushes:
 
     async def _take(self, request: web.Request, folder: Path | None) -> str:
         if folder is None:
-            raise Refused(403, "this exporter takes no pushes")
+            raise Refused(403, "this exporter does not accept pushes (push.enabled is false)")
         self._check_running()
         if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:  # every browser sends one of them
-            raise Refused(403, "pushes from web pages are not taken")
+            raise Refused(403, "pushes from web pages are not accepted")
         _check_coding(request)
         given = request.match_info
         if "worker" not in given:
@@ -247,7 +247,7 @@ class Pushes:
         if "stream" in request.query or "offset" in request.query:
             return await self._take_piece(request, folder / run, worker)
         if (run, worker) in self._tasks:
-            raise Refused(409, f"worker {worker} of run {run} is being pushed already: push under another name")
+            raise Refused(409, f"worker {worker} of run {run} is already being pushed: use another worker name")
         self._check_length(request.content_length or 0)
         task = asyncio.current_task()
         assert task
@@ -265,7 +265,7 @@ class Pushes:
         finally:
             del self._tasks[run, worker]
             self._changes += 1
-        return f"{taken} bytes taken for worker {worker} of run {run}"
+        return f"{taken} bytes received for worker {worker} of run {run}"
 
     async def _take_record(self, request: web.Request, path: Path) -> str:
         check_name("worker", path.stem)
@@ -273,7 +273,7 @@ class Pushes:
         async with self._bodies.take(request.remote or "") as place:
             data = await self._body(request, _LARGEST_RECORD, place)
         await self._write(put_record, path, data, self._room, only_new=only_new)
-        return f"{path.parent.name}/{path.name} is taken"
+        return f"{path.parent.name}/{path.name} is stored"
 
     async def _take_piece(self, request: web.Request, folder: Path, worker: str) -> str:
         suffix, offset = (request.query.get(name, "") for name in ("stream", "offset"))
@@ -285,24 +285,24 @@ class Pushes:
             data = await self._body(request, LARGEST_PIECE, place)
         self._check_length(int(offset) + len(data))
         await self._write(PushFile(folder / f"{worker}.{suffix}", self._room).place, data, int(offset))
-        return f"{int(offset) + len(data)} bytes are there"
+        return f"{int(offset) + len(data)} bytes are stored"
 
     async def _body(self, request: web.Request, largest: int, place: _Place) -> bytes:
         """The whole of a short body."""
         if (request.content_length or 0) > largest:
-            raise Refused(413, f"more than {largest} bytes are not taken here")
+            raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
         await _say_continue(request)
         data = bytearray()
         async for chunk in _chunks(request.content, request.path):
             place.heard = asyncio.get_running_loop().time()
             data += chunk
             if len(data) > largest:
-                raise Refused(413, f"more than {largest} bytes are not taken here")
+                raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
         return bytes(data)
 
     def _check_length(self, length: int) -> None:
         if length > self._settings.max_push_bytes:
-            raise Refused(413, f"more than {self._settings.max_push_bytes} bytes are not taken in one push")
+            raise Refused(413, f"the push has more than {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
     async def _copy(self, body: StreamReader, file: PushFile, whose: str, place: _Place) -> int:
         """Have a body written as it comes. The disk is not waited for while it is not far behind.
@@ -359,7 +359,7 @@ async def _chunks(body: StreamReader, whose: str) -> AsyncIterator[bytes]:
             raise
         except web.RequestPayloadError as error:
             reason = " ".join(str(error).split()).removeprefix("400, message: ")
-            raise Refused(400, f"the body cannot be read: {reason}") from error
+            raise Refused(400, f"cannot read the body: {reason}") from error
         if not data:
             return
         taken += len(data)

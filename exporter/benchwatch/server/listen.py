@@ -81,7 +81,7 @@ async def serve(app: web.Application, addresses: Sequence[str], config: WebConfi
             try:
                 await serving.listen(host, port, context)
             except OSError as error:
-                raise ConfigError(f"listen address {address!r} cannot be used: {error.strerror or error}") from error
+                raise ConfigError(f"cannot listen on {address!r}: {error.strerror or error}") from error
     except ConfigError:
         await serving.cleanup()
         raise
@@ -94,8 +94,8 @@ def _warn_of_openness(addresses: Sequence[Any], config: WebConfig) -> None:
     for host, port, *_ in addresses:
         if not known and not is_loopback(host):
             _log.warning(
-                "everybody who can reach %s port %d can read all runs and push output: --web.config.file with "
-                "basic_auth_users lets in those with a password",
+                "everybody who can reach %s port %d can read all runs and push output: to require a password, "
+                "set basic_auth_users in --web.config.file",
                 *(host, port),
             )
 

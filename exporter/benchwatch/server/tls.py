@@ -36,7 +36,7 @@ def server_context(tls: Tls) -> ssl.SSLContext:
             try:
                 current = _context(tls)
             except ConfigError as error:
-                _log.error("%s; what was read before stays in use", error)
+                _log.error("%s; the previous certificate stays in use", error)
         connection.context = current
 
     first.sni_callback = choose

@@ -125,7 +125,7 @@ def load_web_config(path: Path) -> WebConfig:
     content = read_yaml(path, _Content)
     http = content.http_server_config or _Http()
     if http.http2 is not None:
-        _log.info("%s: http_server_config.http2 is without effect: HTTP/1.1 is spoken", path)
+        _log.info("%s: http_server_config.http2 has no effect: the server speaks HTTP/1.1", path)
     canonical = {name.lower(): name for name in HEADERS}
     headers = {}
     for name, value in http.headers.items():
@@ -166,10 +166,10 @@ def _tls(path: Path, given: _Tls) -> Tls:
             raise ConfigError(f"{where}.cipher_suites: expected {_either(CIPHER_SUITES)}, got {suite!r}")
     verifies = given.client_auth_type != "NoClientCert"
     if verifies and not given.client_ca_file:
-        raise ConfigError(f"{where}: client_auth_type {given.client_auth_type} expects a client_ca_file")
+        raise ConfigError(f"{where}: client_auth_type {given.client_auth_type} requires a client_ca_file")
     for key in ("client_ca_file", "client_allowed_sans"):
         if getattr(given, key) and not verifies:
-            raise ConfigError(f"{where}.{key}: expects a client_auth_type other than NoClientCert")
+            raise ConfigError(f"{where}.{key}: requires a client_auth_type other than NoClientCert")
     folder = path.parent
     return Tls(
         cert_file=folder / given.cert_file,

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
+from ..metrics.latencies import Group, Latencies
 from ..metrics.limits import DEFAULT, Limits
 from .launcher import Launcher
 from .roles import Roles
@@ -178,6 +179,9 @@ class State(Protocol):
     def reached(self, time: float) -> None:
         """Close the windows that end by then: all streams have been read that far. Only a replay can tell."""
 
+    def over(self) -> None:
+        """No more will come: what otherwise follows from a silence is known. Only who reads a file once can tell."""
+
     def parameters(self) -> Mapping[str, str]:
         """What the tool says of its own settings: clients=10, bs=8k ..."""
 
@@ -189,6 +193,20 @@ class State(Protocol):
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """The tool's metrics; with `current` false (ended or stalled) without the gauges of the last interval."""
+
+
+Content = Callable[[int, int], bytes]
+"""Gives what is in a stream from one offset to another, bytes."""
+
+
+class Bins(Protocol):
+    """Gathers all latencies of a stream by time and bin, as its parser reads it from the start."""
+
+    def take(self, records: Sequence[Any], begin: int, end: int) -> None:
+        """Take in the next records, which the bytes between these offsets completed: whole lines of a log."""
+
+    def found(self) -> Mapping[Group, Latencies]:
+        """What there was, by group."""
 
 
 @dataclass(frozen=True)
@@ -203,9 +221,11 @@ class Kind:
     """
     is_log: bool = False
     """Whether it is in files named `<prefix>.<pid>[.<thread>]`, one a thread, all of which belong to one process."""
+    bins: Callable[[Content], Bins] | None = None
+    """Gathers its latencies for compare and report; None: it has none by time and bin."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tool:
     """One benchmark tool. Everything outside of its package learns of it from here."""
 
@@ -225,7 +245,7 @@ class Tool:
     warnings: Mapping[str, str] = field(default_factory=dict)
     """What the values of the label `warning` mean, one clause each."""
     advice: str = ""
-    """Which options make it report while it runs: `-P 1 and -l give reports`."""
+    """Which options make it report while it runs, and their verb: `-P 1 and -l give`."""
     example: str = ""
     """A command that reports, without its output: `pgbench -P 1 -T 600 mydb`."""
     launcher: Launcher | None = None

@@ -59,10 +59,14 @@ class ElapsedState:
             self._written[stream] = times
             self.version += 1
 
-    def tick(self, time: float) -> None:
+    def tick(self, now: float) -> None:
         """See tools.State: nothing closes by time alone."""
 
-    reached = tick
+    def reached(self, time: float) -> None:
+        """The same."""
+
+    def over(self) -> None:
+        """Nothing follows from a silence."""
 
     def _beginning(self, tolerance: float, interval: float | None) -> float | None:
         """See `beginning`; None without such a line."""

@@ -1,11 +1,10 @@
-"""What a PostgreSQL server says of itself, asked through psql with the connection that the benchmark uses.
+"""What a PostgreSQL server says about itself, asked through psql over the connection that the benchmark uses.
 
-psql -0 -z -A -t ends every field and row with a zero byte. It is given the questions on its standard input, never asks
-for a password (-w), and has no terminal that ssh or sudo in front of it could ask on. A question that takes long (that
-for a size or a number of rows may) is given up, and the others count.
+psql -0 -z -A -t ends every field and row with a zero byte. It reads the queries from its standard input, never asks for
+a password (-w), and has no terminal on which ssh or sudo in front of it could ask. A query that takes long (a size or a
+number of rows may) is cancelled, and the other answers count. psql lies in the folder of the benchmark's program.
 
-The benchmark may run elsewhere than its server. The server counts as being on this machine if a process here started
-when the server says that it did.
+The server counts as running on this machine if a process here started when the server says it did.
 """
 
 import os
@@ -21,12 +20,12 @@ from .invocation import Benchmark
 from .launcher import Facts
 
 _PATIENCE = 3.0
-"""Seconds for the question. ssh alone may take one."""
+"""Seconds to wait for the answers; ssh alone can take one."""
 _PROCESS = "postgres"
 _TO_START = {False: 5.0, True: 60.0}
-"""Seconds that a server may need to set up its memory (huge pages take long) before the start that it tells.
+"""Seconds that a server may need to set up its memory (huge pages take long) before the start time that it reports.
 
-Where its address does not speak for this machine (it may be in a container), more would be taken for another's.
+If its address does not suggest this machine (it may be in a container), a longer span would match other servers.
 """
 
 _ALWAYS = (
@@ -56,11 +55,11 @@ class Server(NamedTuple):
     start: float | None
     """When it was ready to start its other processes, Unix seconds."""
     together: bool
-    """Whether it sees its client at its own address, or has none: on one machine, unless something forwards."""
+    """Whether client and server have the same address, or none: on one machine, unless something forwards."""
 
 
 class Silent(Exception):
-    """The server could not be asked: why, one clause."""
+    """The server could not be asked; the reason, one clause."""
 
 
 def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions: str = "") -> Facts:
@@ -81,7 +80,7 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
 
 
 def _storage(process: int, told: str, host: Host) -> dict[str, str]:
-    """What the server's files lie on, if their folder is known, and is found here under its name."""
+    """What the server's files lie on, if their folder is known and has the same path here."""
     folder = host.working_folder(process) or (Path(told) if told else None)
     if folder is None or not host.has_our_root(process):
         return {}

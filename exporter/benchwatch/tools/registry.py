@@ -1,14 +1,28 @@
 """The table of tools. A new tool is a package beside this file and a line here."""
 
+from collections.abc import Iterator
+
 from .api import Tool
 from .fio import FIO
 from .pgbench import PGBENCH
+from .roles import Roles
 from .sysbench import SYSBENCH
 
-TOOLS: tuple[Tool, ...] = (PGBENCH, FIO, SYSBENCH)
+TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH]
+"""A list, for a test adds a tool of its own; so what is made from it is made when it is needed."""
 
 
-def tool_names() -> str:
-    """All of them, for messages: pgbench, fio or sysbench."""
-    *names, last = (tool.name for tool in TOOLS)
-    return f"{', '.join(names)} or {last}" if names else last
+def named(name: str) -> Tool | None:
+    """The tool of that name; None if there is none."""
+    return next((tool for tool in TOOLS if tool.name == name), None)
+
+
+def names() -> str:
+    """Those of all, for a sentence: pgbench or fio."""
+    *others, last = (tool.name for tool in TOOLS)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def all_roles() -> Iterator[Roles]:
+    """The roles of all tools."""
+    return (roles for tool in TOOLS for roles in tool.roles)

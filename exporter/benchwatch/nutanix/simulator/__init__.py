@@ -1,5 +1,5 @@
-"""A double of the pages of a CVM's port 2009, for tests, demonstrations and trying out dashboards.
+"""Simulated CVMs: servers that answer like port 2009, for tests, the demo and trying out dashboards.
 
-It follows what is known of the real pages (see `main_page` and `vdisk_page`), plays scenes, and can vary whatever is
-not known of them.
+They follow what is known about the real pages (see `main_page` and `vdisk_page`), play scenes, and can vary whatever is
+not known. No code of the exporter imports this package; only `benchwatch nutanix simulate` starts it.
 """

@@ -5,11 +5,16 @@ import re
 from ..api import Kind, Tool
 from ..roles import Roles, Unit
 from . import command, metrics
+from .bins import DocumentBins
 from .framing import START, VERSION
 from .moments import moments
 from .parser import FioParser
 from .state import FioState
-from .text import is_fio
+from .text import VERSION_BEHIND, is_fio, is_results
+
+_BEGIN_OF_LINE = re.compile(
+    rb"(?:\A|[\r\n])[ \t]{0,64}(?:\{|\[[ \t]{0,64}\{|(?=\"fio version\"))[^\r\n]*?" + VERSION.pattern
+)
 
 _DIFFERENCES = "Differences between fio's documents."
 _ROLES = Roles(
@@ -19,6 +24,7 @@ _ROLES = Roles(
     result_rate=metrics.RESULT_IOPS,
     labels=("job", "op"),
     apart=frozenset({"sync", "verify"}),
+    idle=frozenset({"sync"}),
     latency=metrics.LATENCY_AVERAGE,
     latency_max=metrics.LATENCY_MAX,
     window=metrics.LATENCY_WINDOW,
@@ -33,6 +39,8 @@ _ROLES = Roles(
     result_operations=metrics.IOS,
     fixed_rate=(metrics.TARGET_IOPS, metrics.TARGET_BANDWIDTH),
     warnings=metrics.JOB_WARNING,
+    doubtful={metrics.VERIFIED_AMONG_READS: "read"},
+    jobs=metrics.JOB_INFO,
     cpu=metrics.JOB_CPU,
     sources={
         metrics.IOPS: _DIFFERENCES,
@@ -53,23 +61,31 @@ _WARNINGS = {
 
 
 def _recognise(head: bytes) -> str:
-    """Its one kind of stream, "text", is standard output or error, the --output file, or all in one."""
-    if VERSION.search(head) or START.search(head):
+    """Its one kind of stream, "text", is standard output or error, the --output file, or all in one.
+
+    Output behind a prefix is none: what tells is where a line begins.
+    """
+    if START.search(head) or _BEGIN_OF_LINE.search(head):
         return "text"
+    if VERSION.search(head):
+        return ""
     lines = re.split(r"[\r\n]+", head.decode("utf-8", "replace"))
-    return "text" if any(is_fio(line) for line in lines) else ""
+    if any(is_fio(line) for line in lines):
+        return "text"
+    results = any(is_results(line) for line in lines) and not any(VERSION_BEHIND.search(line) for line in lines)
+    return "text" if results else ""
 
 
 FIO = Tool(
     name="fio",
     families=metrics.FAMILIES,
     roles=(_ROLES,),
-    kinds={"text": Kind(FioParser, moments)},
+    kinds={"text": Kind(FioParser, moments, bins=DocumentBins)},
     recognise=_recognise,
     new_state=lambda buckets, _: FioState(buckets),
     time_limit=re.compile(r"(?:^|\s)--runtime[= ](\S+)"),
     warnings=_WARNINGS,
     advice="--output-format=json+ --status-interval=1 gives",
-    example="fio --output-format=json+ --status-interval=1 --eta=never job.fio",
     launcher=command,
+    example="fio --output-format=json+ --status-interval=1 --eta=never job.fio",
 )

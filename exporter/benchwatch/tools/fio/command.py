@@ -1,33 +1,23 @@
 """fio's command line and job files: which reporting flags are missing, how long it will run, where it reads and writes.
 
-Options may begin with one or two dashes, and have their value attached by `=` or as the next word. `--name` begins a
-job, options before it and `[global]` sections hold for all jobs that follow. fio's own options (of its usage text) may
-stand anywhere. Job files follow the command line's jobs (init.c, seen in 3.33): `--section` selects jobs of the first
-file; each further one waits for what is before it, as with stonewall, and no option of the command line holds for it.
-
-Where the documents are for the exporter alone (nobody asked for JSON, and stdout is a terminal), they are kept from the
-terminal, which gets the result instead.
+Options begin with one or two dashes; a value follows `=` or is the next word. `--name` begins a job; options before it
+and `[global]` sections apply to all jobs that follow. fio's own options (those of its usage text) may appear anywhere.
+Jobs of files follow those of the command line (init.c, seen in 3.33): `--section` selects jobs of the first file; each
+further file waits for everything before it, as with stonewall, and no option of the command line applies to it.
 """
 
 import os
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...machine.host import Host
-from ...metrics.buckets import Buckets
 from ...values.errors import UserError
-from ...values.printable import printable
-from ..api import Begin, Misread
 from ..invocation import Benchmark
-from ..launcher import Command, Display, Facts, LogRoom, Preparation, Write
-from .framing import Framer, Text
-from .metrics import RESULT_IOPS, RESULT_LATENCY, RESULT_LATENCY_AVERAGE
+from ..launcher import Command, Facts, LogRoom, Preparation
+from .display import DISPLAY
 from .options import Options, is_set, runtime, seconds
-from .parser import FioParser
-from .state import FioState
 
 _NO_BENCHMARK = frozenset(
     {
@@ -49,12 +39,11 @@ _SWITCHES = frozenset(
     {"parse-only", "showcmd", "version", "help", "minimal", "append-terse", "readonly"}
     | {"time_based", "stonewall", "group_reporting", "exitall", "thread"}
 )
-"""Options that need no value, so that the next word is none."""
+"""Options without a value, so that the next word is not theirs."""
 _VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 _SECTION = re.compile(rb"^\s*\[[^\]]+\]\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"[;#].*")
 _HEAD = 64 * 1024
-_TAIL = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -72,14 +61,14 @@ class FioCommand(Command):
 
     @property
     def on_servers(self) -> bool:
-        """Whether it only tells `fio --server` on other machines what to do."""
+        """Whether it only instructs `fio --server` on other machines."""
         return "client" in self.options
 
     @property
     def length(self) -> float | None:
-        """How long the jobs run by runtime=, ramp_time= and startdelay=, seconds; None if one has no such limit.
+        """How long the jobs run by runtime=, ramp_time= and startdelay=, seconds; None if a job has no limit.
 
-        Jobs run at once, except that one with stonewall waits for those before it.
+        Jobs run at the same time, but one with stonewall waits for those before it.
         """
         if self.on_servers:
             return None
@@ -185,7 +174,7 @@ def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> F
 
 
 def _is_job_file(path: Path) -> bool:
-    """Whether it is one, as far as can be told: what is read from a pipe is lost for fio."""
+    """Whether it is one. A pipe is not looked into: what is read from it is lost to fio."""
     try:
         if not path.is_file():
             return False
@@ -196,7 +185,7 @@ def _is_job_file(path: Path) -> bool:
 
 
 def _sections(path: Path, of_all: dict[str, str], selected: set[str]) -> list[dict[str, str]]:
-    """The jobs of a job file, of these names if there are any; one without options for a file that cannot be read."""
+    """The jobs of a job file, or the selected ones; one without options if the file cannot be read."""
     if not _is_job_file(path):
         return [{}]
     try:
@@ -218,54 +207,3 @@ def _sections(path: Path, of_all: dict[str, str], selected: set[str]) -> list[di
             key, has_value, value = line.partition("=")
             options[key.strip()] = value.strip() if has_value else "1"
     return jobs
-
-
-def without_documents(write: Write) -> Write:
-    """A sink's function that lets through only what is between the documents."""
-    framer = Framer()
-
-    def write_text(data: memoryview) -> int:
-        for piece in framer.feed(bytes(data)):
-            rest = memoryview(piece.data + b"\n" if isinstance(piece, Text) else b"")
-            while rest:
-                rest = rest[write(rest) :]
-        return len(data)
-
-    return write_text
-
-
-def final_figures(path: Path, warmup: float | None = None) -> str:
-    """What fio's last document says: in a line, or in one for each job where they ran one after the other.
-
-    Empty if there is none that is final. It is of the whole run; that a `warmup` (seconds) is in it is said.
-    """
-    with path.open("rb") as file:
-        file.seek(-min(_TAIL, path.stat().st_size), os.SEEK_END)
-        data = file.read()
-    parser, state = FioParser(), FioState(Buckets())
-    for record in (*parser.feed(data), *parser.close()):
-        if not isinstance(record, Begin | Misread):
-            state.apply(record, path.name, time.time())
-    if not state.outcome:
-        return ""
-    figures = state.figures()
-    included = f", the warm-up of {warmup:g} s included" if warmup else ""
-    if figures.throughput is not None:
-        return f"fio over the whole run{included}: {_in_words(figures.throughput, figures.latency, figures.p99)}"
-    samples = state.samples(current=False)
-    results = {(each.family, each.labels): each.value for each in samples if isinstance(each.value, float)}
-    lines = []
-    for (family, labels), iops in results.items():
-        if family is RESULT_IOPS:
-            mean, p99 = results.get((RESULT_LATENCY_AVERAGE, labels)), results.get((RESULT_LATENCY, (*labels, "0.99")))
-            lines.append(f"\n  {printable(' '.join(labels))}: {_in_words(iops, mean, p99)}")
-    return "".join([f"fio by job{included}:", *lines]) if lines else ""
-
-
-def _in_words(iops: float, mean: float | None, p99: float | None) -> str:
-    latencies = {"mean": mean, "99th percentile": p99}
-    known = [f"{name} latency {value * 1e3:.3f} ms" for name, value in latencies.items() if value is not None]
-    return ", ".join([f"{iops:,.0f} IOPS", *known])
-
-
-DISPLAY = Display(without_documents, final_figures)

@@ -78,6 +78,11 @@ class Framer:
         self._line_begins = True
         """Whether the buffer begins with a line."""
 
+    @property
+    def has_line(self) -> bool:
+        """Whether it holds back the beginning of a line outside the documents."""
+        return self._inside == "text" and bool(self._buffer)
+
     def feed(self, data: bytes) -> list[Piece]:
         """The pieces that these bytes complete."""
         self._buffer += data
@@ -100,7 +105,8 @@ class Framer:
         return pieces
 
     def _take(self, length: int) -> bytes:
-        data = bytes(self._buffer[:length])
+        with memoryview(self._buffer) as view:
+            data = bytes(view[:length])
         del self._buffer[:length]
         self._offset += length
         self._scanned = 0

@@ -6,6 +6,7 @@ from ..api import Kind, Tool
 from ..roles import Roles, Unit
 from . import command, metrics
 from .aggregate import AggregateParser, interval
+from .bins import LogBins
 from .moments import of_aggregate, of_log, of_text
 from .state import PgbenchState
 from .text import TextParser
@@ -34,6 +35,15 @@ _ROLES = Roles(
     result_operations=metrics.RESULT_TRANSACTIONS,
     fixed_rate=(metrics.RESULT_LAG_AVERAGE,),
     lost={"failed": metrics.FAILED, "skipped": metrics.SKIPPED, "retries": metrics.RETRIES},
+    remarks={
+        "failed": "transactions failed: {}; throughput counts those that did not, and so does latency where pgbench "
+        "measured each (-P, -R or -L)",
+        "skipped": "transactions were skipped, since they were late already (-R with -L): {}; throughput and latency "
+        "count those that were not",
+    },
+    interval_time=metrics.INTERVAL_TIME,
+    window_time=metrics.LATENCY_WINDOW_TIME,
+    threads=metrics.THREADS,
     connection=metrics.RESULT_CONNECTION,
     duration=metrics.DURATION,
     latency_step=1e-6,
@@ -64,7 +74,7 @@ PGBENCH = Tool(
     roles=(_ROLES,),
     kinds={
         "text": Kind(TextParser, of_text),
-        "log": Kind(TransactionParser, of_log, is_log=True),
+        "log": Kind(TransactionParser, of_log, is_log=True, bins=LogBins),
         "log aggregate": Kind(AggregateParser, of_aggregate, is_log=True),
     },
     recognise=_recognise,
@@ -72,6 +82,6 @@ PGBENCH = Tool(
     log_prefix="pgbench_log",
     time_limit=re.compile(r"(?:^|\s)(?:-[A-Za-z]*T\s*|--time[= ])(\d+)(?=\s|$)"),
     advice="-P 1 and -l give",
-    example="pgbench -P 1 -T 600 mydb",
     launcher=command,
+    example="pgbench -P 1 -T 600 mydb",
 )

@@ -1,8 +1,8 @@
-"""pgbench's command line: which reporting flags are missing in it, how long it will run, what it connects to.
+"""pgbench's command line: which reporting flags are missing, how long it will run, what it connects to.
 
-Options are read with getopt_long's rules (bundles such as -lP1, values apart or attached, long options cut short). They
-are those of pgbench 9.3 - 18: `-P` is there since 9.4, `--progress-timestamp` since 9.6, `--log-prefix` since 10; `-d`
-is debugging to 16, and the database since 17.
+Options are parsed by getopt_long's rules (bundles such as -lP1, values separate or attached, long options abbreviated).
+They are those of pgbench 9.3 - 18: `-P` exists since 9.4, `--progress-timestamp` since 9.6, `--log-prefix` since 10;
+`-d` means debug up to 16, and the database since 17.
 """
 
 import getopt
@@ -32,16 +32,16 @@ _LETTERS = {
 _NO_BENCHMARK = ("version", "help", "show-script")
 _VERSION = re.compile(r"pgbench \(PostgreSQL\) (\d+)(?:\.(\d+))?")
 _LINE_BYTES = 32
-"""Of a transaction in the log: 31 in recordings, up to some 40 with -R."""
+"""Per transaction in the log: 31 in recordings, up to some 40 with -R."""
 _RATE = 50_000
-"""Transactions a second and thread that are reckoned with where nothing limits them."""
+"""Transactions per second and thread that are assumed where nothing limits them."""
 _DEFAULT_TRANSACTIONS = 10
 _SCALE = "select 'scale_factor', count(*) from pgbench_branches;\n"
 
 
 @dataclass(frozen=True)
 class PgbenchCommand(Command):
-    """What is given, by the long options' names; a switch has an empty value."""
+    """The given options by their long names; a switch has an empty value."""
 
     options: dict[str, str] = field(default_factory=dict)
     database: str = ""

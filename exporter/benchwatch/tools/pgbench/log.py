@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.buckets import BINS, Buckets, Counts, bins, quantiles
+from ...metrics.buckets import BINS, Buckets, Counts, quantiles
 from ...metrics.exposition import Sample
+from ...metrics.latencies import is_whole
 from ...metrics.limits import OTHER
 from . import metrics
 from .decimals import Integers
@@ -14,7 +15,6 @@ from .transactions import Transactions
 from .windows import QUANTILES, Windows
 
 _BLOCK = 4096  # bytes that pgbench writes at a time
-_GAPS = 0.01  # of the transactions; a damaged line or two leave less, sampling leaves more
 _RETRIES_SMALL = 0.9
 
 
@@ -106,22 +106,17 @@ class TransactionLog:
 
     def _count(self, record: Transactions, stream: str) -> None:
         latency = record.latency
-        filled = bins(latency * 1000)
+        filled = record.bins
         self._highest = max(self._highest, int(latency.max()))
-        for script, chosen in _groups(np.minimum(record.script, self._scripts)):
+        for script, chosen in by_value(np.minimum(record.script, self._scripts)):
             self._bins.setdefault(script, np.zeros(BINS, np.int64))
             self._bins[script] += np.bincount(filled[chosen], minlength=BINS)
             self._sums[script] = self._sums.get(script, 0) + int(latency[chosen].sum())
-        for second, chosen in _groups(record.second):
+        for second, chosen in by_value(record.second):
             self.windows.add(stream, second, latency[chosen], np.bincount(filled[chosen], minlength=BINS))
 
 
-def is_whole(examined: int, missing: int) -> bool:
-    """Whether every transaction is in a log, by those that were examined and those missing among them."""
-    return missing <= _GAPS * (examined + missing)
-
-
-def _groups(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
+def by_value(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
     """Each of the values, and where it stands."""
     if (values == values[0]).all():
         yield int(values[0]), slice(None)

@@ -115,7 +115,7 @@ def _first_in(data: bytes | mmap, low: int, second: int) -> _Line | None:
         place = data[low : low + near].find(digits)  # of bytes, as mmap's own find is slow
         if place >= 0:
             line = _line_at(data, data.rfind(b"\n", low, low + place) + 1 or low)
-            return line if math.floor(line.time) == second else None
+            return line if second <= line.time < second + 1 else None
         near *= 4
     return None
 
@@ -127,7 +127,7 @@ def _line_at(data: bytes | mmap, offset: int) -> _Line:
         end = data.find(b"\n", begin)
         if end < 0:
             break
-        time = completed(data[begin:end].lstrip(b"\0"))
+        time = _completed(data[begin:end])
         if time is not None:
             return _Line(begin, time)
         begin = offset = end + 1
@@ -136,5 +136,10 @@ def _line_at(data: bytes | mmap, offset: int) -> _Line:
 
 def _last_time(data: bytes | mmap, begun: int) -> float:
     """When the last transaction from the offset `begun` on completed, Unix seconds."""
-    times = (completed(line) for line in reversed(data[begun:].split(b"\n")[:-1]))
+    times = (_completed(line) for line in reversed(data[begun:].split(b"\n")[:-1]))
     return next(time for time in times if time is not None)
+
+
+def _completed(line: bytes) -> float | None:
+    """See transactions.completed; NUL bytes are left out, as by the parser."""
+    return completed(line.replace(b"\0", b""))

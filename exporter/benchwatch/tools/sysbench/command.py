@@ -66,7 +66,9 @@ def read(arguments: Sequence[str], version: str) -> SysbenchCommand:
     for name, _, value in (word[2:].partition("=") for word in arguments if word.startswith("--")):
         options[_OLD.get(name, name)] = value
     words = [word for word in arguments if not word.startswith("--")]
-    for name in _NO_BENCHMARK:
-        if name in words[-1:] or name in options:
-            raise UserError(f"sysbench {name} is no benchmark: start it without `benchwatch run`")
-    return SysbenchCommand(options, words[0] if words else "")
+    wrong = [name for name in _NO_BENCHMARK if name in words[-1:] or name in options] or ["without a test"][
+        len(words) :
+    ]
+    if wrong:
+        raise UserError(f"sysbench {wrong[0]} is no benchmark: start it without `benchwatch run`")
+    return SysbenchCommand(options, words[0])

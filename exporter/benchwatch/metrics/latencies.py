@@ -1,0 +1,154 @@
+"""Every latency of a run by time and bin: what pgbench's transaction log and fio's json+ documents hold.
+
+Percentiles of any part of a run, and of several workers together, are read from the summed bins (see `buckets`) and
+never from other percentiles. Pieces of time are whole seconds of a log, which can be divided where a part of the run is
+to begin, and the time between two documents.
+"""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .buckets import BINS, Counts, bins
+
+Group = tuple[str, ...]
+"""Which operations: the values of the labels job and op for fio, nothing for pgbench."""
+
+_GAPS = 0.01
+"""Of the operations; a damaged line or two leave less, sampling leaves more."""
+_NARROW = np.iinfo(np.uint16).max
+
+
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, which are not negative, in as few bytes as they need: two, mostly."""
+    return counts.astype(np.uint16) if counts.max(initial=0) <= _NARROW else counts
+
+
+class Dated(NamedTuple):
+    """Operations of which each is dated: Unix seconds of their ends, latencies in microseconds."""
+
+    times: NDArray[np.float64]
+    latencies: NDArray[np.int64]
+
+
+class Log(Protocol):
+    """Where a second of a log can be read once more, to divide it."""
+
+    def second(self, second: int) -> Dated:
+        """The operations that completed in a second of Unix time."""
+
+
+class Piece(NamedTuple):
+    """What was counted in a short time."""
+
+    begin: float
+    """Unix seconds."""
+    highest: float
+    """The highest latency, seconds."""
+    bins: NDArray[Any]
+    """Those that are not empty."""
+    counts: NDArray[Any]
+    """By these."""
+    total: float
+    """The sum of the latencies, seconds; 0 where it is not known."""
+    log: Log | None = None
+    """Of a whole second of a log: that log."""
+
+    @classmethod
+    def of(cls, begin: float, filled: Counts, microseconds: NDArray[np.int64], log: Log | None = None) -> "Piece":
+        """Of latencies, whose bins are given."""
+        counts = np.bincount(filled, minlength=BINS)
+        (places,) = counts.nonzero()
+        highest, total = int(microseconds.max()) / 1e6, int(microseconds.sum()) / 1e6
+        return cls(begin, highest, places.astype(np.uint16), narrow(counts[places]), total, log)
+
+
+class Latencies:
+    """Counts by bin and the highest latency of short pieces of time."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Piece] = []
+        self.end: float | None = None
+        """When the last operation completed, Unix seconds, where each is dated."""
+        self._examined = self._missing = 0
+
+    def add(self, piece: Piece) -> None:
+        """Take in what was counted in a short time."""
+        self._pieces.append(piece)
+
+    def dated(self, end: float, examined: int, missing: int) -> None:
+        """Operations are dated, up to `end`; of some that were examined, others are missing."""
+        self.end = max(end, self.end or 0.0) or None
+        self._examined += examined
+        self._missing += missing
+
+    @property
+    def whole(self) -> bool:
+        """Whether every operation is in it, with its date and latency."""
+        return self.end is not None and is_whole(self._examined, self._missing)
+
+    def extend(self, other: "Latencies") -> None:
+        """Take in those of another stream, or of another worker."""
+        self._pieces += other._pieces
+        if other.end is not None:
+            self.dated(other.end, other._examined, other._missing)
+
+    def divided(self, cuts: Collection[float]) -> "Latencies":
+        """The same, with the seconds of a log divided at these times, Unix seconds, to the microsecond."""
+        at = sorted(cuts)
+        found = self._with([part for piece in self._pieces for part in _parts(piece, at)])
+        found.end, found._examined, found._missing = self.end, self._examined, self._missing
+        return found
+
+    def within(self, begin: float, end: float = math.inf) -> "Latencies":
+        """The pieces that begin in a span of time, Unix seconds, the end not included."""
+        return self._with([piece for piece in self._pieces if begin <= piece.begin < end])
+
+    def _with(self, pieces: list[Piece]) -> "Latencies":
+        found = Latencies()
+        found._pieces = pieces
+        return found
+
+    @property
+    def count(self) -> int:
+        """How many latencies there are."""
+        return sum(int(piece.counts.sum()) for piece in self._pieces)
+
+    @property
+    def total(self) -> float:
+        """The sum of the latencies, seconds, where it is known."""
+        return math.fsum(piece.total for piece in self._pieces)
+
+    def between(self, begin: float = -math.inf, end: float = math.inf) -> Counts:
+        """The bins of the pieces that begin in a span of time."""
+        counts = np.zeros(BINS, np.int64)
+        for piece in self._pieces:
+            if begin <= piece.begin < end:
+                counts[piece.bins] += piece.counts
+        return counts
+
+    @property
+    def highest(self) -> float:
+        """The highest latency, seconds; 0 if there is none."""
+        return max((piece.highest for piece in self._pieces), default=0.0)
+
+
+def is_whole(examined: int, missing: int) -> bool:
+    """Whether every operation is in a log, by those that were examined and those missing among them."""
+    return missing <= _GAPS * (examined + missing)
+
+
+def _parts(piece: Piece, cuts: Sequence[float]) -> Iterator[Piece]:
+    inside = [cut for cut in cuts if piece.log is not None and piece.begin < cut < piece.begin + 1]
+    if piece.log is None or not inside:
+        yield piece
+        return
+    times, latencies = piece.log.second(int(piece.begin))
+    for begin, end in pairwise([piece.begin, *inside, piece.begin + 1]):
+        own = latencies[(times >= begin) & (times < end)]
+        if len(own):
+            yield Piece.of(begin, bins(own * 1000), own)
