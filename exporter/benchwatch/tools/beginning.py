@@ -59,14 +59,13 @@ class ElapsedState:
             self._written[stream] = times
             self.version += 1
 
-    def tick(self, now: float) -> None:
+    def tick(self, time: float) -> None:
         """See tools.State: nothing closes by time alone."""
 
-    def reached(self, time: float) -> None:
-        """The same."""
+    reached = tick
 
     def over(self) -> None:
-        """Nothing follows from a silence."""
+        """See tools.State: nothing follows from a silence."""
 
     def _beginning(self, tolerance: float, interval: float | None) -> float | None:
         """See `beginning`; None without such a line."""
