@@ -61,7 +61,7 @@ def test_a_folder_is_not_the_tool_and_a_program_here_is(tmp_path: Path) -> None:
     [
         ("sysbench run", "expected a command with the word fio or pgbench"),
         ("sh benchmark.sh", "expected a command with the word fio or pgbench"),
-        ("", "'nothing' is no benchmark"),
+        ("", "'nothing' contains no known benchmark"),
         ("ssh fio pgbench -S", "which of 'fio' and 'pgbench' is the benchmark?"),
         ("sudo pgbench pgbench", "which of 'pgbench' and 'pgbench' is the benchmark?"),
     ],

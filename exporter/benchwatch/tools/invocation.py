@@ -94,10 +94,11 @@ def find_benchmark(command: Sequence[str], known: Collection[str]) -> Benchmark:
             if PurePath(word).name in known and _may_be_program(before, word)
         }
         if not doubts:
+            *others, last = sorted(known)
+            names = f"{', '.join(others)} or {last}" if others else last
             raise UserError(
-                f"{' '.join(command)[:200] or 'nothing'!r} is no benchmark known here: expected a command with the word"
-                f" {' or '.join(sorted(known))} in it (the output of a script that starts one can be pushed:"
-                " docs/push.md)"
+                f"{' '.join(command)[:200] or 'nothing'!r} contains no known benchmark: expected a command with the"
+                f" word {names} in it (you can push the output of a script that starts one: docs/push.md)"
             )
         place = min(doubts, key=lambda place: doubts[place])
         if doubts[place] and "/" not in command[place] and place + 1 in doubts:
