@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from demo_processes import Process, Processes
-
-from .conftest import Exporter, Page, Server, eventually
+from tests.support.servers import Database, Exporter, Page
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
 DB1 = '{worker="db1"}'
 TEST = "oltp_read_write"
 
 
-def command(server: Server, folder: Path, *arguments: str) -> list[str]:
+def command(server: Database, folder: Path, *arguments: str) -> list[str]:
     """sysbench on the server's tables; the password is that of its user."""
     password = (folder / "pgpass").read_text().strip().rpartition(":")[2]
     connection = {"host": "127.0.0.1", "port": server.postgres.port, "user": "benchwatch", "db": "postgres"}
@@ -29,12 +29,12 @@ def command(server: Server, folder: Path, *arguments: str) -> list[str]:
 
 
 @pytest.fixture
-def tables(server: Server, tmp_path: Path) -> Server:
+def tables(server: Database, tmp_path: Path) -> Database:
     subprocess.run(command(server, tmp_path, "prepare"), check=True, capture_output=True, timeout=120)
     return server
 
 
-def start(processes: Processes, server: Server, folder: Path, *arguments: str) -> Process:
+def start(processes: Processes, server: Database, folder: Path, *arguments: str) -> Process:
     folder.mkdir()
     flags = ["--report-interval=1", "--percentile=99", "--threads=2", *arguments, "run"]
     return processes.start(
@@ -54,23 +54,24 @@ def shown(page: Page, start: str) -> Page:
     return {series: value for series, value in page.items() if series.startswith(start)}
 
 
+@pytest.mark.slow(20)
 def test_a_frozen_server_stalls_the_run_and_the_next_line_has_the_true_latency(
-    exporter: Exporter, processes: Processes, tables: Server
+    exporter: Exporter, processes: Processes, tables: Database
 ) -> None:
     start(processes, tables, exporter.runs / "a", "--time=16")
     window = 'sysbench_latency_window_seconds{worker="db1",quantile="0.99"}'
-    eventually(lambda: window in exporter.page("a"), 60, "a percentile is seen live")
+    eventually(lambda: window in exporter.page("a"), "a percentile is seen live")
     begun = exporter.page("a")[f"benchwatch_run_start_timestamp_seconds{DB1}"]
     assert time.time() - 60 < begun < time.time()
     tables.freeze(signal.SIGSTOP)
-    eventually(lambda: is_in(exporter, "a", "stalled"), 30, "the run is stalled")
+    eventually(lambda: is_in(exporter, "a", "stalled"), "the run is stalled")
     page = exporter.page("a")
     assert page.get(f"sysbench_tps{DB1}", 0) == 0
     assert not shown(page, "sysbench_latency")
     frozen = page[f"sysbench_transactions_total{DB1}"]
     tables.freeze(signal.SIGCONT)
-    eventually(lambda: exporter.page("a").get(window, 0) > 1, 30, "the latency of what was frozen")
-    eventually(lambda: is_in(exporter, "a", "finished"), 60, "it has finished")
+    eventually(lambda: exporter.page("a").get(window, 0) > 1, "the latency of what was frozen")
+    eventually(lambda: is_in(exporter, "a", "finished"), "it has finished")
     page = exporter.page("a")
     text = (exporter.runs / "a/db1.out").read_text()
     transactions = int(re.findall(r"transactions: +(\d+)", text)[-1])
@@ -83,41 +84,44 @@ def test_a_frozen_server_stalls_the_run_and_the_next_line_has_the_true_latency(
     assert ended - page[f"benchwatch_run_start_timestamp_seconds{DB1}"] == pytest.approx(length, abs=0.01)
 
 
+@pytest.mark.slow(15)
 def test_a_stopped_sysbench_stalls_and_a_killed_one_says_nothing(
-    exporter: Exporter, processes: Processes, tables: Server
+    exporter: Exporter, processes: Processes, tables: Database
 ) -> None:
     process = start(processes, tables, exporter.runs / "a", "--time=120")
-    eventually(lambda: exporter.page("a").get(f"sysbench_tps{DB1}", 0) > 0, 60, "sysbench makes transactions")
+    eventually(lambda: exporter.page("a").get(f"sysbench_tps{DB1}", 0) > 0, "sysbench makes transactions")
     process.popen.send_signal(signal.SIGSTOP)
-    eventually(lambda: is_in(exporter, "a", "stalled"), 30, "silence is a stall")
+    eventually(lambda: is_in(exporter, "a", "stalled"), "silence is a stall")
     assert not shown(exporter.page("a"), "sysbench_tps")
     process.popen.send_signal(signal.SIGCONT)
-    eventually(lambda: is_in(exporter, "a", "running"), 30, "it runs again")
+    eventually(lambda: is_in(exporter, "a", "running"), "it runs again")
     before = exporter.page("a")[f"sysbench_transactions_total{DB1}"]
     process.popen.kill()
     process.popen.wait()
-    eventually(lambda: is_in(exporter, "a", "stalled"), 30, "nothing says that it has ended")
+    eventually(lambda: is_in(exporter, "a", "stalled"), "nothing says that it has ended")
     page = exporter.page("a")
     assert page[f"sysbench_transactions_total{DB1}"] >= before
     assert not shown(page, "sysbench_result")
 
 
+@pytest.mark.slow(10)
 def test_a_forced_shutdown_is_a_failed_run_with_results(
-    exporter: Exporter, processes: Processes, tables: Server
+    exporter: Exporter, processes: Processes, tables: Database
 ) -> None:
     process = start(processes, tables, exporter.runs / "a", "--time=4", "--forced-shutdown=1")
     text = exporter.runs / "a/db1.out"
-    eventually(lambda: text.exists() and "[ 1s ]" in text.read_text(), 60, "sysbench makes transactions")
+    eventually(lambda: text.exists() and "[ 1s ]" in text.read_text(), "sysbench makes transactions")
     tables.freeze(signal.SIGSTOP)
     assert process.popen.wait(60) == 2
-    eventually(lambda: is_in(exporter, "a", "failed"), 30, "it has failed")
+    eventually(lambda: is_in(exporter, "a", "failed"), "it has failed")
     page = exporter.page("a")
     (reason,) = shown(page, "benchwatch_run_reason_info")
     assert "The --max-time limit has expired" in reason
     assert page[f"sysbench_transactions_total{DB1}"] == page[f"sysbench_result_transactions{DB1}"] > 0
 
 
-def test_checkpoints_do_not_end_the_run(exporter: Exporter, processes: Processes, tables: Server) -> None:
+@pytest.mark.slow(12)
+def test_checkpoints_do_not_end_the_run(exporter: Exporter, processes: Processes, tables: Database) -> None:
     process = start(processes, tables, exporter.runs / "a", "--time=8", "--report-checkpoints=2,4")
     text = exporter.runs / "a/db1.out"
     totals = []
@@ -126,7 +130,7 @@ def test_checkpoints_do_not_end_the_run(exporter: Exporter, processes: Processes
         assert not finished or text.read_text().count("Threads fairness") == 3
         totals += shown(page, "sysbench_transactions_total").values()
         time.sleep(0.2)
-    eventually(lambda: is_in(exporter, "a", "finished"), 30, "it has finished")
+    eventually(lambda: is_in(exporter, "a", "finished"), "it has finished")
     assert totals
     assert totals == sorted(totals)
     counts = [int(count) for count in re.findall(r"transactions: +(\d+)", text.read_text())]
@@ -134,8 +138,9 @@ def test_checkpoints_do_not_end_the_run(exporter: Exporter, processes: Processes
     assert exporter.page("a")[f"sysbench_transactions_total{DB1}"] == sum(counts)
 
 
+@pytest.mark.slow(12)
 def test_run_adds_flags_records_facts_and_hides_the_password(
-    exporter: Exporter, tables: Server, tmp_path: Path
+    exporter: Exporter, tables: Database, tmp_path: Path
 ) -> None:
     launcher = [sys.executable, "-m", "benchwatch", "run", "--name", "a", "--worker", "db1", "--"]
     process = subprocess.Popen(
@@ -146,11 +151,11 @@ def test_run_adds_flags_records_facts_and_hides_the_password(
         env=os.environ | {"PGPASSFILE": "/dev/null"},
     )
     window = 'sysbench_latency_window_seconds{worker="db1",quantile="0.99"}'
-    eventually(lambda: window in exporter.page("a"), 60, "a percentile is seen live")
+    eventually(lambda: window in exporter.page("a"), "a percentile is seen live")
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert b"added --report-interval=1 --percentile=99 --histogram=on" in err
-    eventually(lambda: is_in(exporter, "a", "finished"), 30, "it has finished")
+    eventually(lambda: is_in(exporter, "a", "finished"), "it has finished")
     page = exporter.page("a")
     total = int(re.findall(rb"transactions: +(\d+)", out)[-1])
     assert page[f"sysbench_transactions_total{DB1}"] == page[f"sysbench_latency_seconds_count{DB1}"] == total

@@ -64,6 +64,7 @@ def test_the_planned_length(text: str, seconds: float | None) -> None:
         ("oltp_common help", "help"),
         ("--version", "version"),
         ("--help", "help"),
+        ("--threads=2", "without a test"),
     ],
 )
 def test_what_measures_nothing_is_refused(text: str, name: str) -> None:

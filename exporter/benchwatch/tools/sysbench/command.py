@@ -12,7 +12,7 @@ from .. import postgres
 from ..invocation import Benchmark
 from ..launcher import Command, Facts, Preparation
 
-_NO_BENCHMARK = ("prepare", "cleanup", "prewarm", "help", "version")
+_NO_BENCHMARK = ("prepare", "cleanup", "prewarm", "help", "version", "without a test")
 _NO_DATABASE = frozenset({"cpu", "memory", "threads", "mutex"})
 _OLD = {"num-threads": "threads", "max-time": "time", "max-requests": "events", "tx-rate": "rate"}
 _RECORDED = ("time", "events", "percentile", "tables", "table-size", "db-driver")
@@ -66,7 +66,7 @@ def read(arguments: Sequence[str], version: str) -> SysbenchCommand:
     for name, _, value in (word[2:].partition("=") for word in arguments if word.startswith("--")):
         options[_OLD.get(name, name)] = value
     words = [word for word in arguments if not word.startswith("--")]
-    for name in _NO_BENCHMARK:
-        if name in words[-1:] or name in options:
-            raise UserError(f"sysbench {name} is no benchmark: start it without `benchwatch run`")
-    return SysbenchCommand(options, words[0] if words else "")
+    asked = {*(words[-1:] or ["without a test"]), *options}
+    if wrong := next((name for name in _NO_BENCHMARK if name in asked), ""):
+        raise UserError(f"sysbench {wrong} is no benchmark: start it without `benchwatch run`")
+    return SysbenchCommand(options, words[0])
