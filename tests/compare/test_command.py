@@ -410,7 +410,7 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
     forced = "expected a run that is over and well (--force compares it all the same)"
     for other, code, sentence in (
         (fio, 1, "fine is a run of pgbench, json-si1-randrw-3.33 of fio; expected runs of the same tool"),
-        (tmp_path / "notes.txt", 1, "notes.txt: nothing recognised; expected output of pgbench or fio"),
+        (tmp_path / "notes.txt", 1, "notes.txt: nothing recognised; expected output of pgbench, "),
         (tmp_path / "still", 1, f"still, worker db: the run is still going on; {forced}"),
         (tmp_path / "failed", 1, f"failed, worker db: the run failed: exit code 2; {forced}"),
         (tmp_path / "old", 1, f"old, worker db: the run has no end: silent for more than 300 s; {forced}"),

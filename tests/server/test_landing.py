@@ -206,7 +206,7 @@ def test_cvms_are_shown_with_age_and_error() -> None:
 def test_an_empty_exporter_says_what_to_do_next(tmp_path: Path) -> None:
     tree = LexborHTMLParser(page(FakeBoard(push_folder=tmp_path)))
     assert tree.css_first("details[open]") is not None
-    assert [node.text() for node in tree.css("pre code")] == [
+    assert [node.text() for node in tree.css("pre code")][:2] == [
         "pgbench -P 1 -T 600 mydb 2>&1 | tee -p pgbench.log | "
         "curl -sS -T - http://bench.example:19777/ingest/my-run/pgbench1",
         "fio --output-format=json+ --status-interval=1 --eta=never job.fio 2>&1 | tee -p fio.log | "
