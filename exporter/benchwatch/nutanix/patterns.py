@@ -27,7 +27,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
         found = re.compile(pattern)
         ways = _ways(_parser.parse(pattern))
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{excerpt(pattern)} is no regular expression: {error}") from None
+        raise ValueError(f"{excerpt(pattern)} is not a regular expression: {error}") from None
     if ways > MOST:
         raise ValueError(
             f"{excerpt(pattern)} can divide a name in too many ways to be tried; expected no repetition or choice"

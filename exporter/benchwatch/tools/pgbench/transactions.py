@@ -27,9 +27,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...metrics.buckets import bins
 from ..api import Misread
+from ..lines import LIMIT, Overlong, WholeLines
 from .decimals import PADDING, Integers, Words, decimals, words
-from .lines import LIMIT, Overlong, WholeLines
 
 EXAMINED = 4096
 """How many lines of a file are examined for gaps in the numbers of transactions."""
@@ -55,6 +56,8 @@ class Transactions(NamedTuple):
 
     latency: Integers
     """Microseconds."""
+    bins: Integers
+    """Their bins (see benchwatch.metrics.buckets)."""
     script: Integers
     second: Integers
     """Unix second in which it completed."""
@@ -88,7 +91,7 @@ FIELDS = {"": 6, "either": 7, "retries": 8}
 """How many fields a line has, by Transactions.extra."""
 _EXTRA = {fields: extra for extra, fields in FIELDS.items()}
 _NONE = np.zeros(0, np.int64)
-_NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE)
+_NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 class TransactionParser:
@@ -156,13 +159,15 @@ class TransactionParser:
         """All at once; where that fails, by halves down to a piece that is read line by line."""
         if self._fields and self._at_once(block):
             return
-        if len(block) <= _PIECE:
+        half = len(block) // 2
+        middle = block.find(b"\n", half) + 1
+        if middle == len(block):  # the last line is the longer half
+            middle = block.rfind(b"\n", 0, half) + 1
+        if len(block) <= _PIECE or not middle:
             self._by_line(block)
             return
-        middle = block.find(b"\n", len(block) // 2) + 1
         self._block(block[:middle])
-        if middle < len(block):
-            self._block(block[middle:])
+        self._block(block[middle:])
 
     def _at_once(self, block: bytes) -> bool:
         """Reads a block if each of its lines is digits and single spaces, as many as expected; tells whether it did."""
@@ -188,8 +193,10 @@ class TransactionParser:
         second = _seconds(numbers, text, stops[4])
         if second.min() < _FIRST_SECOND or second.max() > _LAST_SECOND:
             return False
+        latency = decimals(numbers, stops[2], time)
         piece = Transactions(
-            latency=decimals(numbers, stops[2], time),
+            latency=latency,
+            bins=bins(latency * 1000),
             script=decimals(numbers, stops[3], script),
             second=second,
             microsecond=decimals(numbers, stops[5], microsecond) if self._microseconds else _NONE,
@@ -232,6 +239,7 @@ class TransactionParser:
         columns = np.array(rows, np.int64).reshape(-1, 4)
         piece = Transactions(
             latency=columns[:, 0],
+            bins=bins(columns[:, 0] * 1000),
             script=columns[:, 1],
             second=columns[:, 2],
             microsecond=columns[:, 3] if self._microseconds else _NONE,
