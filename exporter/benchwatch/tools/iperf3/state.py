@@ -157,13 +157,15 @@ class Iperf3State(ElapsedState):
         counted = metrics.SERVER if self._told.get("role") == "server" else metrics.CLIENT
         for flow in self._flows.values() if current else ():
             yield Sample(counted.rate, (flow.direction,), flow.rate or 0.0)
-            gauges = {metrics.JITTER: flow.jitter, metrics.RTT: flow.rtt, metrics.WINDOW: flow.window}
+            sent, received = {metrics.RTT: flow.rtt, metrics.WINDOW: flow.window}, {metrics.JITTER: flow.jitter}
+            gauges = sent if flow.direction == "send" else received
             yield from (
                 Sample(family, (), value) for family, value in gauges.items() if flow.rate and value is not None
             )
         for (name, direction), total in self._totals().items():
             family = {**_COUNTERS, "bytes": counted.bytes}[name]
-            yield Sample(family, (direction,) if family.labels else (), total)
+            if family.labels or (name == "retransmits") == (direction == "send"):  # who sends again, who misses
+                yield Sample(family, (direction,) if family.labels else (), total)
         streams, target = self._told.get("streams"), self._told.get("target")
         if streams:
             yield Sample(metrics.STREAMS, (), streams)
