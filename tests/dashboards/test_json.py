@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from benchwatch.server.catalogue import sections
+from benchwatch.tools.registry import TOOLS
 from tests.support.grafana import DASHBOARDS, FILES, Json, load, panels, targets
 
 UNITS = frozenset(["none", "short", "s", "bytes", "Bps", "iops", "ops", "percentunit", "bool_yes_no", "dtdurations"])
@@ -25,7 +26,8 @@ OTHERS = re.compile(
 
 _NAME = re.compile(r"(?<![\w$\"])[a-zA-Z_:][\w:]*(?=\s*[{\[])|\bALERTS(?:_FOR_STATE)?\b|\bup\b")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_METRIC = re.compile(r"\b\w+:\w+:\w+\b|\b(?:pgbench|fio|nutanix|benchwatch|process|scrape|node)_[a-z_0-9]+\b")
+_STARTS = "|".join({family.name.partition("_")[0] for tool in TOOLS for family in tool.families})
+_METRIC = re.compile(rf"\b\w+:\w+:\w+\b|\b(?:{_STARTS}|nutanix|benchwatch|process|scrape|node)_[a-z_0-9]+\b")
 _RATE = re.compile(r"\b(?:rate|irate|increase)\([^()]*?\[(.*?)\]")
 _COUNTER = re.compile(r"(\w+)\(\s*(\w+_total)\b")
 _PATTERN = re.compile(r"[=!]~([\"`])(.*?)\1")
@@ -59,9 +61,9 @@ def metrics(expression: str) -> set[str]:
     return set(_METRIC.findall(bare)) | set(re.findall(r"\bALERTS(?:_FOR_STATE)?\b|\bup\b", bare))
 
 
-def test_there_are_eight_dashboards() -> None:
-    names = ["compare", "density", "exporter", "fio", "live", "nutanix", "pgbench", "spike"]
-    assert [path.stem for path in FILES] == names
+def test_there_are_six_dashboards_and_one_of_each_tool() -> None:
+    names = ["compare", "density", "exporter", "live", "nutanix", "spike"]
+    assert [path.stem for path in FILES] == sorted([*names, *(tool.name for tool in TOOLS)])
 
 
 def test_the_json_is_what_the_source_generates(tmp_path: Path) -> None:
@@ -76,7 +78,7 @@ def test_uids_and_titles_are_unique() -> None:
     assert len({dashboard["uid"] for dashboard in dashboards}) == len(FILES)
     assert len({dashboard["title"] for dashboard in dashboards}) == len(FILES)
     for dashboard in dashboards:
-        assert re.fullmatch(r"[a-z-]{8,40}", dashboard["uid"])
+        assert re.fullmatch(r"[a-z0-9-]{8,40}", dashboard["uid"])
 
 
 @every_dashboard

@@ -299,3 +299,18 @@ def test_parameters_are_those_of_the_test() -> None:
         "target_bitrate": "200000000",
         "interval": "0.5",
     }
+
+
+@pytest.mark.parametrize("rate", [b"50.0.1.3", b"5" * 20])
+def test_a_rate_that_is_no_number_is_other_text(rate: bytes) -> None:
+    data = START + ROW % (0, 1) + ROW.replace(b"200 Mbits", rate + b" Mbits") % (1, 2)
+    assert misread(data) == [("other_text", "line 4")]
+    assert len(state_of(data).history) == 1
+
+
+def test_what_only_one_direction_can_have_is_shown_once_whatever_a_line_says() -> None:
+    data = data_of(client("text-p4-bidir-3.12"))
+    doctored = re.sub(rb"(\[RX-C\].*/sec).*", rb"\1    7    767 KBytes", data)
+    assert b"[SUM][RX-C]   0.00-1.00   sec  12.0 MBytes   101 Mbits/sec    7    767 KBytes\n" in doctored
+    shown = values(state_of(doctored[: doctored.index(b"\n[ ID][Role]", 900)]))
+    assert shown["iperf_retransmits_total",] == 0

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...metrics.exposition import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from ..beginning import PUNCTUAL, beginning
+from ..beginning import PUNCTUAL, ElapsedState
 from . import metrics
 from .records import Beginning, Done, Failure, Flow, Interval, Result
 
@@ -25,11 +25,12 @@ _OWN = ("bytes", "packets")
 """Counters whose result is always what this end counted."""
 
 
-class Iperf3State:
+class Iperf3State(ElapsedState):
     """See tools.State. Its throughput is bytes a second; it has no latency."""
 
     def __init__(self) -> None:
-        self.version = self.idle_reports = self._idle_before = 0
+        super().__init__()
+        self.idle_reports = self._idle_before = 0
         self.report_interval: float | None = None
         self.tool_version = ""
         self._begun: float | None = None  # as the output itself says
@@ -43,8 +44,6 @@ class Iperf3State:
         self._load: Mapping[str, float] = {}
         self._failures: list[str] = []
         self._done = False
-        self._elapsed: dict[str, float] = {}  # by stream
-        self._written: dict[str, Written] = {}
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """See tools.State."""
@@ -94,35 +93,19 @@ class Iperf3State:
                     key = (name, flow.direction)
                     self._counters[key] = self._counters.get(key, 0) + count
 
-    def written(self, stream: str, times: Written) -> None:
-        """See tools.State."""
-        if self._written.get(stream) != times:
-            self._written[stream] = times
-            self.version += 1
-
-    def tick(self, time: float) -> None:
-        """See tools.State: nothing waits."""
-
-    reached = tick
-
-    def over(self) -> None:
-        """See tools.State: nothing waits."""
-
     @property
     def start(self) -> float | None:
         """See tools.State."""
         if self._begun is not None:
             return self._begun
-        tolerance, interval = 0.0 if self._results else PUNCTUAL, self.report_interval or 0.0
-        lines = ((seconds, self._written[stream]) for stream, seconds in self._elapsed.items())
-        return min((beginning(seconds, times, tolerance, interval) for seconds, times in lines), default=None)
+        return self._beginning(0.0 if self._results else PUNCTUAL, self.report_interval)
 
     @property
     def last_report(self) -> float | None:
         """See tools.State."""
         if (start := self.start) is not None and self._elapsed:
             return start + max(self._elapsed.values())
-        return max((times.last for times in self._written.values()), default=None)
+        return self._heard(None)
 
     @property
     def end(self) -> float | None:
@@ -174,13 +157,15 @@ class Iperf3State:
         counted = metrics.SERVER if self._told.get("role") == "server" else metrics.CLIENT
         for flow in self._flows.values() if current else ():
             yield Sample(counted.rate, (flow.direction,), flow.rate or 0.0)
-            gauges = {metrics.JITTER: flow.jitter, metrics.RTT: flow.rtt, metrics.WINDOW: flow.window}
+            sent, received = {metrics.RTT: flow.rtt, metrics.WINDOW: flow.window}, {metrics.JITTER: flow.jitter}
+            gauges = sent if flow.direction == "send" else received
             yield from (
                 Sample(family, (), value) for family, value in gauges.items() if flow.rate and value is not None
             )
         for (name, direction), total in self._totals().items():
             family = {**_COUNTERS, "bytes": counted.bytes}[name]
-            yield Sample(family, (direction,) if family.labels else (), total)
+            if family.labels or (name == "retransmits") == (direction == "send"):  # who sends again, who misses
+                yield Sample(family, (direction,) if family.labels else (), total)
         streams, target = self._told.get("streams"), self._told.get("target")
         if streams:
             yield Sample(metrics.STREAMS, (), streams)

@@ -18,9 +18,10 @@ from .records import Beginning, Done, Failure, Flow, Interval, Record, Result
 
 _ROW = re.compile(
     r"\[(?P<id>SUM| *\d{1,9})\](?:\[(?P<way>[RT]X)-[CS]\])? +(?P<start>\d{1,9}\.\d\d)- *(?P<end>\d{1,9}\.\d\d)"
-    r" +sec +[\d.]{1,9} [KMGTP]?(?:Bytes|bits) +(?P<rate>\d[\d.]{0,14}) (?P<unit>[KMGTP]?)(?P<bits>Bytes|bits)/sec"
+    r" +sec +[\d.]{1,9} [KMGTP]?(?:Bytes|bits) +(?P<rate>\d{1,12}(?:\.\d{1,9})?)"
+    r" (?P<unit>[KMGTP]?)(?P<bits>Bytes|bits)/sec"
     r"(?: +(?P<jitter>\d{1,9}\.\d{3}) ms +(?P<lost>\d{1,15})/(?P<total>\d{1,15}) \(\S{1,20}\))?"
-    r"(?: +(?P<count>\d{1,15})(?![\d.]))?(?: +(?P<window>\d[\d.]{0,8}) (?P<scale>[KMGTP]?)Bytes)?"
+    r"(?: +(?P<count>\d{1,15})(?![\d.]))?(?: +(?P<window>\d{1,12}(?:\.\d{1,9})?) (?P<scale>[KMGTP]?)Bytes)?"
     r" *(?P<of>sender|receiver)? *(?P<omitted>\(omitted\))?\s*$"
 )
 _ROW_LIKE = re.compile(r"\[(?:SUM| *\d{1,9})\](?:\[[RT]X-[CS]\])? +\d+\.")
