@@ -9,8 +9,8 @@ from tests.support.places import RECORDINGS, Place, placing
 # Ignored where the tests were started in the background, and so it would be by all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-SYSTEM = ("tests/system/", "tests/torture/")
-"""Folders of tests that start real servers, each its own."""
+SYSTEM = ("tests/system/", "tests/torture/test_faults", "tests/torture/test_hostile_cvm")
+"""How the paths of tests begin that start real servers, each its own."""
 ONE_BY_ONE = ("tests/system/test_demo.py", "tests/system/test_experiments.py")
 """Files of those whose tests use what the machine has once: default ports, huge pages."""
 

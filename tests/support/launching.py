@@ -27,6 +27,7 @@ class Launchpad:
         self.tool("psql", "echo 'psql: error: no server here' >&2; exit 2")
         self.environment = os.environ | {"PATH": f"{self.tools}:{os.environ['PATH']}"}
         self._terminals: list[OnTerminal] = []
+        self._started: list[subprocess.Popen[bytes]] = []
 
     def tool(self, name: str, text: str, version: str = "pgbench (PostgreSQL) 15.18") -> None:
         """A tool that does what the shell script says."""
@@ -45,17 +46,26 @@ class Launchpad:
     def start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         options = {"stdout": pipe, "stderr": pipe} | options
-        return subprocess.Popen(self.command(*arguments), cwd=self.folder, env=self.environment, **options)
+        process = subprocess.Popen(self.command(*arguments), cwd=self.folder, env=self.environment, **options)
+        self._started.append(process)
+        return process
 
     def record(self, run: str, worker: str = "pgbench") -> dict[str, Any]:
-        return yaml.safe_load((self.runs / run / f"{worker}.yaml").read_text())
+        """What is recorded; nothing while the file is being made."""
+        return yaml.safe_load((self.runs / run / f"{worker}.yaml").read_text()) or {}
 
     def on_a_terminal(self, *arguments: str) -> "OnTerminal":
         self._terminals.append(OnTerminal(self, self.command(*arguments)))
         return self._terminals[-1]
 
     def stop(self) -> None:
-        """Ends what still runs on terminals, with the benchmarks."""
+        """Ends the launchers that a test leaves; those on terminals with their benchmarks."""
+        for process in self._started:
+            process.kill()
+            process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream:
+                    stream.close()
         for launcher in self._terminals:
             launcher.stop()
 
