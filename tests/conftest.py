@@ -12,6 +12,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 NOW = 1_790_000_000.0
 """When the tests take place, Unix seconds."""
+ROOT_IS_A_MOUNT = any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
+"""Whether this is no chroot, or one into a mount: elsewhere nothing says whose root a process has."""
 
 
 @pytest.fixture

@@ -73,6 +73,27 @@ def test_names_that_are_not_utf_8_are_printed(capsys: pytest.CaptureFixture[str]
     assert r"/a\xff/\x1b[31m: cannot be read" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("ending", "state"),
+    [
+        (b"job1: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 20 10:00:00 2026", "finished"),
+        (b"job1: (groupid=0, jobs=1): err=28 (file:io_u.c:1, func=io_u error): pid=7: Fri", "failed"),
+        (b"job1: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 20 10:00:00 2026\n  read: IOPS=1\n", "finished"),
+        (b"Jobs: 1 (f=1): [R(1)][50.0%][r=4KiB/s][r=1 IOPS][eta 00m:01s]", "running"),
+    ],
+)
+@pytest.mark.parametrize("prefix", [b"", b"fio-1  | "])
+def test_output_of_fio_without_documents_is_over_as_its_text_says(
+    capsys: pytest.CaptureFixture[str], place: Place, ending: bytes, state: str, prefix: bytes
+) -> None:
+    text = (
+        b"job1: (g=0): rw=read, bs=(R) 4096B-4096B, ioengine=psync, iodepth=1\nfio-3.33\nStarting 1 process\n" + ending
+    )
+    lines = b"".join(prefix + line for line in text.splitlines(keepends=True))
+    assert main(["metrics", str(place("a/disk1.out", lines))]) == 0
+    assert f'benchwatch_run_state{{run="disk1",worker="disk1",state="{state}"}} 1\n' in capsys.readouterr().out
+
+
 def test_a_parameter_without_a_value_is_not_exported(capsys: pytest.CaptureFixture[str], place: Place) -> None:
     """To Prometheus a label without a value is no label; fio 3.39 prints a switch such as time_based with none."""
     folder = place("a/disk1.out", RECORDINGS / "fio" / "json-si1-randrw-3.39.out").parent

@@ -15,7 +15,7 @@ from benchwatch.server.board import Exporter
 from benchwatch.server.views import WorkerView
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.watch.model import Measured
-from benchwatch.watch.page import LIVE, SLOW, SampleReader, read_page
+from benchwatch.watch.page import SampleReader, live, read_page, slow
 
 from .conftest import NOW, RECORDINGS
 from .report.pages import Page
@@ -48,7 +48,7 @@ def landing(folder: Path) -> WorkerView:
 
 def watched(folder: Path) -> tuple[Measured, ...]:
     text = exporter(folder).render(frozenset(PARTS))
-    (worker,) = read_page(SampleReader(LIVE | SLOW).read(text)).workers
+    (worker,) = read_page(SampleReader(live() | slow()).read(text)).workers
     return worker.result
 
 
@@ -104,7 +104,7 @@ def test_a_warm_up_is_named_by_all_that_show_the_whole_run(
     (pgbench / "run.yaml").write_text("warmup: 5s\n")
     view = landing(pgbench.parent)
     text = exporter(pgbench.parent).render(frozenset(PARTS))
-    (worker,) = read_page(SampleReader(LIVE | SLOW).read(text)).workers
+    (worker,) = read_page(SampleReader(live() | slow()).read(text)).workers
     assert (view.warmup, worker.warmup) == (5.0, 5.0)
     copy = shutil.copytree(pgbench, tmp_path / "others" / "copy")
     assert main(["compare", str(pgbench), str(copy), "--format", "markdown"]) == 0

@@ -18,7 +18,8 @@ from .metrics.exposition import PARTS, Exposition
 from .nutanix.commands import add_parser
 from .report.command import add_parser as add_report
 from .settings.settings import Settings, load_settings
-from .values.errors import ConfigError
+from .tools.registry import names
+from .values.errors import FAILED, UserError
 from .values.printable import LogFormatter, lines, printable
 from .values.version import VERSION
 from .watch.command import add_parser as add_watch
@@ -35,18 +36,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=getattr(logging, options.log_level.upper()), handlers=[handler])
     try:
-        code = options.func(options)
+        code = _run(options)
         if sys.stdout:
             sys.stdout.flush()
-        return int(code)
-    except ConfigError as error:
-        print(f"benchwatch: {printable(str(error))}", file=sys.stderr)
-        return 2
+        return code
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         return 130
+
+
+def _run(options: argparse.Namespace) -> int:
+    try:
+        return int(options.func(options))
+    except UserError as error:
+        print(f"benchwatch: {printable(str(error))}", file=sys.stderr)
+        return error.exit_code
 
 
 def _open_what_is_closed() -> None:
@@ -157,7 +163,6 @@ def _metrics(options: argparse.Namespace) -> int:
     text = Exposition(settings.runs.limits).render(workers, options.collect or PARTS)
     sys.stdout.write(lines(text) if sys.stdout.isatty() else text)
     if not workers:
-        paths = printable(", ".join(map(str, options.paths)))
-        print(f"benchwatch: nothing recognised in {paths}: expected output of pgbench or fio", file=sys.stderr)
-        return 1
+        paths = ", ".join(map(str, options.paths))
+        raise UserError(f"nothing recognised in {paths}: expected output of {names()}", FAILED)
     return 0

@@ -378,6 +378,16 @@ def test_a_verification_is_compared_on_its_own_and_never_added_to_the_writes(
     assert [(one["op"], one["name"]) for one in other["verdicts"]] == [("write", "throughput")]
 
 
+def test_a_mix_whose_reads_hold_verification_reads_has_no_sum_and_a_verdict_on_its_writes_alone(
+    found: Callable[..., dict[str, Any]], recordings: Path, tmp_path: Path
+) -> None:
+    one = recordings / "fio" / "jsonplus-verify-randrw-3.33.out"
+    (tmp_path / "other.out").write_bytes(one.read_bytes())
+    other = found(one, tmp_path / "other.out")
+    assert {key[1] for key in other["by_name"]} == {"read", "write"}
+    assert [(each["op"], each["name"]) for each in other["verdicts"]] == [("write", "latency_mean")]
+
+
 # Bad input
 
 

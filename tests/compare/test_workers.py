@@ -2,10 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.compare.latencies import read_latencies
-from benchwatch.compare.measures import TOOLS
-from benchwatch.compare.workers import Worker
-from benchwatch.history.find import find_runs
+from benchwatch.compare.workers import WorkerFigures
 from benchwatch.history.timeline import read_timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.settings.settings import RunsSettings
@@ -17,10 +14,8 @@ def test_after_a_warm_up_percentiles_of_fio_are_of_the_same_operations_as_its_ra
     warmup: float, version: str, recordings: Path
 ) -> None:
     path = recordings / "fio" / f"jsonplus-si1-libaio-qd16-{version}.out"
-    (run,) = find_runs([path], RunsSettings(), Buckets())
-    (plans,) = run.plans.values()
-    (timeline,) = read_timelines([path], RunsSettings(), Buckets())
-    worker = Worker(timeline, TOOLS["fio"], lambda _, cuts: read_latencies(plans, run.folder, cuts), warmup)
+    (timeline,) = read_timelines([path], RunsSettings(), Buckets(), latencies=True)
+    worker = WorkerFigures(timeline, warmup)
     for group in worker.groups():
         done, latencies = worker.done(group), worker.latencies(group)
         assert done is not None and latencies is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchwatch.server.catalogue import SECTIONS
+from benchwatch.server.catalogue import sections
 
 from .grafana import DASHBOARDS, FILES, Json, load, panels, targets
 
@@ -37,7 +37,7 @@ every_dashboard = pytest.mark.parametrize("path", FILES, ids=lambda path: path.s
 
 def known_metrics() -> set[str]:
     names = set()
-    for _, _, families in SECTIONS:
+    for _, _, families in sections():
         for family in families:
             names.add(family.name)
             if family.kind in ("histogram", "summary"):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from benchwatch.history.find import read_runs
-from benchwatch.history.timeline import Series, Timeline, read_timelines
+from benchwatch.history.series import Series
+from benchwatch.history.timeline import Timeline, read_timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Sample
 from benchwatch.settings.settings import RunsSettings

@@ -12,7 +12,7 @@ import pytest
 from benchwatch.launch.delivery import Delivery
 from benchwatch.launch.record import Record
 from benchwatch.server.webconfig import load_web_config
-from benchwatch.values.errors import ConfigError
+from benchwatch.values.errors import UserError
 
 from ..server.serving import FakeBoard, Served, served
 from .launching import eventually
@@ -166,7 +166,7 @@ def test_what_was_not_delivered_is_said(record: Record, monkeypatch: pytest.Monk
 def test_a_name_that_is_there_is_refused(record: Record, server: Served, tmp_path: Path) -> None:
     (tmp_path / "there/r").mkdir(parents=True)
     (tmp_path / "there/r/db1.push").write_bytes(b"of another\n")
-    with pytest.raises(ConfigError, match="worker db1 of run r is there already: push under another name; nothing was"):
+    with pytest.raises(UserError, match="worker db1 of run r is there already: push under another name; nothing was"):
         Delivery(server.url, record).start()
     assert not (tmp_path / "there/r/db1.yaml").exists()
 
@@ -181,7 +181,7 @@ def test_a_user_is_named_in_the_url(record: Record, tmp_path: Path, user: str, t
         if taken:
             assert delivery.start() == delivery.finish() == ""
         else:
-            with pytest.raises(ConfigError, match="expected a user and password"):
+            with pytest.raises(UserError, match="expected a user and password"):
                 delivery.start()
     assert (tmp_path / "there/r/db1.yaml").exists() == taken
 
@@ -192,13 +192,13 @@ def test_a_certificate_that_is_not_trusted_ends_it_before_the_start(record: Reco
     subprocess.run([*request, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     (tmp_path / "web.yml").write_text(f"tls_server_config: {{cert_file: {certificate}, key_file: {key}}}\n")
     config = load_web_config(tmp_path / "web.yml")
-    with served(FakeBoard(), config=config) as server, pytest.raises(ConfigError, match="CERTIFICATE_VERIFY_FAILED"):
+    with served(FakeBoard(), config=config) as server, pytest.raises(UserError, match="CERTIFICATE_VERIFY_FAILED"):
         Delivery(server.url.replace("http:", "https:"), record).start()
 
 
 @pytest.mark.parametrize("url", ["host:19777", "ftp://host", "http://", "http://bob:secret@"])
 def test_what_is_no_url_is_refused_without_showing_a_password(record: Record, url: str) -> None:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(UserError) as caught:
         Delivery(url, record)
     assert "expected http(s)://host:port" in str(caught.value)
     assert "secret" not in str(caught.value)

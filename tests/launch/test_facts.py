@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.benchmark import find_benchmark
 from benchwatch.launch.facts import find_facts
-from benchwatch.launch.fio import read_command
 from benchwatch.machine.host import Host
+from benchwatch.tools.fio.command import read_command
+from benchwatch.tools.invocation import find_benchmark
+from benchwatch.tools.pgbench.command import PgbenchCommand
 
 OURS = """\
 27 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -44,8 +45,8 @@ def disks(folder: Path, mounts: str, *said: str) -> dict[str, str]:
     psql = folder / "psql"
     psql.write_text("#!/bin/sh\n" + shlex.join(["printf", r"%s\0", "{start}", "1790000010", *said]) + "\n")
     psql.chmod(0o755)
-    benchmark = find_benchmark([str(folder / "pgbench")])
-    facts = find_facts(benchmark, None, "", Host(folder / "proc", folder / "sys"))
+    benchmark = find_benchmark([str(folder / "pgbench")], {"pgbench"})
+    facts = find_facts(benchmark, PgbenchCommand(), "", Host(folder / "proc", folder / "sys"))
     assert facts.parameters["host.memory"] == "1 kB"
     return {name: value for name, value in facts.parameters.items() if name.startswith(("data.", "wal."))}
 
@@ -89,7 +90,7 @@ def test_facts_of_this_machine_are_the_clients_if_fio_works_on_servers(
 ) -> None:
     words = ["--filename", f"{folder}/data/file", *option, "--name=job"]
     facts = find_facts(
-        find_benchmark(["fio", *words]), read_command(words, None), "", Host(folder / "proc", folder / "sys")
+        find_benchmark(["fio", *words], {"fio"}), read_command(words, None), "", Host(folder / "proc", folder / "sys")
     )
     assert facts.parameters[f"{prefix}host.memory"] == "1 kB"
     assert ("host.memory" in facts.parameters) == (not option)

@@ -326,6 +326,7 @@ def test_an_unknown_table_is_noted() -> None:
     [
         ("<td>Moon phase<td>full", "row 'Moon phase': 'full'"),
         ("<td>Start time<td>yesterday", "value of 'Start time': 'yesterday'"),
+        ("<td>Start time<td>00150618-11:12:52-GMT-0700", "value of 'Start time': '00150618-11:12:52-GMT-0700'"),
         ("<td>Content cache memory usage<td>3220", "value of 'Content cache memory usage': '3220'"),
         ("<td>QoS Queue (size/admitted)<td>0", "value of 'QoS Queue (size/admitted)': '0'"),
         ("<td>QoS Queue (length/admitted)<td>0/1", "row 'QoS Queue (length/admitted)': '0/1'"),

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from benchwatch.server.catalogue import SECTIONS
+import worker_rules
+from benchwatch.server.catalogue import sections
 from benchwatch.values.durations import Duration
 from tests.prometheus.programs import FOLDER, output, program
 
@@ -55,7 +56,7 @@ NAMES = sorted({alert.content["alert"] for alert in ALERTS})
 
 def exported() -> set[str]:
     found = set()
-    for _, _, families in SECTIONS:
+    for _, _, families in sections():
         for family in families:
             found.add(family.name)
             if family.kind in ("histogram", "summary"):
@@ -66,6 +67,11 @@ def exported() -> set[str]:
 def cases() -> Iterator[dict[str, Any]]:
     for path in TEST_FILES:
         yield from yaml.safe_load(path.read_text())["tests"]
+
+
+def test_the_rules_of_each_tool_are_what_its_roles_say() -> None:
+    text = worker_rules.FILE.read_text()
+    assert worker_rules.whole(text) == text, "run scripts/rules"
 
 
 def test_rules_are_read_without_complaint() -> None:

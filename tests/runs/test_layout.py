@@ -1,14 +1,6 @@
 from benchwatch.runs.layout import WatchedFile, group_name, plan, worker_name
-
-
-class ToolFake:
-    def __init__(self, name: str, log_prefix: str = "") -> None:
-        self.name = name
-        self.log_prefix = log_prefix
-
-
-PGBENCH = ToolFake("pgbench", "pgbench_log")
-FIO = ToolFake("fio")
+from benchwatch.tools.fio import FIO
+from benchwatch.tools.pgbench import PGBENCH
 
 
 def workers(*names: str, modified: dict[str, float] | None = None) -> dict[str, list[list[str]]]:
@@ -104,3 +96,7 @@ def test_files_beside_the_folders_make_runs_by_name() -> None:
 
 def test_a_digit_that_is_no_number_is_part_of_a_name() -> None:
     assert workers("db1.err", "db1.err.\u00b2") == {"db1": [["db1.err"]], "db1.err": [["db1.err.\u00b2"]]}
+
+
+def test_a_threads_log_belongs_to_its_process_while_the_first_threads_file_is_empty() -> None:
+    assert workers("db1.err", "pgbench_log.77?", "pgbench_log.77.1") == {"db1": [["db1.err"], ["pgbench_log.77.1"]]}

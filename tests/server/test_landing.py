@@ -209,9 +209,9 @@ def test_an_empty_exporter_says_what_to_do_next(tmp_path: Path) -> None:
     assert tree.css_first("details[open]") is not None
     assert [node.text() for node in tree.css("pre code")] == [
         "pgbench -P 1 -T 600 mydb 2>&1 | tee -p pgbench.log | "
-        "curl -sS -T - http://bench.example:19777/ingest/my-run/db1",
-        "fio --output-format=json+ --status-interval=1 --eta=never job.fio | tee -p fio.log | "
-        "curl -sS -T - http://bench.example:19777/ingest/my-run/vm1",
+        "curl -sS -T - http://bench.example:19777/ingest/my-run/pgbench1",
+        "fio --output-format=json+ --status-interval=1 --eta=never job.fio 2>&1 | tee -p fio.log | "
+        "curl -sS -T - http://bench.example:19777/ingest/my-run/fio1",
     ]
 
 
@@ -224,7 +224,7 @@ def test_the_help_is_folded_once_there_are_runs(tmp_path: Path) -> None:
 def test_with_pushes_switched_off_the_help_names_files_instead() -> None:
     text = page(FakeBoard())
     assert "ingest" not in text
-    assert "pgbench -P 1 -T 600 mydb &gt; runs/my-run/db1.log 2&gt;&amp;1" in text
+    assert "pgbench -P 1 -T 600 mydb &gt; runs/my-run/pgbench1.log 2&gt;&amp;1" in text
 
 
 def test_a_user_is_named_in_the_push_command_quoted_for_the_shell(tmp_path: Path) -> None:
@@ -308,8 +308,8 @@ def test_the_push_command_names_the_host_the_page_was_asked_for(tmp_path: Path) 
     with served(FakeBoard(push_folder=tmp_path), address=NETWORK) as server:
         named = requests.get(server.url, headers={"Host": "bench.lan:8080"}).text
         hostile = requests.get(server.url, headers={"Host": 'x"; rm -rf ~ #'}).text
-    assert "-T - http://bench.lan:8080/ingest/my-run/db1" in named
-    assert f"-T - http://localhost:{server.port}/ingest/my-run/db1" in hostile
+    assert "-T - http://bench.lan:8080/ingest/my-run/pgbench1" in named
+    assert f"-T - http://localhost:{server.port}/ingest/my-run/pgbench1" in hostile
 
 
 def test_without_script_the_page_fetches_itself_again() -> None:

@@ -79,7 +79,7 @@ def test_pages_are_served_over_tls_and_the_push_command_says_so(made: Path, tmp_
     with served(FakeBoard(push_folder=tmp_path), config=WebConfig(tls(made))) as server:
         assert get(server, made).status_code == 200
         page = requests.get(f"https://localhost:{server.port}/", verify=str(made / "ca.crt")).text
-        assert f"-T - https://localhost:{server.port}/ingest/my-run/db1" in page
+        assert f"-T - https://localhost:{server.port}/ingest/my-run/pgbench1" in page
 
 
 def test_curl_pushes_over_tls(made: Path, tmp_path: Path) -> None:

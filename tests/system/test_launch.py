@@ -13,6 +13,7 @@ import yaml
 
 from demo_processes import Processes
 
+from ..conftest import ROOT_IS_A_MOUNT
 from .conftest import Exporter, Server, eventually
 
 DB1 = 'worker="db1"'
@@ -73,10 +74,12 @@ def test_the_servers_settings_and_its_disks_are_recorded(server: Server, tmp_pat
     assert parameters["server_version"].split()[0] == server.postgres.version.split()[2]
     assert parameters["scale_factor"].isdigit()
     assert parameters["host.cpus"] == str(os.cpu_count())
+    assert not any("password" in value for value in parameters.values())
+    if not ROOT_IS_A_MOUNT:
+        pytest.skip("this is a chroot: nothing says whose root the server has, so its disks are not known")
     if os.access(running / "cwd", os.R_OK):
         assert Path(parameters["data.mount_point"]).is_mount()
         assert parameters["data.filesystem"] == parameters["wal.filesystem"]
-    assert not any("password" in value for value in parameters.values())
 
 
 def test_a_question_that_takes_long_does_not_take_the_others_with_it(server: Server, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from rich.console import Console, Group
 from rich.text import Text
 
-from benchwatch.watch.model import Measured, Page, Worker
+from benchwatch.tools.pgbench import PGBENCH
+from benchwatch.watch.model import Measured, Page, ShownWorker
 from benchwatch.watch.screen import Moment, Screen
 
 NOW = 1_790_000_000.0
@@ -28,12 +29,13 @@ def pgbench(
     end: float | None = None,
     objective: float | None = None,
     counts: dict[str, float] | None = None,
-) -> Worker:
-    return Worker(
+) -> ShownWorker:
+    return ShownWorker(
         run=run,
         name=name,
         tool="pgbench",
         tool_version="15.18 (Debian)",
+        roles=PGBENCH.roles[0],
         state=state,
         reason=reason,
         last_report=NOW - age,
@@ -56,7 +58,7 @@ def screen_of(*moments: Moment, prometheus: str = "") -> Screen:
     return screen
 
 
-def moment(*workers: Worker, now: float = NOW, **more: object) -> Moment:
+def moment(*workers: ShownWorker, now: float = NOW, **more: object) -> Moment:
     return Moment(now=now, page=Page(workers=workers), read_at=now, **more)  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ from benchwatch.runs.families import FAMILIES as RUNS
 from benchwatch.server.process import FAMILIES as PROCESS
 from benchwatch.tools.registry import TOOLS
 from benchwatch.watch.model import Cvm, Measured, Page
-from benchwatch.watch.page import LIVE, SLOW, SampleReader, read_page
+from benchwatch.watch.page import SampleReader, live, read_page, slow
 
 from ..conftest import RECORDINGS
 
@@ -21,7 +21,7 @@ Place = Callable[..., Path]
 
 
 def page_of(text: str) -> Page:
-    return read_page(SampleReader(LIVE | SLOW).read(text))
+    return read_page(SampleReader(live() | slow()).read(text))
 
 
 def exported(capsys: pytest.CaptureFixture[str], path: Path) -> str:
@@ -134,7 +134,7 @@ def test_names_come_through_whatever_is_in_them() -> None:
 
 
 def test_what_is_not_a_number_is_not_measured() -> None:
-    reader = SampleReader(LIVE)
+    reader = SampleReader(live())
     line = 'pgbench_tps{run="a",worker="b"} '
     assert [sample.value for sample in reader.read(f"# HELP pgbench_tps x\n{line}3.5\n{line}NaN\n{line}+Inf\n")] == [
         3.5
@@ -144,14 +144,14 @@ def test_what_is_not_a_number_is_not_measured() -> None:
 
 def test_what_is_no_exposition_is_refused() -> None:
     with pytest.raises(ValueError, match="could not convert"):
-        SampleReader(LIVE).read('pgbench_tps{run="a",worker="b"} fast')
+        SampleReader(live()).read('pgbench_tps{run="a",worker="b"} fast')
 
 
 def test_every_name_is_one_that_the_exporter_has_in_that_part() -> None:
     families = {family.name: family for family in (*PROCESS, *RUNS, *nutanix.FAMILIES)}
     families |= {family.name: family for tool in TOOLS for family in tool.families}
-    assert {families[name].part for name in LIVE} == {"live"}
-    assert {families[name].part for name in SLOW} == {"runs", "nutanix"}
+    assert {families[name].part for name in live()} == {"live"}
+    assert {families[name].part for name in slow()} == {"runs", "nutanix"}
 
 
 def test_how_the_output_was_read_is_known(capsys: pytest.CaptureFixture[str], place: Place) -> None:

@@ -1,6 +1,7 @@
 import pytest
 
-from benchwatch.watch.model import Measured, Page, Worker
+from benchwatch.tools.fio import FIO
+from benchwatch.watch.model import Measured, Page, ShownWorker
 from benchwatch.watch.rows import Note, active_runs, ended_workers, total
 
 from .pages import NOW, pgbench
@@ -31,7 +32,7 @@ def test_there_is_no_highest_where_one_of_them_does_not_tell() -> None:
     assert total(parts).quantiles == {}
 
 
-def late(name: str, seconds: float) -> Worker:
+def late(name: str, seconds: float) -> ShownWorker:
     """A worker whose percentiles are that much older than its mean."""
     now = Measured(rate=2, latency=6.66, quantiles={"0.99": 3.7, "1": 3.8}, time=NOW, quantiles_time=NOW - seconds)
     return pgbench(name)._replace(now=(now,))
@@ -47,7 +48,7 @@ def test_percentiles_of_another_time_than_the_mean_say_so_in_rows_and_totals() -
 def test_syncs_and_verifications_are_not_in_a_total(apart: str) -> None:
     parts = (Measured("wal", "write", 1000.0, 0.0002), Measured("wal", apart, 1000.0, 0.004))
     more = (Measured("data", "read", 3000.0, 0.0006),)
-    worker = pgbench("disk1")._replace(tool="fio", now=parts + more)
+    worker = pgbench("disk1")._replace(tool="fio", roles=FIO.roles[0], now=parts + more)
     (run,) = active_runs(Page((worker,)), NOW)
     assert (run.totals[0].measured.rate, run.totals[0].measured.latency) == (4000, pytest.approx(0.0005))
 
@@ -100,7 +101,7 @@ def test_target_and_achieved_rate_stand_side_by_side() -> None:
         Measured("data", "read", rate=280, bandwidth=2_293_760, target_rate=400),
         Measured("log", "write", rate=50, bandwidth=819_200, target_rate=50),
     )
-    worker = pgbench("disk1")._replace(tool="fio", tool_version="fio-3.42", now=jobs)
+    worker = pgbench("disk1")._replace(tool="fio", roles=FIO.roles[0], tool_version="fio-3.42", now=jobs)
     (run,) = active_runs(Page((worker,)), NOW)
     assert [(row.name, row.op) for row in run.rows] == [("data", "read"), ("log", "write")]
     assert run.rows[0].notes == (Note("2.19 MiB/s"), Note("target 400 IOPS: 70%", bad=True))

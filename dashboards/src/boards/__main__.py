@@ -8,10 +8,20 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # the SDK would rather have Grafana's newer, second format
     from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-    from . import compare, density, exporter, fio, live, nutanix, pgbench, spike
-    from .board import build
+    from benchwatch.tools.registry import TOOLS
 
-BOARDS = tuple(module.BOARD for module in (live, pgbench, fio, nutanix, density, compare, spike, exporter))
+    from . import compare, density, exporter, fio, live, nutanix, pgbench, spike, tool
+    from .board import Board, build
+
+MADE = tuple(module.BOARD for module in (live, pgbench, fio, nutanix, density, compare, spike, exporter))
+"""Those made by hand."""
+
+
+def boards() -> list[Board]:
+    """All of them: a tool that has none made by hand has the standard one."""
+    uids = {made.uid for made in MADE}
+    standard = map(tool.board, TOOLS)
+    return [*MADE, *(board for board in standard if board.uid not in uids)]
 
 
 def main() -> None:
@@ -21,7 +31,7 @@ def main() -> None:
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     encoder = JSONEncoder(indent=2, sort_keys=True, ensure_ascii=False)
-    for board in BOARDS:
+    for board in boards():
         name = board.uid.removeprefix("benchwatch-")
         (folder / f"{name}.json").write_text(encoder.encode(build(board)) + "\n", encoding="utf-8")
 

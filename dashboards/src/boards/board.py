@@ -20,7 +20,7 @@ TITLES = {
     "benchwatch-spike": "Spike",
     "benchwatch-exporter": "Exporter health",
 }
-"""Every dashboard's uid and title."""
+"""The uid and title of each that is made by hand; the others are called after their tool."""
 
 
 class Row(NamedTuple):
@@ -46,7 +46,7 @@ def build(board: Board) -> dashboard.Dashboard:
     """The dashboard in Grafana's model, with ids and places of its panels."""
     return dashboard.Dashboard(
         uid=board.uid,
-        title=TITLES[board.uid],
+        title=TITLES.get(board.uid) or board.uid.removeprefix("benchwatch-"),
         description=board.description,
         tags=[TAG],
         editable=False,

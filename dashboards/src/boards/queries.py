@@ -15,6 +15,8 @@ others: no rules, or backfilled, or only some workers chosen. A side that select
 import re
 from typing import NamedTuple
 
+from benchwatch.tools.registry import TOOLS
+
 RUN = 'run=~"$run",worker=~"$worker"'
 RECORDED = 'run=~"$recorded"'
 UNRECORDED = f'{RUN},run!~"$recorded"'
@@ -22,9 +24,8 @@ FIO = f'{RUN},job=~"$job"'
 VDISK = 'cvm=~"$cvm",vdisk=~"$vdisk"'
 EXPORTER_JOBS = 'job=~"benchwatch-.*"'
 
-_METRIC = re.compile(
-    r"\b\w+:\w+:\w+|\b(?:pgbench|fio|nutanix|benchwatch|node|process|scrape)_\w+|\bALERTS(?:_FOR_STATE)?\b|\bup\b"
-)
+_OTHERS = ("nutanix", "benchwatch", "node", "process", "scrape")
+"""What names of metrics begin with, besides those of the tools."""
 
 
 class Query(NamedTuple):
@@ -46,7 +47,9 @@ def now(expression: str, legend: str = "") -> Query:
 
 def metrics(queries: tuple[Query, ...]) -> tuple[str, ...]:
     """The names of the metrics that are asked for, each once, in order of appearance."""
-    return tuple(dict.fromkeys(name for query in queries for name in _METRIC.findall(query.expression)))
+    begins = {family.name.partition("_")[0] for tool in TOOLS for family in tool.families} | {*_OTHERS}
+    name = re.compile(rf"\b\w+:\w+:\w+|\b(?:{'|'.join(sorted(begins))})_\w+|\bALERTS(?:_FOR_STATE)?\b|\bup\b")
+    return tuple(dict.fromkeys(found for query in queries for found in name.findall(query.expression)))
 
 
 def mean(series: str) -> str:

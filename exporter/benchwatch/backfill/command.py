@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..history.find import find_runs
-from ..history.timeline import Pairs, Series, Timeline, timelines
+from ..history.series import Pairs, Series
+from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Part
 from ..settings.settings import load_settings
+from ..tools.registry import names
 from ..values.errors import ConfigError
 from ..values.printable import printable
 from .openmetrics import Written, write
@@ -106,7 +108,7 @@ def _read(options: argparse.Namespace) -> list[Timeline]:
             show(f"reading: {len(found)} workers so far, now {timeline.worker} of {timeline.run}")
     if not found:
         paths = ", ".join(map(str, options.paths))
-        raise _Failure(f"nothing recognised in {paths}: expected output of pgbench or fio")
+        raise _Failure(f"nothing recognised in {paths}: expected output of {names()}")
     for timeline in found:
         if timeline.by_file_time:
             _say(f"run {timeline.run}, {timeline.worker}: no timestamps in the output; using file modification times")

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from ..history.timeline import Pairs, Series
+from ..history.series import Pairs, Series
 from ..metrics.exposition import Family, escape, number_texts
 
 _POINTS = 1024

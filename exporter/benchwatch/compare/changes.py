@@ -24,11 +24,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..metrics.latencies import Group
 from .experiment import Experiment
 from .figures import Figure
-from .latencies import Group
-from .measured import Run
-from .measures import MEASURES, THROUGHPUT, Measure
+from .measured import MeasuredRun
+from .measures import THROUGHPUT, Measure, rank
 from .statistics import FEWEST_BATCHES, Estimate, Shift, against_one, between_runs, change, one_batch, shift
 
 STEADY = 0.05
@@ -66,7 +66,7 @@ def rows(base: Experiment, other: Experiment, confidence: float) -> Iterator[Row
     left, right = _figures(base), _figures(other)
     groups = list(dict.fromkeys(group for group, _ in left))
     both = left.keys() & right.keys()
-    for key in sorted(both, key=lambda key: (groups.index(key[0]), MEASURES.index(key[1]))):
+    for key in sorted(both, key=lambda key: (groups.index(key[0]), rank(key[1]))):
         yield _row(*key, left[key], right[key], confidence)
 
 
@@ -142,7 +142,7 @@ def _beyond(interval: tuple[float, float] | None, margin: float) -> int:
     return int(low > margin) - int(high < -margin)
 
 
-def _why_not(row: Row, runs: Sequence[Run]) -> str:
+def _why_not(row: Row, runs: Sequence[MeasuredRun]) -> str:
     if not (row.base and row.other):
         return "nothing was done in one of them"
     if any(row.group not in run.courses for run in runs):
@@ -150,7 +150,7 @@ def _why_not(row: Row, runs: Sequence[Run]) -> str:
     return f"too short to tell: fewer than {FEWEST_BATCHES} batches of reports that do not depend on each other"
 
 
-def shift_of(run: Run, group: Group, measure: Measure) -> Shift | None:
+def shift_of(run: MeasuredRun, group: Group, measure: Measure) -> Shift | None:
     """Where the run's throughput or mean latency went up or down for good."""
     course = run.courses.get(group)
     total, weight = ("operations", "") if measure is THROUGHPUT else ("latency", "timed")

@@ -21,7 +21,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         "compare",
         parents=[common],
         help="compare runs: what changed, and how sure that is",
-        description="Compares runs of pgbench or fio: figures side by side, changes with their intervals, a verdict, "
+        description="Compares runs of one tool: figures side by side, changes with their intervals, a verdict, "
         "parameters that differ, and what speaks against the figures.",
     )
     what = "file, folder of a run, or name of an experiment that was repeated"

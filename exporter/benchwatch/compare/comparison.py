@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from ..tools.roles import Roles
 from .changes import Row, Verdict, rows, verdicts
 from .experiment import CannotCompare, Experiment, same_jobs
 from .findings import Finding, findings
@@ -39,6 +40,11 @@ class Comparisons(NamedTuple):
     vary: Collection[str]
 
     @property
+    def roles(self) -> Roles:
+        """Those of the tool's families for these runs."""
+        return self.base.runs[0].roles
+
+    @property
     def warmup(self) -> bool:
         """Whether figures leave out a part of a run."""
         sides = (self.base, *(comparison.other for comparison in self.others))
@@ -54,6 +60,10 @@ def compare(
         if other.runs[0].tool != tool:
             text = f"{base.name} is a run of {tool}, {other.name} of {other.runs[0].tool}"
             raise CannotCompare(f"{text}; expected runs of the same tool")
+        units = [side.runs[0].roles.unit.name for side in (base, other)]
+        if units[0] != units[1]:
+            text = f"{base.name} measured {units[0]}, {other.name} {units[1]}"
+            raise CannotCompare(f"{text}; expected runs of the same kind of test")
     base, *others = same_jobs([base, *others])
     number = sum(len({key for run in base.runs for key in run.main()}) for _ in others)
     each = 1 - (1 - confidence) / max(number, 1)

@@ -20,6 +20,8 @@ class Course(NamedTuple):
     """Length of each."""
     totals: Mapping[str, Floats]
     """What each adds: `operations`, `timed` (those with a latency), `latency` (their sum, seconds), `bytes`."""
+    quantile: str = ""
+    """Which quantile of the reports `latency` is made of, where the tool reports no mean."""
 
     @property
     def begin(self) -> float:
@@ -44,7 +46,7 @@ class Course(NamedTuple):
     def chosen(self, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "Course":
         """Some of the reports."""
         totals = {name: values[which] for name, values in self.totals.items()}
-        return Course(self.ends[which], self.seconds[which], totals)
+        return Course(self.ends[which], self.seconds[which], totals, self.quantile)
 
 
 def course(
@@ -53,9 +55,11 @@ def course(
     rates: Floats,
     latencies: tuple[Floats, Floats] | None = None,
     bandwidths: tuple[Floats, Floats] | None = None,
+    quantile: str = "",
 ) -> Course:
     """A course from gauges of intervals: times of their ends and operations a second; mean latencies, bytes a second.
 
+    With `quantile` the latencies are no means but of that quantile.
     An interval begins at the last of `moments` (Unix seconds, ascending) before its end. Pairs are times and values,
     which may be missing for some of the reports.
     """
@@ -67,7 +71,7 @@ def course(
         totals["latency"] = values * totals["timed"]
     if bandwidths is not None and len(bandwidths[0]):
         totals["bytes"] = _at(times, *bandwidths)[1] * seconds
-    return Course(times, seconds, totals).chosen(seconds > 0)
+    return Course(times, seconds, totals, quantile).chosen(seconds > 0)
 
 
 def _at(times: Floats, found: Floats, values: Floats) -> tuple["np.ndarray[tuple[int], np.dtype[np.bool_]]", Floats]:
@@ -93,8 +97,11 @@ def together(courses: Sequence[Course]) -> Course:
     if len(edges) < 2:
         return Course(np.zeros(0), np.zeros(0), {})
     names = set.intersection(*(set(each.totals) for each in kept))
+    quantile, *others = {each.quantile for each in kept}
+    if others:
+        names -= {"timed", "latency"}
     totals = {name: sum((_spread(each, name, edges) for each in kept), np.zeros(len(edges) - 1)) for name in names}
-    return Course(edges[1:], np.diff(edges), totals)
+    return Course(edges[1:], np.diff(edges), totals, "" if others else quantile)
 
 
 def _spread(each: Course, name: str, edges: Floats) -> Floats:

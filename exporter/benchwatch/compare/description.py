@@ -2,7 +2,7 @@
 
 from .experiment import Experiment
 from .measures import LATENCY_MEAN, THROUGHPUT
-from .text import quantity, span, title
+from .text import figure, span, title
 
 _SAME = 0.05
 """Seconds by which what is left out may differ from the warm-up unsaid."""
@@ -12,7 +12,7 @@ def describe(experiment: Experiment) -> str:
     """Name, tool, number of runs and workers, length; with a warm-up what is left out, and the result without that."""
     first = experiment.runs[0]
     versions = ", ".join(dict.fromkeys(run.parameters.get("tool_version", "") for run in experiment.runs))
-    parts = [f"{experiment.name}:", f"{first.tool} {versions.removeprefix('fio-')}".strip() + ","]
+    parts = [f"{experiment.name}:", f"{first.tool} {versions.removeprefix(f'{first.tool}-')}".strip() + ","]
     number = len(experiment.runs)
     parts.append("1 run" if number == 1 else f"{number} runs")
     workers = max(len(run.timelines) for run in experiment.runs)
@@ -39,11 +39,12 @@ def _whole(experiment: Experiment) -> str:
     if len(groups) != 1 or not all(run.whole for run in experiment.runs):
         return ""
     (group,) = groups
-    tool = experiment.runs[0].tool
+    roles = experiment.runs[0].roles
     found = []
-    for measure, text in ((THROUGHPUT, f"{{}} {title(THROUGHPUT, tool)}"), (LATENCY_MEAN, "mean {}")):
+    unit = "" if roles.unit.in_bytes else f" {title(THROUGHPUT, roles)}"
+    for measure, text in ((THROUGHPUT, f"{{}}{unit}"), (LATENCY_MEAN, "mean {}")):
         values = [run.whole.get((group, measure)) for run in experiment.runs]
         known = [value for value in values if value is not None]
         if len(known) == len(values):
-            found.append(text.format(quantity(sum(known) / len(known), measure.unit)))
+            found.append(text.format(figure(sum(known) / len(known), measure, roles)))
     return f"; whole run: {', '.join(found)}" if found else ""

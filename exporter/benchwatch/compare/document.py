@@ -1,15 +1,17 @@
 """A comparison as JSON. Keys are stable: some may be added, none changes its meaning.
 
-    tool            pgbench, fio
+    tool            its name
     confidence      that all verdicts together are right, ratio
     interval_level  confidence of each interval (higher, if there are several verdicts), ratio
     allowance       change that single runs may show without a cause, ratio
     vary            parameters that were meant to differ
     base            name, runs (see below)
     others[]        name, runs
-      measures[]    job, op (fio; job is empty if there is one), name, unit, better (higher, lower), base, other (in
-                    that unit), change (ratio: 0.075 is +7.5 %), interval ([low, high], ratios); null: cannot be told
-      verdicts[]    job, op, name (of a measure), verdict (better, worse, no difference shown, not judged), reason
+      measures[]    labels of its group (of fio job and op; job is empty if there is one), name, unit, better (higher,
+                    lower), base, other (in that unit), change (ratio: 0.075 is +7.5 %), interval ([low, high], ratios);
+                    null: cannot be told
+      verdicts[]    labels of its group, name (of a measure), verdict (better, worse, no difference shown, not judged),
+                    reason
       parameters[]  name, base, other (texts; null: that side has none), intended
       findings[]    kind, text
     runs[]          name, seconds (null: not known), warmup_seconds, left_out_seconds,
@@ -19,11 +21,14 @@ Units: per second, bytes per second, seconds, ratio. What is not ASCII is escape
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from ..metrics.latencies import Group
+from ..tools.roles import Roles
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
-from .latencies import Group
+from .measures import unit_of
 
 
 def document(found: Comparisons) -> str:
@@ -35,7 +40,7 @@ def document(found: Comparisons) -> str:
         "allowance": found.allowance,
         "vary": list(found.vary),
         "base": _experiment(found.base),
-        "others": [_comparison(comparison) for comparison in found.others],
+        "others": [_comparison(comparison, found.roles) for comparison in found.others],
     }
     return json.dumps(content, indent=2) + "\n"
 
@@ -54,14 +59,15 @@ def _experiment(experiment: Experiment) -> dict[str, Any]:
     return {"name": experiment.name, "runs": runs}
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
+def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
+    labels = roles.labels
     return {
         **_experiment(comparison.other),
         "measures": [
             {
-                **_group(row.group),
+                **_group(row.group, labels),
                 "name": row.measure.name,
-                "unit": row.measure.unit,
+                "unit": unit_of(row.measure, roles),
                 "better": row.measure.better,
                 "base": row.base,
                 "other": row.other,
@@ -71,7 +77,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
             for row in comparison.rows
         ],
         "verdicts": [
-            {**_group(one.group), "name": one.measure.name, "verdict": one.word, "reason": one.reason}
+            {**_group(one.group, labels), "name": one.measure.name, "verdict": one.word, "reason": one.reason}
             for one in comparison.verdicts
         ],
         "parameters": [
@@ -82,5 +88,5 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _group(group: Group) -> dict[str, str]:
-    return dict(zip(("job", "op"), group, strict=False))
+def _group(group: Group, labels: Sequence[str]) -> dict[str, str]:
+    return dict(zip(labels, group, strict=False))  # what is of the whole run has no group

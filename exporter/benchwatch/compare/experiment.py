@@ -4,20 +4,21 @@ An experiment NAME in a folder of runs is the runs in it whose record says `repe
 not ended or is none cannot be compared; neither can runs of different tools.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..history.find import chosen, find_runs
-from ..history.timeline import Timeline, read_timelines
+from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
+from ..metrics.latencies import Group
 from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
+from ..tools.registry import names
 from ..values.errors import ConfigError
 from ..values.names import label
-from .latencies import Group, Latencies, read_latencies
-from .measured import Run, measure
-from .measures import CPU, THROUGHPUT, TOOLS
+from .measured import MeasuredRun, measure
+from .measures import THROUGHPUT, series
 
 _BUCKETS = Buckets(1)
 """Histograms of the page are of no use here: percentiles come from all bins."""
@@ -31,7 +32,7 @@ class Experiment(NamedTuple):
     """One side of a comparison."""
 
     name: str
-    runs: Sequence[Run]
+    runs: Sequence[MeasuredRun]
     forced: Sequence[str]
     """What is wrong with runs that were taken all the same."""
 
@@ -94,28 +95,20 @@ def _repeats(folder: Path, name: str, settings: RunsSettings, *, tolerant: bool)
         raise
 
 
-def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> Run:
+def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> MeasuredRun:
     found = [run for run in find_runs([path], settings, _BUCKETS) if run.plans]
     if not found:
-        raise CannotCompare(f"{path}: nothing recognised; expected output of {' or '.join(TOOLS)}")
+        raise CannotCompare(f"{path}: nothing recognised; expected output of {names()}")
     if len(found) > 1:
         some = ", ".join(run.name for run in found[:3])
         raise CannotCompare(f"{path}: {len(found)} runs ({some} ...); expected one, or the name of an experiment")
-    names = {name for tool in TOOLS.values() for name in (tool.rate, tool.latency, tool.bandwidth, CPU) if name}
-    timelines = read_timelines([path], settings, _BUCKETS, names=names)
-    tools = sorted({timeline.tool for timeline in timelines})
+    workers = list(timelines(found, _BUCKETS, names=series(), latencies=True))
+    tools = sorted({worker.tool for worker in workers})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
-    forced += [text for timeline in timelines if (text := fault(timeline))]
-    left_out = float(max(timeline.runfile.warmup for timeline in timelines) if warmup is None else warmup)
-
-    def read(timeline: Timeline, cuts: Collection[float]) -> Mapping[Group, Latencies]:
-        return read_latencies(found[0].plans[timeline.worker], found[0].folder, cuts)
-
-    try:
-        run = measure(timelines, read, left_out)
-    except OSError as error:
-        raise ConfigError(f"{error.filename}: cannot be read: {error.strerror}") from error
+    forced += [text for worker in workers if (text := fault(worker))]
+    left_out = float(max(worker.runfile.warmup for worker in workers) if warmup is None else warmup)
+    run = measure(workers, left_out)
     if not any(one is THROUGHPUT for _, one in run.figures):
         text = "nothing was measured" if not left_out else f"nothing was measured after the warm-up of {left_out:g} s"
         raise CannotCompare(f"{path}: {text}; expected reports or a final report")
@@ -136,9 +129,9 @@ def fault(timeline: Timeline) -> str:
 
 
 def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """The experiments; where each run of fio has a single job, whatever its name, with no job in their groups."""
+    """The experiments; where each run has a single job, whatever its name, without it in their groups."""
     runs = [run for each in experiments for run in each.runs]
-    if any(len({group[0] for group, _ in run.figures if group}) != 1 for run in runs):
+    if any(len({group[:-1] for group, _ in run.figures if group[:-1]}) != 1 for run in runs):
         return list(experiments)
     return [each._replace(runs=[_without_job(run) for run in each.runs]) for each in experiments]
 
@@ -154,10 +147,15 @@ def told_apart(experiments: Sequence[Experiment], paths: Sequence[Path]) -> list
     return found
 
 
-def _without_job(run: Run) -> Run:
+def _without_job(run: MeasuredRun) -> MeasuredRun:
     return run._replace(
-        figures={(("", group[1]), one): figure for (group, one), figure in run.figures.items()},
-        whole={(("", group[1]), one): value for (group, one), value in run.whole.items()},
-        courses={("", group[1]): course for group, course in run.courses.items()},
-        fixed_rate=frozenset(("", group[1]) for group in run.fixed_rate),
+        figures={(_plain(group), one): figure for (group, one), figure in run.figures.items()},
+        whole={(_plain(group), one): value for (group, one), value in run.whole.items()},
+        courses={_plain(group): course for group, course in run.courses.items()},
+        fixed_rate=frozenset(map(_plain, run.fixed_rate)),
+        doubtful=frozenset(map(_plain, run.doubtful)),
     )
+
+
+def _plain(group: Group) -> Group:
+    return (*("" for _ in group[:-1]), *group[-1:])

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..metrics.buckets import LOWER_NS, UPPER_NS, bins, quantiles
+from ..metrics.exposition import Family
+from ..metrics.latencies import Group, Latencies
+from ..tools.roles import Roles
 from .course import Course
-from .latencies import Group, Latencies
 from .measures import (
     BANDWIDTH,
     CONNECTION,
@@ -20,15 +22,15 @@ from .measures import (
     SKIPPED,
     THROUGHPUT,
     Measure,
-    Names,
+    of_reports,
 )
 from .statistics import Estimate, batches, of_sections, within_run
-from .workers import Finals, Worker
+from .workers import Finals, WorkerFigures
 
 _SLACK = 0.05
 """Seconds by which two sources may date the same moment differently."""
 
-Members = Sequence[tuple[Worker, Group]]
+Members = Sequence[tuple[WorkerFigures, Group]]
 """Workers, and which of their groups counts."""
 
 
@@ -41,10 +43,10 @@ class Figure(NamedTuple):
     """In which the number is told, such as the width of a histogram's bin; 0 if exactly."""
 
 
-def rates(members: Members, whole: Course | None, names: Names, by_result: bool) -> Iterator[tuple[Measure, Figure]]:
+def rates(members: Members, whole: Course | None, roles: Roles, by_result: bool) -> Iterator[tuple[Measure, Figure]]:
     """Throughput, bandwidth and mean latency: of the final reports where those count, else of the time after the
     warm-up."""
-    told = dict(results(members, names)) if by_result else {}
+    told = dict(results(members, roles)) if by_result else {}
     courses = [worker.course(group) for worker, group in members]
     done = [worker.done(group) for worker, group in members]
     for one, total, values in (
@@ -62,16 +64,20 @@ def rates(members: Members, whole: Course | None, names: Names, by_result: bool)
         latency = _sum([None if each is None else each.latency for each in done])
         mean = latency / timed if timed and latency is not None else None
     if mean is not None:
-        yield LATENCY_MEAN, _figure(mean, whole, "latency", "timed")._replace(step=names.latency_step)
+        exact = roles.latency is not None
+        figure = _figure(mean, whole, "latency", "timed") if exact else Figure(mean)
+        yield LATENCY_MEAN, figure._replace(step=roles.latency_step)
+    if whole is not None and whole.quantile and (value := whole.ratio("latency", "timed")) is not None:
+        yield of_reports(whole.quantile), _figure(value, whole, "latency", "timed")
 
 
-def results(members: Members, names: Names) -> Iterator[tuple[Measure, float]]:
+def results(members: Members, roles: Roles) -> Iterator[tuple[Measure, float]]:
     """The same of the whole run, as the final reports tell it."""
-    for one, result in ((THROUGHPUT, names.result_rate), (BANDWIDTH, names.result_bandwidth)):
+    for one, result in ((THROUGHPUT, roles.result_rate), (BANDWIDTH, roles.result_bandwidth)):
         value = _sum([worker.result(result, group) for worker, group in members])
         if value is not None:
             yield one, value
-    mean = _mean_result(members, names)
+    mean = _mean_result(members, roles)
     if mean is not None:
         yield LATENCY_MEAN, mean
 
@@ -90,10 +96,10 @@ def _figure(value: float, whole: Course | None, total: str, weight: str = "") ->
     return Figure(value, estimate._replace(value=value) if estimate and value > 0 else None)
 
 
-def _mean_result(members: Members, names: Names) -> float | None:
+def _mean_result(members: Members, roles: Roles) -> float | None:
     """The mean latency of the final reports, weighted by operations; None unless all that did something have one."""
     found = [
-        (worker.result(names.result_latency, group), worker.result(names.result_operations, group))
+        (worker.result(roles.result_latency, group), worker.result(roles.result_operations, group))
         for worker, group in members
     ]
     known = [(mean, weight) for mean, weight in found if mean is not None and weight]
@@ -102,7 +108,7 @@ def _mean_result(members: Members, names: Names) -> float | None:
     return math.fsum(mean * weight for mean, weight in known) / math.fsum(weight for _, weight in known)
 
 
-def distribution(members: Members, whole: Course | None, names: Names) -> Iterator[tuple[Measure, Figure]]:
+def distribution(members: Members, whole: Course | None, roles: Roles) -> Iterator[tuple[Measure, Figure]]:
     """Percentiles and the highest latency; nothing unless every worker has bins, or the only one printed them."""
     merged = Latencies()
     for worker, group in members:
@@ -118,8 +124,8 @@ def distribution(members: Members, whole: Course | None, names: Names) -> Iterat
     parts = [quantiles(merged.between(begin - _SLACK, end - _SLACK), QUANTILES) for begin, end in cut]
     for place, (one, value) in enumerate(zip(LATENCY_QUANTILES, values, strict=True)):
         estimate = of_sections(value, [part[place] for part in parts if part])
-        yield one, Figure(min(value, merged.highest), estimate, max(_bin_width(value), names.latency_step))
-    yield LATENCY_MAX, Figure(merged.highest, step=names.latency_step)
+        yield one, Figure(min(value, merged.highest), estimate, max(_bin_width(value), roles.latency_step))
+    yield LATENCY_MAX, Figure(merged.highest, step=roles.latency_step)
 
 
 def _printed(members: Members) -> Iterator[tuple[Measure, Figure]]:
@@ -147,21 +153,21 @@ def _sections(whole: Course | None) -> list[tuple[float, float]]:
     return [(float(whole.ends[one.start] - whole.seconds[one.start]), float(whole.ends[one.stop - 1])) for one in cut]
 
 
-def of_summary(finals: Sequence[Finals]) -> Iterator[tuple[Measure, Figure]]:
-    """What only pgbench's summary says."""
-    done = _of_all(finals, "pgbench_result_transactions")
-    failed = _of_all(finals, "pgbench_failed_transactions_total")
-    skipped = _of_all(finals, "pgbench_skipped_transactions_total")
+def of_summary(finals: Sequence[Finals], roles: Roles) -> Iterator[tuple[Measure, Figure]]:
+    """What only a final report says, of the whole run."""
+    done = _of_all(finals, roles.result_operations)
+    failed = _of_all(finals, roles.lost.get("failed"))
+    skipped = _of_all(finals, roles.lost.get("skipped"))
     begun = sum(done) + sum(failed)
     if done and failed and begun:
         yield FAILED, Figure(sum(failed) / begun)
     if done and skipped and begun + sum(skipped):
         yield SKIPPED, Figure(sum(skipped) / (begun + sum(skipped)))
-    if connections := _of_all(finals, "pgbench_result_connection_seconds"):
+    if connections := _of_all(finals, roles.connection):
         yield CONNECTION, Figure(max(connections))
 
 
-def _of_all(finals: Sequence[Finals], name: str) -> list[float]:
-    """A number of every worker; nothing if one has none."""
-    found = [final[name][()] for final in finals if name in final]
+def _of_all(finals: Sequence[Finals], family: Family | None) -> list[float]:
+    """A number of every worker, all of its groups together; nothing if one has none."""
+    found = [math.fsum(final[family.name].values()) for final in finals if family and family.name in final]
     return found if len(found) == len(finals) else []

@@ -5,18 +5,21 @@ is; of it there is what `benchwatch run` recorded, the CPU time that it took and
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
+from ..metrics.exposition import Family
+from ..metrics.latencies import Group
+from ..tools.registry import named
 from .changes import is_unsteady, shift_of
 from .experiment import Experiment
-from .latencies import Group
-from .measured import Run
-from .measures import CPU, FAILED, SKIPPED, THROUGHPUT, Measure
+from .measured import MeasuredRun
+from .measures import FAILED, SKIPPED, THROUGHPUT, Measure
 from .parameters import Difference
 from .statistics import FEWEST_BATCHES
-from .text import heading, percent, quantity, span, title
+from .text import figure, heading, percent, quantity, span, title
+from .workers import Finals
 
 Kind = Literal[
     "unfinished",
@@ -42,32 +45,12 @@ _COLD = 0.15
 _LENGTHS = 0.1
 """Part by which lengths may differ."""
 _BUSY = 0.95
-"""CPUs that each process of a job of fio or thread of pgbench uses, from which on it can hardly do more."""
+"""CPUs that each process of a job, or each thread, uses, from which on it can hardly do more."""
 _MACHINES = ("client.host", "host")
 """Before the names of facts that `benchwatch run` records: of the client's machine if it is not the server's."""
 _VERSION = re.compile(r".*version")
 _SCALE = re.compile(r"scale_factor|scale")
-_LOST: tuple[tuple[Kind, Measure, str], ...] = (
-    (
-        "failed",
-        FAILED,
-        "transactions failed: {}; throughput counts those that did not, and so does latency where pgbench measured "
-        "each (-P, -R or -L)",
-    ),
-    (
-        "skipped",
-        SKIPPED,
-        "transactions were skipped, since they were late already (-R with -L): {}; throughput and latency count those "
-        "that were not",
-    ),
-)
-_OPTIONS = {
-    "rwmixread_with_rate_iops": "rwmixread was used with rate_iops: each has a rate of its own, the mix no effect",
-    "sync_engine_iodepth": "iodepth is above 1 with a synchronous engine, which has one I/O in flight whatever it says",
-    "libaio_without_direct": "libaio was used without direct=1: buffered I/O is synchronous there",
-    "gtod_reduce_no_latency": "fio was told not to measure latencies",
-    "verify_reads_among_reads": "fio counts the reads of verify= as reads of the workload, and nothing separates them",
-}
+_LOST: tuple[tuple[Kind, Measure], ...] = (("failed", FAILED), ("skipped", SKIPPED))
 
 
 class Finding(NamedTuple):
@@ -93,22 +76,21 @@ def findings(base: Experiment, other: Experiment, differing: Sequence[Difference
     return list(dict.fromkeys(found))
 
 
-def _of_run(run: Run) -> Iterator[Finding]:
+def _of_run(run: MeasuredRun) -> Iterator[Finding]:
     for group, measure in run.main():
         found = shift_of(run, group, measure)
         if found is not None and is_unsteady(found):
             course = run.courses[group]
             start = min((one.start for one in run.timelines if one.start is not None), default=course.begin)
             since = course.ends[found.place - 1] - start
-            before, after = (quantity(value, measure.unit) for value in (found.before, found.after))
+            before, after = (figure(value, measure, run.roles) for value in (found.before, found.after))
             change = percent(found.after / found.before - 1)
-            text = f"{title(measure, run.tool)} {before} up to {since:.0f} s, then {after} ({change})"
+            text = f"{title(measure, run.roles)} {before} up to {since:.0f} s, then {after} ({change})"
             yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
         yield from _stall(run, group)
     yield from _client(run)
     for final in run.finals:
-        for job, warning in final.get("fio_job_warning", {}):
-            yield Finding("option", f"{run.name}, job {job}: {_OPTIONS.get(warning, warning.replace('_', ' '))}")
+        yield from _options(run, final)
         for (note,) in final.get("benchwatch_run_note_info", {}):
             yield Finding("reading", f"{run.name}: {note}")
     if run.warmup and not run.left_out:
@@ -116,7 +98,7 @@ def _of_run(run: Run) -> Iterator[Finding]:
         yield Finding("warmup", f"{run.name}: {text}")
 
 
-def _stall(run: Run, group: Group) -> Iterator[Finding]:
+def _stall(run: MeasuredRun, group: Group) -> Iterator[Finding]:
     course = run.courses.get(group)
     if course is not None:
         stopped = course.seconds[course.totals["operations"] <= 0]
@@ -125,22 +107,40 @@ def _stall(run: Run, group: Group) -> Iterator[Finding]:
             yield Finding("stall", f"{_who(run, group)} stood still for {stopped.sum():.0f} s of {of:.0f} s")
 
 
-def _client(run: Run) -> Iterator[Finding]:
-    """fio says how much CPU its processes used; of pgbench, whose threads use one each at most, the record does."""
+def _options(run: MeasuredRun, final: Finals) -> Iterator[Finding]:
+    tool, family = named(run.tool), run.roles.warnings
+    for labels in _of(final, family):
+        *names, warning = zip(family.labels if family else (), labels, strict=True)
+        who = ", ".join((run.name, *(f"{name} {value}" for name, value in names)))
+        meaning = tool.warnings.get(warning[1]) if tool else None
+        yield Finding("option", f"{who}: {meaning or warning[1].replace('_', ' ')}")
+
+
+def _of(final: Finals, family: Family | None) -> Mapping[Group, float]:
+    return final.get(family.name, {}) if family else {}
+
+
+def _client(run: MeasuredRun) -> Iterator[Finding]:
+    """From the CPU that the processes of a job used, if the tool says so; else, and of all its threads, from what the
+    record says."""
+    roles = run.roles
     for timeline, final in zip(run.timelines, run.finals, strict=True):
         used = timeline.runfile.cpus_used
-        if used is not None and (threads := final.get("pgbench_threads")):
+        if used is not None and (threads := _of(final, roles.threads)):
             cpus = (_number(timeline.runfile.parameters.get(f"{machine}.cpus", "")) for machine in _MACHINES)
             most = min([*threads.values(), *filter(None, cpus)])
             if used >= _BUSY * most:
                 text = f"used {used:.2f} of the {most:.0f} CPUs that its threads or its machine allow"
-                yield Finding("client_cpu", f"{run.name}: pgbench {text}, so the client was the bottleneck")
-        for job, *_, numjobs in (labels[:6] for labels in final.get("fio_job_info", {})):
-            begin = (timeline.start or 0.0) + run.warmup
-            modes = [series.values[series.times >= begin] for series in timeline.get(CPU, job=job)]
-            used = sum(float(values.mean()) for values in modes if len(values)) / int(numjobs or 1)
+                yield Finding("client_cpu", f"{run.name}: {run.tool} {text}, so the client was the bottleneck")
+        for values in _of(final, roles.jobs):
+            options = dict(zip(roles.jobs.labels if roles.jobs else (), values, strict=True))
+            job, begin = options["job"], (timeline.start or 0.0) + run.warmup
+            modes = [
+                one.values[one.times >= begin] for one in timeline.get(roles.cpu.name if roles.cpu else "", job=job)
+            ]
+            used = sum(float(values.mean()) for values in modes if len(values)) / int(options["numjobs"] or 1)
             if used >= _BUSY:
-                text = f"used {used:.2f} CPUs a process (usr and sys of fio), so the client was the bottleneck"
+                text = f"used {used:.2f} CPUs a process (usr and sys of {run.tool}), so the client was the bottleneck"
                 yield Finding("client_cpu", f"{run.name}, job {job} {text}")
 
 
@@ -171,13 +171,13 @@ def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
             yield Finding("cache", text)
 
 
-def _can_rise(run: Run) -> bool:
+def _can_rise(run: MeasuredRun) -> bool:
     """Whether the throughput was not given, and there are reports enough to tell its course."""
     courses = [run.courses.get(group) for group, measure in run.main() if measure is THROUGHPUT]
     return any(course is not None and len(course.ends) >= FEWEST_BATCHES for course in courses)
 
 
-def _rise(run: Run) -> float:
+def _rise(run: MeasuredRun) -> float:
     """By how much the throughput is higher at the end than at the beginning; 0 if that is not shown."""
     shifts = [shift_of(run, group, measure) for group, measure in run.main() if measure is THROUGHPUT]
     return max((found.after / found.before - 1 for found in shifts if found and found.before > 0), default=0.0)
@@ -191,15 +191,16 @@ def _lengths(base: Experiment, other: Experiment) -> Iterator[Finding]:
 
 
 def _failures(base: Experiment, other: Experiment) -> Iterator[Finding]:
-    """Transactions that are not in the throughput."""
-    for kind, measure, text in _LOST:
+    """Operations that are not in the throughput."""
+    roles = base.runs[0].roles
+    for kind, measure in _LOST:
         one, two = (
             max((run.figures[(), measure].value for run in each.runs if ((), measure) in run.figures), default=0.0)
             for each in (base, other)
         )
         if one or two:
             parts = f"{quantity(one, 'ratio')} in {base.name}, {quantity(two, 'ratio')} in {other.name}"
-            yield Finding(kind, text.format(parts))
+            yield Finding(kind, roles.remarks.get(kind, f"{roles.operations} {kind}: {{}}").format(parts))
 
 
 def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
@@ -208,8 +209,8 @@ def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
     if not mains[0].keys() & mains[1].keys():
         texts = []
         for each, keys in zip((base, other), mains, strict=True):
-            tool = each.runs[0].tool
-            names = [f"{heading(group)} {title(measure, tool)}".strip() for group, measure in keys]
+            roles = each.runs[0].roles
+            names = [f"{heading(group)} {title(measure, roles)}".strip() for group, measure in keys]
             texts.append(f"that of {each.name} is {' and '.join(names) or 'not known'}")
         yield Finding("no_verdict", f"no verdict, since the main measures differ: {', '.join(texts)}")
 
@@ -225,7 +226,7 @@ def _differing(differing: Sequence[Difference]) -> Iterator[Finding]:
             yield Finding("scale", f"different scale factors: {values}")
 
 
-def _who(run: Run, group: Group) -> str:
+def _who(run: MeasuredRun, group: Group) -> str:
     return f"{run.name}, {heading(group)}," if heading(group) else run.name
 
 

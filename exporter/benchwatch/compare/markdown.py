@@ -31,7 +31,7 @@ def _lines(found: Comparisons) -> Iterator[str]:
         yield ""
         for verdict in comparison.verdicts:
             row = next(row for row in comparison.rows if comparison.verdict(row) is verdict)
-            yield f"**{_plain(sentence(verdict, row, found.tool, found.each))}**"
+            yield f"**{_plain(sentence(verdict, row, found.roles, found.each))}**"
             yield ""
         yield from _table(found, comparison)
         if comparison.parameters:
@@ -52,7 +52,7 @@ def _table(found: Comparisons, comparison: Comparison) -> Iterator[str]:
         if heading(group):
             yield _row([f"**{_plain(heading(group))}**", "", "", "", "", ""])
         for row in rows:
-            texts = cells(row, found.tool, found.warmup)
+            texts = cells(row, found.roles, found.warmup)
             yield _row([f"**{text}**" if text else "" for text in texts] if comparison.verdict(row) else texts)
 
 

@@ -4,8 +4,10 @@
   summed bins, the connection time is the slowest worker's, `failed` is failed transactions of all.
 - Without a warm-up the figures are those of the tool's own final report, otherwise they are of the time after it (see
   workers), but for what only the final report tells (`measures.WHOLE_RUN`).
-- A group is one job and operation of fio, or all of pgbench (no labels). A job that reads and writes has a third
-  group, `all`, in which syncs do not count.
+- A group is one set of values of the tool's labels (a job and its operation), or all of a tool without. A job with
+  several operations has a group more, `all`, without those that count apart; not where a warning says that one of them
+  holds what is none of the workload, of which no verdict speaks then.
+- A process that only sees what another one counts is in no figure.
 """
 
 from collections import defaultdict
@@ -13,14 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..history.timeline import Timeline
-from ..metrics.exposition import Sample
-from ..runs.families import RUN_INFO, RUN_PARAMETER
-from ..tools.fio.snapshot import APART
+from ..metrics.latencies import Group
+from ..tools.roles import Roles
 from .course import Course, together
 from .figures import Figure, distribution, of_summary, rates, results
-from .latencies import Group
-from .measures import LATENCY_MEAN, THROUGHPUT, TOOLS, Measure, Names
-from .workers import Finals, Read, Worker
+from .measures import LATENCY_MEAN, LATENCY_QUANTILES, THROUGHPUT, Measure, of_reports
+from .workers import Finals, WorkerFigures
 
 ALL = "all"
 """The operation of a group that holds all reads, writes and trims of a job."""
@@ -28,13 +28,14 @@ LABEL = "label "
 """Before the name of a label of the run, among its parameters."""
 
 
-class Run(NamedTuple):
+class MeasuredRun(NamedTuple):
     """One run, measured. Times in seconds."""
 
     name: str
     tool: str
+    roles: Roles
     timelines: Sequence[Timeline]
-    """Its workers."""
+    """Its workers, but for those that only see what others count."""
     warmup: float
     left_out: float
     """From the start on: the warm-up, and what its last report has of the time after it."""
@@ -46,6 +47,8 @@ class Run(NamedTuple):
     courses: Mapping[Group, Course]
     """After the warm-up; without reports."""
     fixed_rate: frozenset[Group]
+    doubtful: frozenset[Group]
+    """Whose operations are not those of the workload alone."""
     parameters: Mapping[str, str]
     finals: Sequence[Finals]
     """Of each worker."""
@@ -54,25 +57,37 @@ class Run(NamedTuple):
         """What a verdict is about: the throughput of each job, or its mean latency where the rate is given."""
         groups = dict.fromkeys(group for group, measure in self.figures if measure is THROUGHPUT)
         for group in groups:
-            if group and (group[1] in APART or (group[1] != ALL and (group[0], ALL) in groups)):
+            if group and (group[-1] in self.roles.apart or (group[-1] != ALL and (*group[:-1], ALL) in groups)):
                 continue
-            fixed = group in self.fixed_rate
-            if not fixed or (group, LATENCY_MEAN) in self.figures:
-                yield group, LATENCY_MEAN if fixed else THROUGHPUT
+            if group in self.doubtful:
+                continue
+            if group not in self.fixed_rate:
+                yield group, THROUGHPUT
+            elif (group, self._latency(group)) in self.figures:
+                yield group, self._latency(group)
+
+    def _latency(self, group: Group) -> Measure:
+        """What its latency is judged by: the mean, where the tool reports one while it runs."""
+        course = self.courses.get(group)
+        tail = of_reports(course.quantile) if course is not None and course.quantile else LATENCY_MEAN
+        known = (one for one in (tail, LATENCY_MEAN, *reversed(LATENCY_QUANTILES)) if (group, one) in self.figures)
+        return next(known, LATENCY_MEAN)
 
 
-def measure(timelines: Sequence[Timeline], read: Read, warmup: float) -> Run:
-    """The figures of one run, whose workers are given."""
-    tool = timelines[0].tool
-    names = TOOLS[tool]
-    workers = [Worker(timeline, names, read, warmup) for timeline in timelines]
+def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
+    """The figures of one run, whose workers are given, with their latencies: those of one tool and in one unit."""
+    everyone = [WorkerFigures(timeline, warmup) for timeline in timelines]
+    workers = [worker for worker in everyone if not worker.roles.observer] or everyone
+    roles = workers[0].roles
+    workers = [worker for worker in workers if worker.roles is roles]
     finals = [worker.final for worker in workers]
     by_result = not warmup or not any(worker.reported for worker in workers)
     groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups()}
-    for job in dict.fromkeys(group[0] for group in groups if group):
-        counted = [group for group in groups if group[0] == job and group[1] not in APART]
-        if len(counted) > 1:
-            groups[job, ALL] = counted
+    doubtful = _doubtful(roles, finals)
+    for job in dict.fromkeys(group[:-1] for group in groups if group):
+        counted = [group for group in groups if group[:-1] == job and group[-1] not in roles.apart]
+        if len(counted) > 1 and doubtful.isdisjoint(counted):
+            groups[*job, ALL] = counted
     figures: dict[tuple[Group, Measure], Figure] = {}
     told: dict[tuple[Group, Measure], float] = {}
     courses = {}
@@ -83,34 +98,44 @@ def measure(timelines: Sequence[Timeline], read: Read, warmup: float) -> Run:
         whole = together(known) if len(known) == len(each) else None
         if whole is not None and len(whole.ends):
             courses[group] = whole
-        for one, figure in rates(members, whole, names, by_result):
+        for one, figure in rates(members, whole, roles, by_result):
             figures[group, one] = figure
-        for one, value in () if by_result else results(members, names):
+        for one, value in () if by_result else results(members, roles):
             told[group, one] = value
-        for one, figure in distribution(members, whole, names) if len(parts) == 1 else ():
+        for one, figure in distribution(members, whole, roles) if len(parts) == 1 else ():
             figures[group, one] = figure
-    for one, figure in of_summary(finals):
+    for one, figure in of_summary(finals, roles):
         figures[(), one] = figure
     starts = [timeline.start for timeline in timelines if timeline.start is not None]
     ends = [timeline.end for timeline in timelines if timeline.end is not None]
-    return Run(
+    return MeasuredRun(
         timelines[0].run,
-        tool,
-        timelines,
+        timelines[0].tool,
+        roles,
+        [worker.timeline for worker in workers],
         warmup,
         0.0 if by_result else max(worker.left_out for worker in workers),
         max(ends) - min(starts) if starts and ends else None,
         figures,
         told,
         courses,
-        frozenset(_fixed(groups, finals, names)),
+        frozenset(_fixed(groups, finals, roles)),
+        doubtful,
         _parameters(timelines),
         finals,
     )
 
 
-def _fixed(groups: Mapping[Group, Sequence[Group]], finals: Iterable[Finals], names: Names) -> Iterator[Group]:
-    given = {group for final in finals for name in names.fixed_rate for group in final.get(name, {})}
+def _doubtful(roles: Roles, finals: Iterable[Finals]) -> frozenset[Group]:
+    """Groups whose operations are not those of the workload alone, by the tool's warnings."""
+    warned = [final.get(roles.warnings.name, {}) for final in finals] if roles.warnings else []
+    return frozenset(
+        (*labels[:-1], roles.doubtful[labels[-1]]) for each in warned for labels in each if labels[-1] in roles.doubtful
+    )
+
+
+def _fixed(groups: Mapping[Group, Sequence[Group]], finals: Iterable[Finals], roles: Roles) -> Iterator[Group]:
+    given = {group for final in finals for family in roles.fixed_rate for group in final.get(family.name, {})}
     for group, parts in groups.items():
         if all(part in given for part in parts):
             yield group
@@ -120,15 +145,9 @@ def _parameters(timelines: Sequence[Timeline]) -> Mapping[str, str]:
     """Names and values; where workers differ, their values side by side."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for timeline in timelines:
-        for sample in timeline.final:
-            for name, value in _said(sample):
-                found[name][value] = None
+        labels = {f"{LABEL}{name}": value for name, value in sorted(timeline.runfile.labels.items())}
+        for name, value in {"tool_version": timeline.tool_version, **labels}.items():
+            found[name][value] = None
+        for name, value in timeline.parameters.items():
+            found[name][value] = None
     return {name: ", ".join(sorted(values)) for name, values in found.items()}
-
-
-def _said(sample: Sample) -> Iterator[tuple[str, str]]:
-    if sample.family is RUN_PARAMETER:
-        yield sample.labels[0], sample.labels[1]
-    elif sample.family is RUN_INFO:
-        yield "tool_version", sample.labels[1]
-        yield from ((f"{LABEL}{name}", value) for name, value in sample.more)

@@ -1,7 +1,10 @@
-"""What is compared: names, units, and which direction is better; where each tool's metrics hold it."""
+"""What is compared: names, units, and which direction is better."""
 
-from collections.abc import Mapping
 from typing import Literal, NamedTuple
+
+from ..history.timeline import Timeline
+from ..tools.registry import all_roles, named
+from ..tools.roles import Roles, roles_of
 
 Unit = Literal["per second", "bytes per second", "seconds", "ratio"]
 Better = Literal["higher", "lower"]
@@ -22,10 +25,14 @@ QUANTILES = (0.5, 0.95, 0.99, 0.999)
 THROUGHPUT = Measure("throughput", "throughput", "per second", "higher")
 BANDWIDTH = Measure("bandwidth", "bandwidth", "bytes per second", "higher")
 LATENCY_MEAN = Measure("latency_mean", "latency mean", "seconds", "lower")
-LATENCY_QUANTILES = tuple(
-    Measure(f"latency_p{100 * quantile:g}".replace(".", "_"), f"latency p{100 * quantile:g}", "seconds", "lower")
-    for quantile in QUANTILES
-)
+
+
+def _of_quantile(quantile: float) -> Measure:
+    percent = f"p{100 * quantile:g}"
+    return Measure(f"latency_{percent.replace('.', '_')}", f"latency {percent}", "seconds", "lower")
+
+
+LATENCY_QUANTILES = tuple(map(_of_quantile, QUANTILES))
 LATENCY_MAX = Measure("latency_max", "latency max", "seconds", "lower")
 FAILED = Measure("failed", "failed", "ratio", "lower")
 SKIPPED = Measure("skipped", "skipped", "ratio", "lower")
@@ -35,53 +42,33 @@ WHOLE_RUN = frozenset({FAILED, SKIPPED, CONNECTION})
 MEASURES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX, FAILED, SKIPPED, CONNECTION)
 
 
-class Names(NamedTuple):
-    """The names of a tool's metrics; empty where it has none. A group is one set of values of `labels`."""
-
-    labels: tuple[str, ...]
-    unit: str
-    """Of the throughput, for people."""
-    rate: str
-    latency: str
-    result_rate: str
-    result_latency: str
-    result_operations: str
-    """How many there were in all."""
-    fixed_rate: tuple[str, ...]
-    """Metrics that are there if the rate was given, not found."""
-    bandwidth: str = ""
-    result_bandwidth: str = ""
-    result_quantile: str = ""
-    latency_step: float = 0.0
-    """Seconds in which mean latencies and those of the log are told; 0 if exactly."""
+def of_reports(quantile: str) -> Measure:
+    """A quantile that is known of each report alone: its mean over them, by operations. No quantile of the run."""
+    measure = _of_quantile(float(quantile))
+    return measure._replace(name=f"{measure.name}_of_reports", title=f"{measure.title} of reports, mean")
 
 
-TOOLS: Mapping[str, Names] = {
-    "pgbench": Names(
-        labels=(),
-        unit="TPS",
-        rate="pgbench_tps",
-        latency="pgbench_latency_average_seconds",
-        result_rate="pgbench_result_tps",
-        result_latency="pgbench_result_latency_average_seconds",
-        result_operations="pgbench_result_transactions",
-        fixed_rate=("pgbench_result_rate_limit_lag_average_seconds",),
-        latency_step=1e-6,
-    ),
-    "fio": Names(
-        labels=("job", "op"),
-        unit="IOPS",
-        rate="fio_iops",
-        latency="fio_latency_average_seconds",
-        result_rate="fio_result_iops",
-        result_latency="fio_result_latency_average_seconds",
-        result_operations="fio_ios_total",
-        fixed_rate=("fio_target_iops", "fio_target_bandwidth_bytes_per_second"),
-        bandwidth="fio_bandwidth_bytes_per_second",
-        result_bandwidth="fio_result_bandwidth_bytes_per_second",
-        result_quantile="fio_result_latency_seconds",
-    ),
-}
+def rank(measure: Measure) -> tuple[int, str]:
+    """Where it stands in a table."""
+    place = MEASURES.index(measure) if measure in MEASURES else MEASURES.index(LATENCY_MEAN)
+    return place, measure.name
 
-CPU = "fio_job_cpu_ratio"
-"""CPU seconds a second of a job's processes, by `mode`."""
+
+def unit_of(measure: Measure, roles: Roles) -> Unit:
+    """In what its values are: a throughput in bytes is shown as such."""
+    return BANDWIDTH.unit if measure is THROUGHPUT and roles.unit.in_bytes else measure.unit
+
+
+def roles_for(timeline: Timeline) -> Roles:
+    """The roles that hold for a worker."""
+    tool = named(timeline.tool)
+    assert tool is not None
+    return roles_of(
+        tool.roles, {sample.family.name for sample in timeline.final} | {one.name for one in timeline.series}
+    )
+
+
+def series() -> frozenset[str]:
+    """The names of the series that are needed of any tool."""
+    each = ((one.rate, one.latency or one.window, one.bandwidth, one.cpu) for one in all_roles())
+    return frozenset(family.name for families in each for family in families if family is not None)

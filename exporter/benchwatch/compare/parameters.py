@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import NamedTuple
 
-from .measured import LABEL, Run
+from .measured import LABEL, MeasuredRun
 
 COMMAND = "command"
 _PASSING = re.compile(
@@ -36,7 +36,9 @@ class Difference(NamedTuple):
     """The same, and true of all without --vary."""
 
 
-def differences(base: Sequence[Run], other: Sequence[Run], vary: Collection[str]) -> Iterator[Difference]:
+def differences(
+    base: Sequence[MeasuredRun], other: Sequence[MeasuredRun], vary: Collection[str]
+) -> Iterator[Difference]:
     """The parameters that differ between two sides, by name."""
     left, right = _values(base), _values(other)
     names = sorted(left.keys() | right.keys())
@@ -57,13 +59,13 @@ def differences(base: Sequence[Run], other: Sequence[Run], vary: Collection[str]
         yield Difference(name, before, after, name in named, intended)
 
 
-def _values(runs: Sequence[Run]) -> Mapping[str, str]:
+def _values(runs: Sequence[MeasuredRun]) -> Mapping[str, str]:
     """The parameters of one side; where its runs differ, their values side by side."""
     names = dict.fromkeys(name for run in runs for name in run.parameters)
     return {name: ", ".join(dict.fromkeys(run.parameters.get(name, "") for run in runs)) for name in names}
 
 
-def _commands(runs: Sequence[Run]) -> dict[tuple[str, ...], str]:
+def _commands(runs: Sequence[MeasuredRun]) -> dict[tuple[str, ...], str]:
     """The commands of one side that differ in more than where their output goes, each by its words."""
     found: dict[tuple[str, ...], str] = {}
     for run in runs:

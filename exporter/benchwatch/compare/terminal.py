@@ -28,7 +28,7 @@ def show(found: Comparisons, into: IO[str]) -> None:
         console.print()
         for verdict in comparison.verdicts:
             row = next(row for row in comparison.rows if comparison.verdict(row) is verdict)
-            console.print(_text(sentence(verdict, row, found.tool, found.each), _COLOURS[verdict.word]))
+            console.print(_text(sentence(verdict, row, found.roles, found.each), _COLOURS[verdict.word]))
         console.print()
         console.print(_table(found, comparison))
         console.print()
@@ -54,7 +54,7 @@ def _table(found: Comparisons, comparison: Comparison) -> Table:
         for row in rows:
             verdict = comparison.verdict(row)
             table.add_row(
-                *map(_text, cells(row, found.tool, found.warmup)), style=_COLOURS[verdict.word] if verdict else ""
+                *map(_text, cells(row, found.roles, found.warmup)), style=_COLOURS[verdict.word] if verdict else ""
             )
     return table
 

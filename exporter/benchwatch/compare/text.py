@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from ..metrics.latencies import Group
+from ..tools.roles import Roles
 from .changes import Row, Verdict
-from .latencies import Group
-from .measures import THROUGHPUT, TOOLS, WHOLE_RUN, Measure, Unit
+from .measures import THROUGHPUT, WHOLE_RUN, Measure, Unit, unit_of
 
 _SCALES: dict[Unit, tuple[tuple[float, str], ...]] = {
     "seconds": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
@@ -21,6 +22,11 @@ def quantity(value: float, unit: Unit) -> str:
     scale = _SCALES[unit]
     factor, name = next((step for step in scale if abs(value) >= step[0]), scale[0])
     return f"{_digits(value / factor)} {name}"
+
+
+def figure(value: float, measure: Measure, roles: Roles) -> str:
+    """A figure with its unit; that of operations a second is said by its title."""
+    return quantity(value, unit_of(measure, roles))
 
 
 def _digits(value: float) -> str:
@@ -47,9 +53,9 @@ def interval(found: tuple[float, float] | None) -> str:
     return "" if found is None else f"{percent(found[0]).removesuffix(' %')} to {percent(found[1])}"
 
 
-def title(measure: Measure, tool: str) -> str:
-    """What a row is called: the throughput by the tool's own word."""
-    return TOOLS[tool].unit if measure is THROUGHPUT else measure.title
+def title(measure: Measure, roles: Roles) -> str:
+    """What a row is called: the throughput by the tool's own word, unless it is in bytes."""
+    return roles.unit.name if measure is THROUGHPUT and not roles.unit.in_bytes else measure.title
 
 
 def heading(group: Group) -> str:
@@ -57,22 +63,21 @@ def heading(group: Group) -> str:
     return " ".join(part for part in group if part)
 
 
-def row_title(measure: Measure, tool: str, warmup: bool) -> str:
+def row_title(measure: Measure, roles: Roles, warmup: bool) -> str:
     """What a row of a table is called; one of the whole run says so if the others leave out a warm-up."""
-    return f"{title(measure, tool)}, whole run" if warmup and measure in WHOLE_RUN else title(measure, tool)
+    return f"{title(measure, roles)}, whole run" if warmup and measure in WHOLE_RUN else title(measure, roles)
 
 
-def cells(row: Row, tool: str, warmup: bool) -> Sequence[str]:
+def cells(row: Row, roles: Roles, warmup: bool) -> Sequence[str]:
     """A row of the table: measure, base, other, change, interval, which direction is better."""
-    unit = row.measure.unit
     change = "" if row.ratio is None else percent(row.ratio)
-    both = quantity(row.base, unit), quantity(row.other, unit)
-    return row_title(row.measure, tool, warmup), *both, change, interval(row.interval), row.measure.better
+    both = figure(row.base, row.measure, roles), figure(row.other, row.measure, roles)
+    return row_title(row.measure, roles, warmup), *both, change, interval(row.interval), row.measure.better
 
 
-def sentence(verdict: Verdict, row: Row, tool: str, confidence: float) -> str:
+def sentence(verdict: Verdict, row: Row, roles: Roles, confidence: float) -> str:
     """A verdict: what, by how much, how sure, and on what it rests."""
-    what = f"{heading(row.group)} {title(row.measure, tool)}".strip()
+    what = f"{heading(row.group)} {title(row.measure, roles)}".strip()
     change = "" if row.ratio is None else f" {percent(row.ratio)}"
     sure = "" if row.interval is None else f" ({level(confidence)} interval {interval(row.interval)})"
     return f"{what}{change}{sure}, {verdict.word}: {verdict.reason}"

@@ -14,15 +14,18 @@ With a warm-up all figures of a group are of one time, which begins
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..history.series import Series
 from ..history.timeline import Timeline
+from ..metrics.exposition import Family
+from ..metrics.latencies import Group, Latencies
+from ..tools.roles import Roles
 from .course import Course, course
-from .latencies import Group, Latencies
-from .measures import Names
+from .measures import roles_for
 from .statistics import Floats
 
 Finals = Mapping[str, Mapping[Group, float]]
@@ -43,9 +46,6 @@ _ROUNDED = 0.001
 _LOST = 0.01
 """Part of the transactions that a log may lack of those that the final report counts."""
 
-Read = Callable[[Timeline, Collection[float]], Mapping[Group, Latencies]]
-"""Gives all latencies of a worker, such that parts of them may begin at the given times (see read_latencies)."""
-
 
 class Done(NamedTuple):
     """What a group of a worker did: operations a second, operations with a latency, sum of these latencies (seconds).
@@ -58,21 +58,26 @@ class Done(NamedTuple):
     latency: float | None
 
 
-class Worker:
+class WorkerFigures:
     """One worker of a run; `begin` is when its warm-up is over, Unix seconds, or minus infinity."""
 
-    def __init__(self, timeline: Timeline, names: Names, read: Read, warmup: float) -> None:
+    def __init__(self, timeline: Timeline, warmup: float) -> None:
         self.final = finals_of(timeline)
         self.begin = timeline.start + warmup if warmup and timeline.start is not None else -math.inf
-        self._names = names
-        self._series = {
-            name: {tuple(dict(series.labels)[label] for label in names.labels): series for series in timeline.get(name)}
-            for name in (names.rate, names.latency, names.bandwidth)
-            if name
-        }
-        self._moments = _moments(timeline.start, [series.times for series in self._series[names.rate].values()])
+        self.timeline = timeline
+        self.roles = roles = roles_for(timeline)
+        self._rates = _by_group(timeline, roles, roles.rate)
+        self._bandwidths = _by_group(timeline, roles, roles.bandwidth)
+        self._quantile = "" if roles.latency else _quantile(timeline, roles)
+        self._means = (
+            _by_group(timeline, roles, roles.window, quantile=self._quantile)
+            if self._quantile
+            else _by_group(timeline, roles, roles.latency)
+        )
+        self._moments = _moments(timeline.start, [series.times for series in self._rates.values()])
         self._start, self._end = timeline.start, timeline.end
-        self._latencies = read(timeline, [] if self.begin == -math.inf else self._cuts())
+        cuts = [] if self.begin == -math.inf else self._cuts()
+        self._latencies = {group: each.divided(cuts) for group, each in timeline.latencies.items()}
         self._logged = frozenset(filter(self._is_logged, self._latencies))
 
     def _cuts(self) -> list[float]:
@@ -80,12 +85,12 @@ class Worker:
 
     def groups(self) -> list[Group]:
         """What it did, in the order in which its tool reports it."""
-        return list({**self._series[self._names.rate], **self.final.get(self._names.result_rate, {})})
+        return list({**self._rates, **self.final.get(self.roles.result_rate.name, {})})
 
     @property
     def reported(self) -> bool:
         """Whether its tool told what it did while it ran, in reports or in a log."""
-        return bool(self._series[self._names.rate]) or bool(self._logged)
+        return bool(self._rates) or bool(self._logged)
 
     def _window(self, group: Group) -> tuple[float, float]:
         """When the time begins and ends that figures of a group are of, Unix seconds; infinite: as the run does."""
@@ -112,7 +117,7 @@ class Worker:
 
     def _is_logged(self, group: Group) -> bool:
         """Whether a log has all that it did."""
-        told = self.result(self._names.result_operations, group)
+        told = self.result(self.roles.result_operations, group)
         latencies = self._latencies[group]
         return latencies.whole and (told is None or abs(latencies.count - told) <= _LOST * told)
 
@@ -127,25 +132,40 @@ class Worker:
         rate = None if course is None else course.ratio("operations")
         if course is None or rate is None:
             return None
-        timed = float(course.totals["timed"].sum()) if "timed" in course.totals else None
+        timed = float(course.totals["timed"].sum()) if "timed" in course.totals and not course.quantile else None
         return Done(rate, timed, None if timed is None else float(course.totals["latency"].sum()))
 
     def course(self, group: Group) -> Course | None:
         """After the warm-up; None without reports."""
-        rate = self._series[self._names.rate].get(group)
+        rate = self._rates.get(group)
         if rate is None:
             return None
-        others = (self._series.get(name, {}).get(group) for name in (self._names.latency, self._names.bandwidth))
-        pairs = [None if series is None else (series.times, series.values) for series in others]
-        return course(self._moments, rate.times, rate.values, *pairs).after(self.begin)
+        latency, bandwidth = (
+            None if series is None else (series.times, series.values)
+            for series in (self._means.get(group), self._bandwidths.get(group))
+        )
+        found = course(self._moments, rate.times, rate.values, latency, bandwidth, self._quantile)
+        return found.after(self.begin)
 
-    def result(self, name: str, group: Group) -> float | None:
+    def result(self, family: Family | None, group: Group) -> float | None:
         """Of the tool's final report."""
-        return self.final.get(name, {}).get(group)
+        return self.final.get(family.name, {}).get(group) if family else None
 
     def result_quantile(self, group: Group, quantile: str) -> float | None:
         """A percentile that the tool's final report has."""
-        return self.final.get(self._names.result_quantile, {}).get((*group, quantile))
+        return self.result(self.roles.result_quantile, (*group, quantile))
+
+
+def _by_group(timeline: Timeline, roles: Roles, family: Family | None, **labels: str) -> dict[Group, Series]:
+    found = timeline.get(family.name, **labels) if family else []
+    return {tuple(dict(series.labels)[label] for label in roles.labels): series for series in found}
+
+
+def _quantile(timeline: Timeline, roles: Roles) -> str:
+    """The highest that its reports have, but for the highest latency; empty if they have none."""
+    found = timeline.get(roles.window.name) if roles.window else []
+    known = {dict(series.labels)["quantile"] for series in found} - {"1"}
+    return max(known, key=float, default="")
 
 
 def _moments(start: float | None, times: Sequence[Floats]) -> Floats:

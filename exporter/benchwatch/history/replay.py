@@ -20,18 +20,19 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from ..metrics.buckets import Buckets
+from ..metrics.latencies import Group, Latencies
 from ..runs.files import Rewritten
 from ..runs.layout import StreamPlan
 from ..runs.run import Run
 from ..runs.stream import Stream
 from ..runs.worker import KEPT_LIVE, Worker
 from ..settings.record import RunFile
-from ..tools.api import Moment
+from ..tools.api import Bins, Moment, Parser
 from ..values.errors import ConfigError
 
 _LOG_HEAD = 1 << 16
@@ -44,7 +45,10 @@ _SOON = 300.0
 class Recording(Stream):
     """A stream whose files were read whole; it gives them as far as `until`, bytes."""
 
-    def __init__(self, plan: StreamPlan, folder: Path) -> None:
+    def __init__(self, plan: StreamPlan, folder: Path, gather: bool) -> None:
+        self._gather = plan.tool.kinds[plan.kind].bins if gather else None
+        self.bins: Bins | None = None
+        """What it has gathered of its latencies, if it is to."""
         whole = _content([folder / name for name, _ in plan.parts])
         self.data = whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
         self.until = 0
@@ -58,6 +62,9 @@ class Recording(Stream):
         """Read from the start again."""
         super().restart()
         self._position = 0
+        if self._gather is not None:
+            self.bins = self._gather(lambda begin, end: self.data[begin:end])
+            self.parser = _Gathering(self.parser, self.bins)
 
     @property
     def size(self) -> int:
@@ -73,6 +80,42 @@ class Recording(Stream):
     def begun(self, recorded: float | None) -> tuple[float | None, bool]:
         """As of the files, or as it is known when it is played."""
         return super().begun(recorded) if self.start is None else (self.start, True)
+
+
+class _Gathering:
+    """A parser whose records are shown to what gathers latencies too."""
+
+    def __init__(self, parser: Parser, bins: Bins) -> None:
+        self._parser = parser
+        self._bins = bins
+        self._offset = 0
+
+    @property
+    def records(self) -> int:
+        """See tools.Parser."""
+        return self._parser.records
+
+    @property
+    def undated(self) -> bool:
+        """See tools.Parser."""
+        return self._parser.undated
+
+    def feed(self, data: bytes) -> Sequence[Any]:
+        """See tools.Parser."""
+        begin, self._offset = self._offset, self._offset + len(data)
+        return self._gathered(self._parser.feed(data), begin)
+
+    def settle(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        return self._gathered(self._parser.settle(), self._offset)
+
+    def close(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        return self._gathered(self._parser.close(), self._offset)
+
+    def _gathered(self, records: Sequence[Any], begin: int) -> Sequence[Any]:
+        self._bins.take(records, begin, self._offset)
+        return records
 
 
 class Step(NamedTuple):
@@ -92,14 +135,17 @@ class _Event(NamedTuple):
 
 
 class Replay:
-    """One worker of a run, to be played from its first report to its end or, where it has none, to `now`."""
+    """One worker of a run, to be played from its first report to its end or, where it has none, to `now`.
 
-    def __init__(self, run: Run, name: str, buckets: Buckets, now: float) -> None:
+    With `gather` it gathers all latencies by time and bin on the way.
+    """
+
+    def __init__(self, run: Run, name: str, buckets: Buckets, now: float, gather: bool = False) -> None:
         self._run = run
         self._name = name
         self._buckets = buckets
         self._now = now
-        self._recordings = {plan.name: Recording(plan, run.folder) for plan in run.plans[name]}
+        self._recordings = {plan.name: Recording(plan, run.folder, gather) for plan in run.plans[name]}
         self._last_written = {plan.name: run.files[plan.parts[-1][0]].modified for plan in run.plans[name]}
         self._modified = max(self._last_written.values())
         self.by_file_time = False
@@ -133,6 +179,15 @@ class Replay:
                 self._tick(event.time)
             yield Step(event.time, frozenset(self._recordings[name].plan.kind for name in event.offsets))
             yield from self._pass_time(event.time, following, idle)
+
+    @property
+    def latencies(self) -> Mapping[Group, Latencies]:
+        """All latencies of what was played so far, by group."""
+        found: dict[Group, Latencies] = {}
+        for recording in self._recordings.values():
+            for group, latencies in recording.bins.found().items() if recording.bins else ():
+                found.setdefault(group, Latencies()).extend(latencies)
+        return found
 
     def _read(self, time: float, known: RunFile) -> None:
         try:

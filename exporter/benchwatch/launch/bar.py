@@ -1,7 +1,7 @@
-"""The progress bar below a benchmark's output: on stderr, while that is a terminal, gone at the end.
+"""The progress bar below a benchmark's output: drawn on stderr while that is a terminal, erased at the end.
 
-Whatever else goes to the terminal goes through the bar, which is taken away before and drawn again after a whole line:
-the benchmark's bytes stay what they are.
+All other output to the terminal passes through the bar, which is erased first and redrawn after a complete line, so
+that the benchmark's bytes stay unchanged.
 """
 
 import os
@@ -39,7 +39,7 @@ class Bar:
         self._thread.start()
 
     def beside(self, descriptor: int) -> Callable[[memoryview], int]:
-        """A sink's function for what else goes to the terminal."""
+        """A sink's write function for other output to the same terminal."""
         plain = write_to(descriptor)
 
         def write(data: memoryview) -> int:
@@ -52,7 +52,7 @@ class Bar:
         return write
 
     def stop(self) -> None:
-        """Take it away."""
+        """Erase it for good."""
         self._stopped.set()
         if self._lock.acquire(timeout=_EVERY):  # a terminal that was stopped (Ctrl-S) must not stop the launcher
             self._erase()
@@ -66,7 +66,7 @@ class Bar:
 
     def _draw(self) -> None:
         try:
-            if os.tcgetpgrp(_STDERR) != os.getpgrp():  # in the background the terminal is another's
+            if os.tcgetpgrp(_STDERR) != os.getpgrp():  # in the background, the terminal belongs to another job
                 return
             with self._console.capture() as captured:
                 passed = time.monotonic() - self._start
@@ -75,11 +75,11 @@ class Bar:
                 self._console.print(self._progress.get_renderable(), end="")
             os.write(_STDERR, _ERASE + captured.get().replace("\n", "").encode())
             self._drawn = time.monotonic()
-        except OSError:  # the terminal has gone
+        except OSError:  # the terminal is gone
             self._stopped.set()
 
     def _erase(self) -> None:
         if self._drawn:
             self._drawn = 0.0
-            with suppress(OSError):  # the terminal has gone
+            with suppress(OSError):  # the terminal is gone
                 os.write(_STDERR, _ERASE)

@@ -1,9 +1,9 @@
 """The benchmark's process: how it is started, which signals reach it, how it ended.
 
-It is in the launcher's own process group: what the terminal sends (Ctrl-C) reaches it directly, and a wrapper in front
-of it can ask for a password. Signals sent to the launcher alone are passed on, and all of them where a wrapper
-(`timeout`, `setsid`) has left that group. A terminal that goes away (a lost ssh connection) ends neither: the benchmark
-starts with SIGHUP ignored, as under nohup; a SIGHUP from elsewhere is passed on as SIGTERM.
+It runs in the launcher's own process group: signals from the terminal (Ctrl-C) reach it directly, and a wrapper in
+front of it can ask for a password. Signals sent to the launcher alone are forwarded; if a wrapper (`timeout`, `setsid`)
+has left that group, all signals are. A terminal that goes away (a lost ssh connection) ends neither: the benchmark
+starts with SIGHUP ignored, as under nohup; a SIGHUP from elsewhere is forwarded as SIGTERM.
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from ..values.errors import ConfigError
+from ..values.errors import UserError
 
 _PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2})
 _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
@@ -25,23 +25,23 @@ class Ending(NamedTuple):
     """How a benchmark ended."""
 
     exit_code: int
-    """Its own, or 128 and the signal's number."""
+    """Its own, or 128 plus the signal's number."""
     signal: str
-    """Name of the signal that ended it, or that it was sent and ended after; empty if it ended by itself."""
+    """Name of the signal that ended it, or after which it ended; empty if it ended by itself."""
     told: bool
-    """Whether somebody wanted it to end."""
+    """Whether someone asked it to end."""
     cpu_seconds: float
-    """CPU time that it took, with that of its children."""
+    """CPU time used, including that of its children."""
 
 
 def leave_signals() -> None:
-    """Have the calling thread leave signals to the one that waits for them."""
+    """Block signals in the calling thread, so that the thread that waits for them gets them."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
 
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """Keeps signals for `wait`; every thread that is started meanwhile leaves them to it."""
+    """Hold signals back for `wait`; threads started meanwhile inherit this."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     try:
         yield
@@ -50,7 +50,7 @@ def signals_held() -> Iterator[None]:
 
 
 def start(command: Sequence[str], stdout: int, stderr: int) -> int:
-    """Start it, while signals are held; its process id. Raises ConfigError if it cannot be started."""
+    """Start it while signals are held; returns its process id. Raises UserError if it cannot be started."""
     hangup = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         return os.posix_spawnp(
@@ -62,13 +62,13 @@ def start(command: Sequence[str], stdout: int, stderr: int) -> int:
             setsigdef=_IGNORED_BY_PYTHON,
         )
     except OSError as error:
-        raise ConfigError(f"{command[0]} cannot be started: {error.strerror}") from error
+        raise UserError(f"{command[0]} cannot be started: {error.strerror}") from error
     finally:
         signal.signal(signal.SIGHUP, hangup)
 
 
 def wait(process: int, tick: Callable[[], None]) -> Ending:
-    """Wait for its end, and pass signals on meanwhile; `tick` is called twice a second."""
+    """Wait for its end and forward signals; calls `tick` twice a second."""
     terminal = _has_terminal()
     sent: signal.Signals | None = None
     while True:
@@ -80,7 +80,7 @@ def wait(process: int, tick: Callable[[], None]) -> Ending:
                 sent = number
             from_kernel = received.si_code > 0  # which sent it to the whole group
             if not hung_up and not (from_kernel and os.getpgid(process) == os.getpgrp()):
-                with suppress(OSError):  # it has ended, or is another user's
+                with suppress(OSError):  # it has ended, or belongs to another user
                     os.kill(process, signal.SIGTERM if number == signal.SIGHUP else number)
         tick()
         done, status, used = os.wait4(process, os.WNOHANG)

@@ -1,4 +1,4 @@
-"""`benchwatch run [options] -- pgbench|fio ...`: its options, and the series of runs that they ask for."""
+"""`benchwatch run [options] -- <tool> ...`: its options, and the series of runs that they request."""
 
 import argparse
 import shutil
@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.record import NAME, SUFFIX, check_label
+from ..tools.invocation import Benchmark, find_benchmark
+from ..tools.registry import TOOLS, names
 from ..values.arguments import count, duration
 from ..values.durations import Duration
-from ..values.errors import ConfigError
+from ..values.errors import UserError
 from ..values.names import check_name
-from .benchmark import Benchmark, find_benchmark
 from .record import Record
 
 
@@ -20,8 +21,8 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     run = commands.add_parser(
         "run",
         help="start a benchmark, show its output untouched, and record it with its parameters",
-        usage="benchwatch run [options] -- pgbench|fio ...",
-        description="Starts pgbench or fio, adds the reporting flags that are missing, and records what it prints.",
+        usage=f"benchwatch run [options] -- {'|'.join(tool.name for tool in TOOLS)} ...",
+        description=f"Starts {names()}, adds the reporting flags that are missing, and records what it prints.",
         epilog="Its exit code is the benchmark's (128 and the signal's number if one killed it). See docs/run.md.",
     )
     run.add_argument("--name", help="of the run (the tool, date and time)")
@@ -51,12 +52,12 @@ def _run(options: argparse.Namespace) -> int:
     from .terminal import Terminal
 
     if options.pause and options.repeat is None:
-        raise ConfigError("--pause is between repeats; expected --repeat with it")
+        raise UserError("--pause is between repeats; expected --repeat with it")
     repeat = options.repeat or 1
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
-    benchmark = find_benchmark(words)
+    benchmark = find_benchmark(words, {tool.name for tool in TOOLS})
     if shutil.which(benchmark.command[0]) is None:
-        raise ConfigError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
+        raise UserError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
     check(benchmark)
     name, worker = _names(options, benchmark)
     series = [name] if repeat == 1 else [f"{name}-{number + 1}" for number in range(repeat)]
@@ -97,9 +98,9 @@ def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]
         check_name("run", f"{name}-{options.repeat}" if (options.repeat or 1) > 1 else name)
         check_name("worker", worker)
     except ValueError as error:
-        raise ConfigError(str(error)) from None
+        raise UserError(str(error)) from None
     if worker + SUFFIX == NAME:
-        raise ConfigError(f"worker {worker!r} cannot be recorded: {NAME} is what is known of the whole run")
+        raise UserError(f"worker {worker!r} cannot be recorded: {NAME} is what is known of the whole run")
     return name, worker
 
 

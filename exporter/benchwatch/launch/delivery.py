@@ -1,7 +1,7 @@
-"""Sends what a benchmark prints to an exporter elsewhere, from the run's folder, while it is written.
+"""Sends a run's files to a remote exporter while they are being written.
 
-A thread sends each file in pieces with their places (see streams.push), so that it goes on where it was after whatever
-happened in between; the record goes along whenever it has changed. The benchmark never waits for any of it.
+A thread sends each file in pieces with their offsets (see runs.append), so that it resumes where it stopped after any
+interruption; the record is sent whenever it changes. The benchmark never waits for any of this.
 """
 
 import threading
@@ -13,7 +13,7 @@ import requests
 
 from ..runs.append import LARGEST_PIECE, STREAM
 from ..settings.record import SUFFIX
-from ..values.errors import ConfigError
+from ..values.errors import UserError
 from .child import leave_signals
 from .record import Record
 
@@ -24,11 +24,11 @@ _PATIENCE = (3.05, 30.0)
 _LAST_PATIENCE = 10.0
 _OK = 200
 _AGAIN = (408, 429)
-"""What an exporter answers that has too many pushes at the moment."""
+"""Status codes of an exporter that is busy with other pushes."""
 
 
 class _Refused(Exception):
-    """The exporter answered, but not that all is well."""
+    """The exporter answered with a refusal."""
 
 
 class Delivery:
@@ -38,7 +38,7 @@ class Delivery:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             shown = "" if "@" in url else f", got {url!r}"
-            raise ConfigError(f"--push: expected http(s)://host:port of an exporter{shown}")
+            raise UserError(f"--push: expected http(s)://host:port of an exporter{shown}")
         self._place = f"{url.rstrip('/')}/ingest/{record.run}/{record.worker}"
         self._shown = parts.netloc.rpartition("@")[2]
         self._record = record
@@ -53,23 +53,23 @@ class Delivery:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> str:
-        """Send the record and go on in the background; a sentence if the exporter cannot be reached now.
+        """Send the record, then continue in the background; returns a sentence if the exporter cannot be reached now.
 
-        Raises ConfigError when it can be, and does not take it.
+        Raises UserError if the exporter refuses the record.
         """
         try:
             self._send_record()
         except requests.exceptions.SSLError as error:
-            raise ConfigError(f"--push: {self._shown}: {_why(error)}; nothing was started") from None
+            raise UserError(f"--push: {self._shown}: {_why(error)}; nothing was started") from None
         except requests.RequestException as error:
             self._trouble = _why(error)
         except _Refused as refusal:
-            raise ConfigError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
+            raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
         self._thread.start()
         return f"{self._shown} cannot be reached now ({self._trouble}): it is tried again" if self._trouble else ""
 
     def finish(self) -> str:
-        """Send the rest, within some seconds; a sentence if something was not delivered."""
+        """Send the rest within a few seconds; returns a sentence if something was not delivered."""
         self._deadline = time.monotonic() + _LAST_PATIENCE
         self._ending.set()
         self._thread.join(_LAST_PATIENCE + 1)
@@ -106,14 +106,14 @@ class Delivery:
                 pass
 
     def _files(self) -> dict[str, Path]:
-        """The worker's files by their suffixes, a log's `<pid>[.<thread>]`; not those of `db.1` if it is `db`."""
+        """The worker's files by suffix (a log's is `<pid>[.<thread>]`); for `db`, not those of worker `db.1`."""
         start = len(self._record.worker) + 1
         found = self._record.folder.glob(f"{self._record.worker}.*")
         streams = (file for file in sorted(found) if STREAM.fullmatch(file.name, start))
         return {file.name[start:]: file for file in streams if file.exists()}
 
     def _send_record(self) -> None:
-        """Send what the record has become. First, until that is answered, what it was at first: it may be there."""
+        """Send the current record; until its first version is acknowledged, that one: the exporter may have it."""
         if not self._record_sent:
             self._first_record = self._first_record or _content(self._record.path)
             self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
@@ -124,7 +124,7 @@ class Delivery:
             self._record_sent = content
 
     def _send_piece(self, suffix: str, path: Path) -> bool:
-        """Send what is new in a file, up to a piece; whether there was a whole one."""
+        """Send the new part of a file, at most one piece; returns whether it was a full piece."""
         offset = self._sent.get(suffix, 0)
         with path.open("rb", buffering=0) as file:
             file.seek(offset)
@@ -161,7 +161,7 @@ def _content(path: Path) -> bytes:
 
 
 def _why(error: requests.RequestException) -> str:
-    """One clause: the innermost reason."""
+    """The innermost reason, one clause."""
     inner: BaseException = error
     while following := getattr(inner, "reason", None) or inner.__cause__ or inner.__context__:
         if not isinstance(following, BaseException):

@@ -1,43 +1,27 @@
-"""The parameters of a run that its output does not tell: versions, the server's settings, the machine, the disks.
+"""The parameters of a run that its output does not contain: versions, server settings, the machine, the disks.
 
-A fact is recorded under its plain name only if it is of the machine that does the work measured. pgbench may run
-elsewhere than its server: where the server is not known to be on this machine, this machine's facts begin with
-`client.`. Of a benchmark that may run elsewhere (through ssh, in a container) this machine's facts say nothing.
+A fact keeps its plain name only if it describes the machine that does the measured work. Unless this machine is known
+to do it, its facts begin with `client.`: the server may be another one. If the benchmark itself may run elsewhere
+(through ssh, in a container), this machine's facts are left out.
 """
 
-import os
 import re
-from pathlib import Path
-from typing import NamedTuple
 
 from ..machine import question
 from ..machine.host import Host
-from ..values.errors import ConfigError
-from . import fio, pgbench, postgres
-from .benchmark import Benchmark
+from ..tools.invocation import Benchmark
+from ..tools.launcher import Command, Facts
+from ..values.errors import UserError
 
 _PATIENCE = 3.0
-"""Seconds for each of two questions: the tool's version, the server. ssh alone may take one."""
-_SERVER = "postgres"
-_TO_START = {False: 5.0, True: 60.0}
-"""Seconds that a server may need to set up its memory (huge pages take long) before the start that it tells.
-
-Where its address does not speak for this machine (it may be in a container), more would be taken for another's.
-"""
+"""Seconds to wait for the tool's version; ssh alone can take one."""
 _VERSION = re.compile(r"\d+(?:\.\d+)+\S*|\d+(?:beta|rc|devel)\S*")
 
 
-class Facts(NamedTuple):
-    """Parameters by name, and sentences about what could not be found out."""
-
-    parameters: dict[str, str]
-    remarks: tuple[str, ...] = ()
-
-
 def ask_version(benchmark: Benchmark) -> str:
-    """What the tool answers to --version; empty if it does not.
+    """The tool's answer to --version; empty if there is none.
 
-    Raises ConfigError if its command cannot be started: that is to be known before anybody is told of the run.
+    Raises UserError if the command cannot be started, before the run is announced anywhere.
     """
     if benchmark.makes_container:
         return ""
@@ -45,45 +29,20 @@ def ask_version(benchmark: Benchmark) -> str:
     try:
         return question.ask(command, _PATIENCE).out.strip()
     except OSError as error:
-        raise ConfigError(f"{command[0]} cannot be started: {error.strerror}") from error
+        raise UserError(f"{command[0]} cannot be started: {error.strerror}") from error
 
 
-def find_facts(
-    benchmark: Benchmark, command: pgbench.PgbenchCommand | fio.FioCommand | None, version: str, host: Host
-) -> Facts:
-    """All facts of a benchmark that is about to start."""
+def find_facts(benchmark: Benchmark, command: Command, version: str, host: Host) -> Facts:
+    """All facts of a benchmark that is about to start, as parameters."""
     number = _VERSION.search(version)
-    parameters = {f"{benchmark.tool}_version": number[0]} if number else {}
+    found = command.facts(benchmark, host)
     machine = {} if benchmark.elsewhere else host.facts()
-    if isinstance(command, fio.FioCommand):
-        if command.on_servers:
-            return Facts(parameters | _of_client(machine))
-        target = {} if benchmark.elsewhere else host.storage.facts(command.target, "target")
-        return Facts(parameters | machine | target)
-    try:
-        said = postgres.ask(benchmark, command.connection if command else [], _PATIENCE)
-    except postgres.Silent as silent:
-        reason = f"the server's settings are not recorded: {silent}"
-        return Facts(parameters | _of_client(machine), (reason,))
-    parameters |= said.facts
-    process = None
-    if machine and said.start is not None:
-        process = host.process_started_at(_SERVER, said.start, _TO_START[said.together])
-    if process is None:
-        return Facts(parameters | _of_client(machine))
-    return Facts(parameters | machine | _of_disks(process, said.facts.get("data_directory", ""), host))
-
-
-def _of_disks(process: int, told: str, host: Host) -> dict[str, str]:
-    """What the server's files lie on, if their folder is known, and is found here under its name."""
-    folder = host.working_folder(process) or (Path(told) if told else None)
-    if folder is None or not host.has_our_root(process):
-        return {}
-    disks = host.storage.facts(folder, "data")
-    if os.access(folder, os.X_OK):  # else its links cannot be followed
-        disks |= host.storage.facts(folder / "pg_wal", "wal")
-    return disks
-
-
-def _of_client(machine: dict[str, str]) -> dict[str, str]:
-    return {f"client.{name}": value for name, value in machine.items()}
+    if not found.here:
+        machine = {f"client.{name}": value for name, value in machine.items()}
+    parameters = {
+        **({f"{benchmark.tool}_version": number[0]} if number else {}),
+        **found.parameters,
+        **machine,
+        **found.storage,
+    }
+    return Facts(parameters, here=found.here, remarks=found.remarks)

@@ -1,8 +1,8 @@
-"""Files that the benchmark itself writes: made part of the run's folder while they grow, and kept there afterwards.
+"""Files that the benchmark itself writes: linked into the run's folder while they grow, and kept there afterwards.
 
-pgbench's transaction log goes to memory (/dev/shm) where there is room, and fio's --output to where its user wants it:
-the run's folder then has links to them. At the end the links to what would not stay are replaced by the files, which
-are on disk before another run begins.
+A log that the launcher asks for goes to memory (/dev/shm) where there is room; an output file and a log that the user
+asks for stay where the user wants them. The run's folder has links to all of them. When the benchmark has
+ended, copies replace the links to files that would not stay; they are on disk before another run begins.
 """
 
 import glob
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\.(\d+)(?:\.\d+)?")
 
 
 class LogPlace(NamedTuple):
-    """Where the transaction log goes."""
+    """Where the benchmark's log goes."""
 
     folder: Path
     room: float
@@ -32,13 +32,13 @@ class LogPlace(NamedTuple):
     in_memory: bool
 
     def give_back(self) -> None:
-        """It is not needed."""
+        """Remove a folder in memory that is not needed."""
         if self.in_memory:
             self.folder.rmdir()
 
 
 def place_log(record: Record, size: float, host: Host) -> LogPlace:
-    """The place for a log that may become that large, bytes: memory if it takes a quarter of what is free at most."""
+    """The place for a log of up to `size` bytes: memory, if that is at most a quarter of what is free there."""
     try:
         free = min(shutil.disk_usage(_MEMORY).free, host.available_memory()) / _SHARE_OF_MEMORY
         if size <= free:
@@ -57,22 +57,23 @@ class OwnFiles:
         self._record = record
         self._host = host
         self._log: Path | None = None
+        self._log_name = ""
         self._memory: Path | None = None
         self._output: Path | None = None
         self._output_before: tuple[int, ...] = ()
         self._found: dict[Path, Path] = {}
 
-    def expect_log(self, prefix: Path, memory: Path | None = None) -> None:
-        """A transaction log, and the folder in memory that holds it alone, if one does."""
-        self._log, self._memory = prefix.absolute(), memory
+    def expect_log(self, prefix: Path, memory: Path | None = None, name: str = "log") -> None:
+        """Expect a log; `memory` is the folder in memory made for it, if any, and `name` is for messages."""
+        self._log, self._memory, self._log_name = prefix.absolute(), memory, name
 
     def expect_output(self, path: Path) -> None:
-        """The file of fio's --output."""
+        """Expect a file that the benchmark writes its output to."""
         self._output = path.absolute()
         self._output_before = _written(self._output)
 
     def link(self, process: int) -> None:
-        """Link what has come into being, written by a process or one that it started. Raises OSError."""
+        """Link the files that have appeared, written by `process` or its descendants. Raises OSError."""
         if self._log:
             for file in self._log.parent.glob(f"{glob.escape(self._log.name)}.*"):
                 number = _NUMBER.fullmatch(file.name, len(self._log.name))
@@ -88,13 +89,13 @@ class OwnFiles:
             link.symlink_to(file)
 
     def missing(self) -> str:
-        """A sentence if there should be a transaction log, and none was found."""
+        """A sentence if a log was expected and not found; else empty."""
         if not self._log or self._found:
             return ""
-        return f"the transaction log {self._log}.* was not found: no percentiles"
+        return f"the {self._log_name} {self._log}.* was not found: no percentiles"
 
     def keep(self) -> str:
-        """Have the files themselves where links to memory, or to a file that is written anew, were; what went wrong."""
+        """Replace links to memory, and to a file that another run overwrites, by copies; returns what went wrong."""
         wrong = ""
         for file, link in self._found.items():
             if not self._memory and file != self._output:
@@ -119,7 +120,7 @@ class OwnFiles:
 
 
 def _written(path: Path) -> tuple[int, ...]:
-    """Differs from what it was once the file has been written; empty if there is none."""
+    """A fingerprint that changes when the file is written; empty if there is no file."""
     try:
         found = path.stat()
     except OSError:

@@ -1,23 +1,24 @@
 """One run of a benchmark: everything between the decision to start it and its exit code.
 
-Before the start a problem ends the command. From then on nothing does: what cannot be recorded is lost, and said once
+Before the start, a problem ends the command. After it, nothing does: what cannot be recorded is lost, and reported once
 the benchmark has ended.
 """
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..machine.host import Host
-from ..values.errors import ConfigError
-from . import child, fio, pgbench, sinks
-from .benchmark import Benchmark, recordable
+from ..tools.invocation import Benchmark, recordable
+from ..tools.launcher import Command, Display, LogRoom, Preparation, Write
+from ..tools.registry import named
+from ..values.errors import UserError
+from . import child, sinks
 from .facts import ask_version, find_facts
 from .files import OwnFiles, place_log
-from .preparation import Preparation
 from .record import Record
 from .terminal import STDERR, STDOUT, Terminal
 
@@ -26,26 +27,28 @@ if TYPE_CHECKING:
     from .delivery import Delivery
 
 _LEFT_BEHIND = 2.0
-"""Seconds that the pipes may stay open after the benchmark's end, held by a process of its own."""
+"""Seconds to wait for pipes that a process left behind by the benchmark holds open."""
 _SHOWN = 1.0
-"""Seconds that a terminal may need, before the benchmark and after it, to show what there is before what follows."""
+"""Seconds to wait for a terminal to catch up, before the benchmark starts and after it ends."""
 
 
 class Plan(NamedTuple):
-    """What is asked of every run of a series."""
+    """What every run of a series shares."""
 
     benchmark: Benchmark
     percentiles: bool
     push: str
     """URL of an exporter elsewhere; empty for none."""
     content: dict[str, Any]
-    """What the records say besides what is found out."""
+    """What the user's options put into the records."""
 
 
 class _Prepared(NamedTuple):
     command: list[str]
-    preparation: Preparation
-    hides_documents: bool
+    added: tuple[str, ...]
+    length: float | None
+    display: Display | None
+    """What is shown in place of documents, if stdout is a terminal."""
 
 
 class _Running(NamedTuple):
@@ -56,20 +59,20 @@ class _Running(NamedTuple):
 
 
 def check(benchmark: Benchmark) -> None:
-    """Raises ConfigError if the command is no benchmark."""
+    """Raises UserError if the command is no benchmark."""
     _read(benchmark, "")
 
 
 def launch(plan: Plan, record: Record, terminal: Terminal) -> child.Ending:
-    """Run the benchmark once. Raises ConfigError if it is not started."""
+    """Run the benchmark once. Raises UserError if it is not started."""
     record.create()
     host = Host()
     files = OwnFiles(record, host)
     with _nothing_started(record, files):
         prepared = _prepare(plan, record, files, host, terminal)
         delivery = _deliver(plan.push, record, terminal) if plan.push else None
-        added = prepared.preparation.added
-        terminal.say(f"records {record.folder / record.worker}.*" + (f", added {' '.join(added)}" if added else ""))
+        added = f", added {' '.join(prepared.added)}" if prepared.added else ""
+        terminal.say(f"records {record.folder / record.worker}.*{added}")
         terminal.wait(_SHOWN)
     with child.signals_held(), ExitStack() as opened:
         with _nothing_started(record, files):
@@ -80,7 +83,7 @@ def launch(plan: Plan, record: Record, terminal: Terminal) -> child.Ending:
             running.bar.stop()
         for sentence in wrong:
             terminal.say(sentence)
-    if prepared.hides_documents and (figures := fio.final_figures(record.file("out"), plan.content.get("warmup"))):
+    if prepared.display and (figures := prepared.display.closing(record.file("out"), plan.content.get("warmup"))):
         terminal.say(figures)
     return ending
 
@@ -96,7 +99,7 @@ def _deliver(url: str, record: Record, terminal: Terminal) -> "Delivery":
 
 @contextmanager
 def _nothing_started(record: Record, files: OwnFiles) -> Iterator[None]:
-    """Leaves nothing behind if it does not come to the start."""
+    """Leave nothing behind if the benchmark is not started."""
     try:
         yield
     except BaseException as error:
@@ -104,14 +107,20 @@ def _nothing_started(record: Record, files: OwnFiles) -> Iterator[None]:
         files.keep()
         if isinstance(error, OSError):
             sentence = f"{record.folder} cannot be written to: {error.strerror}; nothing was started"
-            raise ConfigError(sentence) from error
+            raise UserError(sentence) from error
         raise
 
 
-def _read(benchmark: Benchmark, version: str) -> pgbench.PgbenchCommand | fio.FioCommand | None:
-    if benchmark.tool == "fio":
-        return fio.read_command(benchmark.arguments, fio.read_version(version))
-    return pgbench.read_command(benchmark.arguments, pgbench.read_version(version))
+class _NotKnown(Command):
+    """The command of a tool without a launcher."""
+
+    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+        return Preparation(remarks=("no reporting flags are known for this tool, so none were added",))
+
+
+def _read(benchmark: Benchmark, version: str) -> Command:
+    tool = named(benchmark.tool)
+    return tool.launcher.read(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
 
 
 def _prepare(plan: Plan, record: Record, files: OwnFiles, host: Host, terminal: Terminal) -> _Prepared:
@@ -120,54 +129,48 @@ def _prepare(plan: Plan, record: Record, files: OwnFiles, host: Host, terminal: 
     benchmark = plan.benchmark
     version = ask_version(benchmark)
     command = _read(benchmark, version)
-    if isinstance(command, fio.FioCommand):
-        preparation = fio.prepare(command, plan.percentiles)
-        if command.output and benchmark.elsewhere:
-            preparation = preparation.remark(f"nothing is seen of fio, as {command.output} may be elsewhere")
-        elif command.output:
-            files.expect_output(Path(command.output))
-    elif command:
-        preparation = _prepare_pgbench(plan, command, record, files, host)
-    else:
-        preparation = Preparation(remarks=("the options are not understood, so that none is added",))
+    preparation = _expect_files(plan, command, record, files, host)
     facts = find_facts(benchmark, command, version, host)
-    planned = {} if preparation.length is None else {"planned_seconds": f"{preparation.length:g}"}
+    planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
     warmup = plan.content.get("warmup")
-    if warmup is not None and preparation.length is not None and warmup >= preparation.length:
-        preparation = preparation.remark(f"all of its {preparation.length:g} s is warm-up, so nothing will be compared")
+    if warmup is not None and command.length is not None and warmup >= command.length:
+        preparation = preparation.remark(f"all of its {command.length:g} s is warm-up, so nothing will be compared")
     for remark in (*preparation.remarks, *facts.remarks):
         terminal.say(remark)
     words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments]
     record.write(
         command=recordable(words),
-        parameters=facts.parameters | planned | plan.content.get("parameters", {}),
+        parameters={**facts.parameters, **planned, **plan.content.get("parameters", {})},
     )
-    asked = any("--output-format" in word for word in preparation.added)
-    return _Prepared(words, preparation, asked and os.isatty(STDOUT))
+    display = preparation.display if os.isatty(STDOUT) else None
+    return _Prepared(words, preparation.added, command.length, display)
 
 
-def _prepare_pgbench(
-    plan: Plan, command: pgbench.PgbenchCommand, record: Record, files: OwnFiles, host: Host
-) -> Preparation:
-    benchmark = plan.benchmark
-    if command.log_prefix and not benchmark.elsewhere:
-        files.expect_log(Path(command.log_prefix))
-    if not plan.percentiles or command.log_prefix:
-        return pgbench.prepare(command, None, 0)
+def _expect_files(plan: Plan, command: Command, record: Record, files: OwnFiles, host: Host) -> Preparation:
+    """What to add to the command; also expects the files that it will write itself."""
+    benchmark, output, log = plan.benchmark, command.output, command.log
+    if output and not benchmark.elsewhere:
+        files.expect_output(Path(output))
+    if log and log.prefix and not benchmark.elsewhere:
+        files.expect_log(Path(log.prefix), name=log.name)
+    no_log = command.prepare(plan.percentiles, None)
+    if output and benchmark.elsewhere:
+        no_log = no_log.remark(f"nothing is seen of {benchmark.tool}, as {output} may be elsewhere")
+    if not log or log.prefix or not plan.percentiles:
+        return no_log
     if benchmark.elsewhere or benchmark.other_user:
-        preparation = pgbench.prepare(command, None, 0)
         wrapper = benchmark.wrapper[0]
-        return preparation.remark(f"no transaction log, as {wrapper} may not let pgbench write here: no percentiles")
-    place = place_log(record, command.log_size, host)
+        return no_log.remark(f"no {log.name}, as {wrapper} may not let {benchmark.tool} write here: no percentiles")
+    place = place_log(record, log.size, host)
     prefix = place.folder / record.worker
-    preparation = pgbench.prepare(command, prefix, place.room)
-    if f"--log-prefix={prefix}" not in preparation.added:
+    preparation = command.prepare(plan.percentiles, LogRoom(prefix, place.room))
+    if not preparation.uses_log:
         place.give_back()
         return preparation
     if place.in_memory:
-        files.expect_log(prefix, place.folder)
-    size = f"{command.log_size / 1e6:,.0f} MB" + (" at most" if command.length else "")
-    return preparation.remark(f"the transaction log takes {size} and goes to {place.folder}")
+        files.expect_log(prefix, place.folder, log.name)
+    size = f"{log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
+    return preparation.remark(f"the {log.name} takes {size} and goes to {place.folder}")
 
 
 def _start(prepared: _Prepared, record: Record, terminal: Terminal, opened: ExitStack) -> _Running:
@@ -181,15 +184,14 @@ def _start(prepared: _Prepared, record: Record, terminal: Terminal, opened: Exit
     finally:
         for _, writer in pipes.values():
             os.close(writer)
-    length = prepared.preparation.length
-    bar = make_bar(record.run, length) if make_bar and length else None
+    bar = make_bar(record.run, prepared.length) if make_bar and prepared.length else None
     writers = {number: _writer(number, bar) for number in files}
-    if prepared.hides_documents:
-        writers[STDOUT] = fio.without_documents(writers[STDOUT])
+    if prepared.display:
+        writers[STDOUT] = prepared.display.filter(writers[STDOUT])
     recorded = {number: sinks.Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
-    # With 2>&1 what came first stays first: a reader would take a summary before a progress line for an older run's.
+    # With 2>&1 the order matters: a reader takes a summary ahead of a progress line for that of an older run.
     outlets = {STDERR: terminal.outlet(STDERR, writers[STDERR])}
-    together = _is_one_place() and not prepared.hides_documents
+    together = _is_one_place() and not prepared.display
     outlets[STDOUT] = outlets[STDERR] if together else terminal.outlet(STDOUT, writers[STDOUT])
     reader = sinks.Reader({pipes[number][0]: (recorded[number], outlets[number]) for number in (STDERR, STDOUT)})
     by_path = {paths[number]: sink for number, sink in recorded.items()}
@@ -197,7 +199,7 @@ def _start(prepared: _Prepared, record: Record, terminal: Terminal, opened: Exit
 
 
 def _bar_maker() -> "type[Bar] | None":
-    """The bar, where it can be shown: imported before the start, as that takes a while of CPU time."""
+    """The bar if it can be shown; imported before the start, because that takes CPU time."""
     if not os.isatty(STDERR):
         return None
     from .bar import Bar
@@ -213,16 +215,16 @@ def _is_one_place() -> bool:
         return False
 
 
-def _writer(descriptor: int, bar: "Bar | None") -> Callable[[memoryview], int]:
+def _writer(descriptor: int, bar: "Bar | None") -> Write:
     return bar.beside(descriptor) if bar and os.isatty(descriptor) else sinks.write_to(descriptor)
 
 
 def _attend(
     running: _Running, record: Record, files: OwnFiles, delivery: "Delivery | None", elsewhere: bool
 ) -> tuple[child.Ending, list[str]]:
-    """Wait for the end, and see to it that all is recorded; sentences about what is not.
+    """Wait for the end and complete the record; returns the ending, and sentences about what was not recorded.
 
-    `elsewhere`: its CPU time is that of ssh or docker.
+    `elsewhere`: the CPU time seen here would be that of ssh or docker.
     """
 
     def link() -> None:

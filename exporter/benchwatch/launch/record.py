@@ -1,6 +1,6 @@
-"""A worker's record, `runs/<run>/<worker>.yaml` (see runfile): made before the benchmark starts, completed at its end.
+"""A worker's record, `runs/<run>/<worker>.yaml` (see settings.record): created before the start, completed at the end.
 
-Whoever makes the file owns the name: two launchers cannot record the same worker.
+Whoever creates the file owns the name, so that two launchers cannot record the same worker.
 """
 
 import re
@@ -12,13 +12,13 @@ import yaml
 
 from ..settings.record import SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
-from ..values.errors import ConfigError
+from ..values.errors import UserError
 
 _SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
 
 
 class Record:
-    """The record of a worker and, by its name, the place of the worker's other files."""
+    """A worker's record, and the paths of the worker's other files."""
 
     def __init__(self, runs: Path, run: str, worker: str) -> None:
         self.folder = runs / run
@@ -36,30 +36,30 @@ class Record:
         return self.folder / f"{self.worker}.{suffix}"
 
     def check_is_new(self) -> None:
-        """Raises ConfigError if there is something of this worker already."""
+        """Raises UserError if files of this worker exist already."""
         if self.folder.exists() and not self.folder.is_dir():
-            raise ConfigError(f"{self.folder} is there already, and no folder: choose another --name")
+            raise UserError(f"{self.folder} is there already, and no folder: choose another --name")
         files = self.folder.glob(f"{self.worker}.*") if self.folder.is_dir() else ()
         taken = sorted(file.name for file in files if _SUFFIX.fullmatch(file.name, len(self.worker)))
         if taken:
-            raise ConfigError(
+            raise UserError(
                 f"{self.folder / taken[0]} is there already: choose another --name or --worker, or remove the files of"
                 f" worker {self.worker} in {self.folder}"
             )
 
     def create(self) -> None:
-        """Take the name. Raises ConfigError if it is taken, or the folder cannot be written to."""
+        """Take the name. Raises UserError if it is taken, or the folder cannot be written to."""
         self.check_is_new()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self.path.open("x").close()
         except FileExistsError:
-            raise ConfigError(f"{self.path} is there already: choose another --name or --worker") from None
+            raise UserError(f"{self.path} is there already: choose another --name or --worker") from None
         except OSError as error:
-            raise ConfigError(f"{self.folder} cannot be written to: {error.strerror}; nothing was started") from error
+            raise UserError(f"{self.folder} cannot be written to: {error.strerror}; nothing was started") from error
 
     def write(self, **content: Any) -> None:
-        """Add to the content, and put all of it into the file at once. Raises OSError."""
+        """Add to the content and replace the file atomically. Raises OSError."""
         self._content |= {name: value for name, value in content.items() if value not in (None, "", {}, [])}
         beside = self.folder / f".{self.path.name}"
         text = yaml.safe_dump(self._content, sort_keys=False, allow_unicode=True, width=120)
@@ -72,12 +72,12 @@ class Record:
             raise
 
     def check(self) -> None:
-        """Raises ConfigError if the exporter would not take it."""
+        """Raises UserError if the exporter would reject it."""
         load_runfile(self.path, RunsSettings())
 
     def remove(self) -> None:
-        """Give the name back: nothing was started."""
+        """Release the name: nothing was started."""
         for file in (self.path, self.file("out"), self.file("err")):
             file.unlink(missing_ok=True)
-        with suppress(OSError):  # there are others
+        with suppress(OSError):  # other workers' files remain
             self.folder.rmdir()

@@ -1,8 +1,7 @@
-"""Passes a benchmark's output on without ever making it wait.
+"""Forwards a benchmark's output without ever making it wait.
 
-One thread reads the pipes; every place that the bytes go to (the terminal, a file) has a thread and a queue of its own.
-A place that is slow gets its bytes late; one that takes none any more, or falls too far behind, loses them, and the
-others go on.
+One thread reads the pipes; each destination (the terminal, a file) has its own thread and queue. A slow destination
+gets its bytes late; one that stops accepting them, or falls too far behind, loses them. The others are not affected.
 """
 
 import fcntl
@@ -15,22 +14,22 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 _WAITING = 64 * 1024 * 1024
-"""Bytes that a slow place may be behind."""
+"""How many bytes a slow destination may fall behind."""
 _PIPE = 1024 * 1024
 _CHUNK = 256 * 1024
 
 
 class Sink:
-    """One place that bytes go to, by a function that writes some of them and says how many.
+    """One destination; `write` writes some of the bytes that it is given and returns how many.
 
-    `after` is the one that had the same place before: it is closed, and written to its end first.
+    `after` is the previous sink of the same destination: it is closed, and writes all that it has first.
     """
 
     def __init__(self, write: Callable[[memoryview], int], after: "Sink | None" = None) -> None:
         self.lost = 0
-        """Bytes that could not be written, or that it was too far behind for."""
+        """Bytes that could not be written, or came when it had fallen too far behind."""
         self.reason = ""
-        """Why they are lost, of the first ones."""
+        """Why the first of them were lost."""
         self._write = write
         self._queue: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._given = 0
@@ -39,7 +38,7 @@ class Sink:
         self._thread.start()
 
     def put(self, data: bytes) -> None:
-        """Have these bytes written, soon."""
+        """Queue these bytes."""
         if self._given - self._done > _WAITING:
             self.lost += len(data)
             self.reason = self.reason or "too slow"
@@ -48,7 +47,7 @@ class Sink:
             self._queue.put(data)
 
     def close(self, seconds: float | None = None) -> None:
-        """Take no more, and wait until all is written; if a time is given, no longer than that."""
+        """Accept no more, and wait until all is written, at most `seconds` if given."""
         self._queue.put(b"")
         self._thread.join(seconds)
 
@@ -67,7 +66,7 @@ class Sink:
 
 
 def write_to(descriptor: int) -> Callable[[memoryview], int]:
-    """A sink's function for a file, pipe or terminal, be it non-blocking or not."""
+    """A sink's write function for a file, pipe or terminal, whether blocking or not."""
 
     def write(data: memoryview) -> int:
         while True:
@@ -80,17 +79,17 @@ def write_to(descriptor: int) -> Callable[[memoryview], int]:
 
 
 def pipe() -> tuple[int, int]:
-    """A large pipe, as bytes may have to wait for this process to get its turn."""
+    """A large pipe, because bytes wait in it until this process is scheduled."""
     reader, writer = os.pipe()
-    with suppress(OSError):  # an unprivileged user has a limit for all of his pipes together
+    with suppress(OSError):  # there is a limit on all pipes of an unprivileged user together
         fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE)
     return reader, writer
 
 
 class Reader:
-    """Reads pipes to their ends, closes them, and gives what comes to the sinks of each.
+    """Reads pipes to their ends, closes them, and passes the bytes of each to its sinks.
 
-    What was written to the first pipe goes before what was written to others after it.
+    Bytes of the first pipe precede what was written to the others after them.
     """
 
     def __init__(self, sinks: Mapping[int, Sequence[Sink]]) -> None:
@@ -99,7 +98,7 @@ class Reader:
         self._thread.start()
 
     def join(self, seconds: float) -> None:
-        """Wait until the pipes are at their ends; not for ever, as a process that was left behind may hold them."""
+        """Wait for the ends of the pipes, at most `seconds`: a process left behind may hold them open."""
         self._thread.join(seconds)
 
     def _run(self) -> None:
@@ -110,7 +109,7 @@ class Reader:
             while selector.get_map():
                 ready = [key.fd for key, _ in selector.select()]
                 others = [(descriptor, os.read(descriptor, _CHUNK)) for descriptor in ready if descriptor != first]
-                # All that was written to the first pipe before that is in it by now.
+                # Whatever was written to the first pipe before them is in it by now.
                 for _ in range(_PIPE // _CHUNK):
                     if first not in {key.fd for key, _ in selector.select(0)}:
                         break

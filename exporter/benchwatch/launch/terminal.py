@@ -1,7 +1,7 @@
-"""Where the launcher and its benchmarks print: stdout and stderr. What goes there is shown in order, and nobody waits.
+"""Where the launcher and its benchmarks print: stdout and stderr, in order, without making anything wait.
 
-A terminal may take nothing for hours (Ctrl-S, a laptop that sleeps). Meanwhile runs are started, end and are recorded;
-only when there is nothing else left to do does the launcher stay until all is shown, or a signal ends it.
+A terminal may accept nothing for hours (Ctrl-S, a sleeping laptop). Runs start, end and are recorded meanwhile. Only
+when nothing else is left to do does the launcher wait until everything is shown, or a signal ends it.
 """
 
 import time
@@ -37,12 +37,12 @@ class Terminal:
         return sink
 
     def say(self, sentence: str) -> None:
-        """A sentence of the launcher's own, on stderr; its line breaks are its own too."""
+        """Print a sentence of the launcher on stderr; it may span several lines."""
         outlet = self.outlet(STDERR, write_to(STDERR))
         outlet.put(f"benchwatch: {lines(sentence)}\n".encode())
 
     def wait(self, seconds: float | None = None) -> None:
-        """Take no more into the outlets that there are, and wait until all is shown; if told, no longer than that."""
+        """Close the outlets and wait until all is shown, at most `seconds` if given."""
         deadline = None if seconds is None else time.monotonic() + seconds
         for sink in self._last.values():
             sink.close(None if deadline is None else max(0.0, deadline - time.monotonic()))

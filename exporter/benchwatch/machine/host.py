@@ -1,7 +1,7 @@
-"""Facts of this machine that change what a benchmark measures, from /proc and /sys.
+"""Facts about this machine that affect what a benchmark measures, from /proc and /sys.
 
-Names are those of the source where it has one (vm.swappiness, a sysctl), else `host.` and a word. What a machine does
-not tell (a governor in a virtual machine) is left out.
+A fact that has a name at its source keeps it (vm.swappiness, a sysctl); the others are named `host.` and a word. Facts
+that a machine does not reveal (a governor in a virtual machine) are left out.
 """
 
 import os
@@ -61,9 +61,10 @@ class Host:
             yield name, _read(self._proc / "sys" / name.replace(".", "/"))
 
     def process_started_at(self, name: str, moment: float, before: float) -> int | None:
-        """The process of that name, and of no such parent, that started nearest to then (Unix seconds).
+        """The process of that name, with no parent of that name, that started nearest to `moment` (Unix seconds).
 
-        It may have started `before` seconds earlier. One whose folder was removed is another's that is about to end.
+        It may have started up to `before` seconds earlier. A process whose folder was removed is another server's,
+        about to end.
         """
         boot = re.search(r"^btime (\d+)$", _read(self._proc / "stat"), re.MULTILINE)
         if not boot:
@@ -84,32 +85,32 @@ class Host:
         return min(late, key=lambda process: abs(late[process]), default=None)
 
     def working_folder(self, process: int) -> Path | None:
-        """The folder that a process works in; None if this user may not know."""
+        """The working folder of a process; None if this user may not see it."""
         try:
             return (self._proc / str(process) / "cwd").readlink()
         except OSError:
             return None
 
     def has_our_root(self, process: int) -> bool:
-        """Whether a path means the same to a process as to this one: not so in a container, or after chroot.
+        """Whether a path means the same to a process as to this one, which is not so in a container or after chroot.
 
-        Unlike other things that tell this, the mounts of a process may be read by every user.
+        Unlike other evidence, the mounts of a process are readable by every user.
         """
         return self._root(str(process)) == self._root("self") != ""
 
     def _root(self, process: str) -> str:
-        """Device and folder that a process has at /, as in mountinfo (proc(5)); empty if there is none."""
+        """Device and folder at / as a process sees them, from mountinfo (proc(5)); empty if there is none."""
         return next(reversed(_ROOT.findall(_read(self._proc / process / "mountinfo"))), "")
 
     def descends(self, process: int, ancestor: int) -> bool:
-        """Whether a process is that one or, as long as it runs, was started by it or one of those that it started."""
+        """Whether a running process is `ancestor` or one of its descendants."""
         while process not in (0, ancestor):
             _, fields = self._status(str(process))
             process = int(fields[1]) if fields else 0
         return process == ancestor
 
     def _status(self, process: str) -> tuple[str, list[str]]:
-        """Name of a process, and what its status has after that: state, parent ... (proc(5)); empty if it has ended."""
+        """Name of a process and what follows it in its status: state, parent ... (proc(5)); empty if it has ended."""
         head, _, rest = _read(self._proc / process / "stat").rpartition(")")
         return head.partition("(")[2], rest.split()
 
@@ -119,7 +120,7 @@ class Host:
         return Storage(self._proc, self._sys)
 
     def available_memory(self) -> int:
-        """Bytes that programs could still take."""
+        """Bytes that programs could still allocate."""
         return int(_field(_read(self._proc / "meminfo"), "MemAvailable").partition(" ")[0] or 0) * 1024
 
 

@@ -17,7 +17,7 @@ class Storage:
         self._blocks = sys / "dev/block"
 
     def facts(self, path: Path, prefix: str) -> dict[str, str]:
-        """What a folder, a file (to be made, perhaps) or a block device lies on; names begin with `prefix`."""
+        """What a folder, a file (existing or not) or a block device lies on; names begin with `prefix`."""
         return {f"{prefix}.{name}": value for name, value in self._facts(path) if value}
 
     def _facts(self, path: Path) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A short question to another program. What it has answered in time counts; it is not waited for any longer."""
+"""A short question to another program: what it answers in time counts, and nothing waits for the rest."""
 
 import os
 import shutil
@@ -15,14 +15,14 @@ class Answer(NamedTuple):
     out: str
     err: str
     late: bool
-    """Whether it had not ended in time: there may be more to it."""
+    """Whether it was still running when the time was up, so that there may be more."""
 
 
 def ask(command: Sequence[str], seconds: float, text: str = "", environment: Mapping[str, str] | None = None) -> Answer:
-    """What a program says to a text on its standard input. It has no terminal. Raises OSError if it cannot start."""
+    """A program's answer to a text on its standard input. It has no terminal. Raises OSError if it cannot start."""
     process = subprocess.Popen(
         command,
-        executable=shutil.which(command[0]),  # a Popen that searches passes over a file that is no program
+        executable=shutil.which(command[0]),  # Popen's own search skips a file that is not a program
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -43,6 +43,6 @@ def _end(process: "subprocess.Popen[bytes]", seconds: float) -> None:
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream:
             stream.close()
-    with suppress(PermissionError, subprocess.TimeoutExpired):  # behind sudo it is another user's
+    with suppress(PermissionError, subprocess.TimeoutExpired):  # behind sudo it belongs to another user
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(seconds)

@@ -1,11 +1,11 @@
 """From a vdisk to what it is in the benchmark: of which VM, which disk, in which role."""
 
-import re
 from pathlib import Path
 
 from ..values.errors import ConfigError
 from ..values.yaml import read_yaml
 from .pages.main_page import VdiskRow, file_name
+from .patterns import compiled, matches
 from .settings import Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 
 
@@ -24,15 +24,13 @@ class Selection:
     """Which vdisks' own pages are read: the mapped and the included ones, without the excluded ones."""
 
     def __init__(self, selection: VdiskSelection, mapping: Mapped) -> None:
-        self._include = [re.compile(pattern) for pattern in selection.include]
-        self._exclude = [re.compile(pattern) for pattern in selection.exclude]
+        self._include = [compiled(pattern) for pattern in selection.include]
+        self._exclude = [compiled(pattern) for pattern in selection.exclude]
         self._mapping = mapping
 
     def __contains__(self, row: VdiskRow) -> bool:
         file = file_name(row.name)
         names = {row.label, row.name, file} - {""}
-        if any(pattern.fullmatch(name) for pattern in self._exclude for name in names):
+        if any(matches(pattern, names) for pattern in self._exclude):
             return False
-        return file.lower() in self._mapping or any(
-            pattern.fullmatch(name) for pattern in self._include for name in names
-        )
+        return file.lower() in self._mapping or any(matches(pattern, names) for pattern in self._include)

@@ -17,7 +17,8 @@ nutanix:
     1a8ef41c-ae3f-4293-a46e-49d7e6c1c907: {vm: db1, disk: scsi.1, role: data}
 
 The patterns are regular expressions that must match a vdisk's whole id, whole name, or whole file name (the text in the
-parentheses of its name). The mapping is from that file name: on AHV the uuid of the VM disk.
+parentheses of its name); one that could take long on some name is refused (see patterns). The mapping is from that file
+name: on AHV the uuid of the VM disk.
 """
 
 import re
@@ -27,7 +28,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..values.durations import Duration
-from ..values.errors import excerpt
+from .patterns import compiled
 
 DEFAULT_PORT = 2009
 MINIMUM_POLL_INTERVAL = 10.0
@@ -109,9 +110,9 @@ class VdiskSelection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         for key, patterns in (("include", self.include), ("exclude", self.exclude)):
             for pattern in patterns:
                 try:
-                    re.compile(pattern)
-                except (re.error, OverflowError, RecursionError) as error:
-                    raise ValueError(f"{key}: {excerpt(pattern)} is not a regular expression: {error}") from None
+                    compiled(pattern)
+                except ValueError as error:
+                    raise ValueError(f"{key}: {error}") from None
         if self.max_detail_pages < 0:
             raise ValueError(f"max_detail_pages: expected 0 or more pages a poll, got {self.max_detail_pages}")
 

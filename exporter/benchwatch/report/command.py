@@ -64,15 +64,15 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace) -> int:
-    from ..compare.latencies import read_latencies
     from ..history.find import find_runs
     from ..history.timeline import timelines
     from ..metrics.buckets import Buckets
     from ..settings.record import SUFFIX
     from ..settings.settings import load_settings
+    from ..tools import registry
     from . import style
     from .contents import document
-    from .measures import NAMES
+    from .figures import names
     from .views import views
 
     style.begin()
@@ -84,22 +84,20 @@ def _write(options: argparse.Namespace) -> int:
     if empty:
         paths = ", ".join(map(str, empty))
         print(
-            f"benchwatch: nothing recognised in {printable(paths)}: expected output of pgbench or fio", file=sys.stderr
+            f"benchwatch: nothing recognised in {printable(paths)}: expected output of {registry.names()}",
+            file=sys.stderr,
         )
     if not found:
         return 1
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
-    runs = views(timelines(found, buckets, names=NAMES), options.warmup)
-    files = {(run.name, worker): (plans, run.folder) for run in found for worker, plans in run.plans.items()}
+    runs = views(timelines(found, buckets, names=names(), latencies=True), options.warmup)
     machine: Iterable[Section] = ()
     if options.prometheus:
         from .machine import sections
 
         machine = sections(options.prometheus, runs)
-    html, missing = document(
-        runs, lambda worker, cuts: read_latencies(*files[worker.run, worker.worker], cuts), machine
-    )
+    html, missing = document(runs, machine)
     content = html.encode(errors="replace")
     try:
         options.output.write_bytes(content)

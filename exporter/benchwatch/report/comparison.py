@@ -7,9 +7,10 @@ from ..compare.changes import Row
 from ..compare.comparison import Comparisons, compare
 from ..compare.experiment import CannotCompare, Experiment
 from ..compare.experiment import fault as fault
-from ..compare.measured import ALL, Run
-from ..compare.measures import MEASURES
-from ..compare.text import heading, interval, level, percent, quantity, row_title, sentence
+from ..compare.measured import ALL, MeasuredRun
+from ..compare.measures import MEASURES, Measure, rank
+from ..compare.text import figure, heading, interval, level, percent, row_title, sentence
+from ..metrics.latencies import Group
 from ..values.printable import in_html
 from . import plots, style
 from .figures import Figure, Key
@@ -23,7 +24,7 @@ _DRAWN = frozenset({"throughput", "latency_mean", "latency_p50", "latency_p99", 
 _MOST_BARS = 16
 
 
-def changes(runs: Sequence[View], measured: Sequence[Run]) -> Section:
+def changes(runs: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
     """The section on what changed, of runs of one tool."""
     base, *others = (Experiment(run.name, [run], _faults(run)) for run in measured)
     confidence = 1 - (1 - _CONFIDENCE) / len(others)  # of each comparison, so that all together have theirs
@@ -45,7 +46,7 @@ def changes(runs: Sequence[View], measured: Sequence[Run]) -> Section:
     )
 
 
-def _faults(run: Run) -> list[str]:
+def _faults(run: MeasuredRun) -> list[str]:
     return [text for worker in run.timelines if (text := fault(worker))]
 
 
@@ -53,25 +54,25 @@ def _verdicts(found: Comparisons) -> Iterator[str]:
     for one in found.others:
         for verdict in one.verdicts:
             row = next(row for row in one.rows if one.verdict(row) is verdict)
-            yield f"{one.other.name}: {sentence(verdict, row, found.tool, found.each)}."
+            yield f"{one.other.name}: {sentence(verdict, row, found.roles, found.each)}."
 
 
-def _keys(found: Comparisons) -> list[tuple[tuple[str, ...], str]]:
-    """Group and name of the measures, in order."""
+def _keys(found: Comparisons) -> list[tuple[Group, Measure]]:
+    """Group and measure of the rows, in order."""
     order = dict.fromkeys((row.group, row.measure) for one in found.others for row in one.rows)
     groups = list(dict.fromkeys(group for group, _ in order))
     return sorted(
-        ((group, measure.name) for group, measure in order),
-        key=lambda key: (groups.index(key[0]), [measure.name for measure in MEASURES].index(key[1])),
+        order,
+        key=lambda key: (groups.index(key[0]), rank(key[1])),
     )
 
 
-def _rows(found: Comparisons, key: tuple[tuple[str, ...], str]) -> list[Row | None]:
-    return [next((row for row in one.rows if (row.group, row.measure.name) == key), None) for one in found.others]
+def _rows(found: Comparisons, key: tuple[Group, Measure]) -> list[Row | None]:
+    return [next((row for row in one.rows if (row.group, row.measure) == key), None) for one in found.others]
 
 
 def _name(row: Row, found: Comparisons) -> str:
-    return f"{heading(row.group)} {row_title(row.measure, found.tool, found.warmup)}".strip()
+    return f"{heading(row.group)} {row_title(row.measure, found.roles, found.warmup)}".strip()
 
 
 def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
@@ -79,7 +80,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Figure]:
     for key in _keys(found):
         rows = _rows(found, key)
         known = [row for row in rows if row is not None and row.ratio is not None]
-        if key[1] in _DRAWN and known and ALL not in key[0]:
+        if (key[1].name in _DRAWN or key[1] not in MEASURES) and known and ALL not in key[0]:
             better = f"{known[0].measure.better} is better"
             changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
             # Names of jobs are anybody's; a drawing holds only words of ours.
@@ -115,14 +116,14 @@ def _table(runs: Sequence[View], found: Comparisons) -> str:
     for key in _keys(found):
         rows = _rows(found, key)
         first = next(row for row in rows if row is not None)
-        cells = f"<td>{in_html(quantity(first.base, first.measure.unit))}</td>"
+        cells = f"<td>{in_html(figure(first.base, first.measure, found.roles))}</td>"
         for row in rows:
             if row is None:
                 cells += '<td class="none">–</td><td></td>'
                 continue
             change = "" if row.ratio is None else percent(row.ratio)
             sure = f"<small>{in_html(interval(row.interval))}</small>" if row.interval else ""
-            cells += f"<td>{in_html(quantity(row.other, row.measure.unit))}</td><td>{change}{sure}</td>"
+            cells += f"<td>{in_html(figure(row.other, row.measure, found.roles))}</td><td>{change}{sure}</td>"
         name = in_html(_name(first, found))
         body += f'<tr><th scope="row">{name} <small>{first.measure.better} is better</small></th>{cells}</tr>'
     return (

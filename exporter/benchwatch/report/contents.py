@@ -1,9 +1,10 @@
 """What stands on the page, in which order."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from ..compare.measured import ALL, Run, measure
+from ..compare.measured import ALL, MeasuredRun, measure
 from ..compare.measures import (
     BANDWIDTH,
     FAILED,
@@ -14,12 +15,11 @@ from ..compare.measures import (
     SKIPPED,
     THROUGHPUT,
 )
-from ..compare.text import heading, quantity, row_title
-from ..compare.workers import Read
+from ..compare.text import figure, heading, row_title
+from ..tools.registry import TOOLS
 from . import tables
 from .comparison import changes
 from .figures import Key, Scene, benchmark_figures
-from .measures import MEASURES
 from .page import Section, page
 from .views import View
 
@@ -37,39 +37,37 @@ class Document(NamedTuple):
     missing: Sequence[str]
 
 
-def document(runs: Sequence[View], read: Read, machine: Iterable[Section]) -> Document:
-    """The whole page.
-
-    `read` takes its time: a worker's output is read once more. `machine` is what a Prometheus knows of the runs' time.
-    """
+def document(runs: Sequence[View], machine: Iterable[Section]) -> Document:
+    """The whole page. `machine` is what a Prometheus knows of the runs' time."""
     scenes = list(_scenes(runs))
     sections: list[Section] = []
     for scene in scenes:
         tool = scene.runs[0].timelines[0].tool
         if len(scene.runs) > 1:
-            change = changes(scene.runs, [_measure(run, read) for run in scene.runs])
+            change = changes(scene.runs, [_measure(run) for run in scene.runs])
             sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
         figures = list(benchmark_figures(scene))
         sections.append(Section(tool, figures, notes=list(_notes(scene, bool(figures)))))
     names = [run.name for run in runs[1 : 1 + _NAMED]] + ["others"] * (len(runs) > 1 + _NAMED)
     head = f"{runs[0].name} compared with {', '.join(names)}" if names else runs[0].name
     keys = [Key(run.name, run.colour) for run in runs] if len(runs) > 1 else []
-    tiles = _tiles([scene.runs[0] for scene in scenes], read) if len(runs) == 1 else []
+    tiles = _tiles([scene.runs[0] for scene in scenes]) if len(runs) == 1 else []
     sections += machine
     html = page(head, _summary(runs), tiles, keys, [*sections, *_tables(runs)])
     return Document(html, [note for section in sections if not section.figures for note in section.notes])
 
 
 def _scenes(runs: Sequence[View]) -> Iterator[Scene]:
-    for tool, measures in MEASURES.items():
-        mine = [run.of_tool(tool) for run in runs]
-        mine = [run for run in mine if run.timelines]
-        if mine:
-            yield Scene(mine, measures)
+    for tool in TOOLS:
+        for roles in tool.roles:
+            mine = [run.of_roles(tool.name, roles) for run in runs]
+            mine = [run for run in mine if run.timelines]
+            if mine:
+                yield Scene(mine, roles)
 
 
-def _measure(run: View, read: Read) -> Run:
-    return measure(run.timelines, read, run.warmup)
+def _measure(run: View) -> MeasuredRun:
+    return measure(run.timelines, run.warmup)
 
 
 def _summary(runs: Sequence[View]) -> str:
@@ -82,27 +80,27 @@ def _summary(runs: Sequence[View]) -> str:
     return f"{found['Tool']}, {when}{found['State']}.{without}"
 
 
-def _tiles(parts: Sequence[View], read: Read) -> list[tuple[str, str]]:
-    """The main figures of one run, a part a tool, if they are few; percentiles as the tool says them, else as read."""
-    measured = [_measure(part, lambda worker, cuts: {}) for part in parts]
+def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
+    """The main figures of one run, a part a tool, if they are few; percentiles as the tool says them, else by bins."""
+    measured = [measure([replace(worker, latencies={}) for worker in part.timelines], part.warmup) for part in parts]
     if len(_main(measured)) <= _MOST_TILES and not all(map(_has_percentiles, measured)):
-        measured = [_measure(part, read) for part in parts]
+        measured = [_measure(part) for part in parts]
     found = _main(measured)
     return found if len(found) <= _MOST_TILES else []
 
 
-def _has_percentiles(run: Run) -> bool:
+def _has_percentiles(run: MeasuredRun) -> bool:
     return all(
         (group, _PERCENTILE) in run.figures for group, one in run.figures if one is LATENCY_MEAN and ALL not in group
     )
 
 
-def _main(measured: Sequence[Run]) -> list[tuple[str, str]]:
+def _main(measured: Sequence[MeasuredRun]) -> list[tuple[str, str]]:
     jobs = {group[0] for run in measured for group, _ in run.figures if group}
     return [
         (
-            f"{heading(group[-1:] if len(jobs) == 1 else group)} {row_title(one, run.tool, run.left_out > 0)}".strip(),
-            quantity(run.figures[group, one].value, one.unit),
+            f"{heading(group[-1:] if len(jobs) == 1 else group)} {row_title(one, run.roles, run.left_out > 0)}".strip(),
+            figure(run.figures[group, one].value, one, run.roles),
         )
         for run in measured
         for group in dict.fromkeys(group for group, _ in run.figures)
@@ -121,11 +119,13 @@ def _notes(scene: Scene, drawn: bool) -> Iterator[str]:
             if worker.by_file_time and run.length:
                 yield f"{name}: no timestamps in the output; using file modification times."
             for sample in worker.final:
-                if sample.family.name == "fio_job_warning":
-                    yield f"{name}: job {sample.labels[0]}: {sample.labels[1].replace('_', ' ')}."
+                if sample.family is scene.roles.warnings:
+                    *of, warning = sample.labels
+                    job = "".join(f"job {value}: " for value in of)
+                    yield f"{name}: {job}{warning.replace('_', ' ')}."
     if not drawn:
-        advice = "-P 1 and -l give" if tool == "pgbench" else "--output-format=json+ --status-interval=1 gives"
-        yield f"There is nothing to draw: {tool} wrote no report while it ran; {advice} some."
+        advice = next((f"; {known.advice} some" for known in TOOLS if known.name == tool and known.advice), "")
+        yield f"There is nothing to draw: {tool} wrote no report while it ran{advice}."
 
 
 def _tables(runs: Sequence[View]) -> Iterator[Section]:

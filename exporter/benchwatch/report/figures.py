@@ -5,17 +5,31 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..metrics.exposition import Family
+from ..tools.registry import all_roles
+from ..tools.roles import Roles
 from . import latencies, plots, style
 from .latencies import Latencies
 from .lines import Drawn, Line, column_width, drawn, interval
-from .measures import Measures, Rate
-from .units import LATENCY, Unit, count, time
+from .units import BANDWIDTH, LATENCY, Axis, count, throughput, time
 from .views import Trace, View, label, stalled, traces
 
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
 _MOST_PERCENTILES = 3
 _HEATMAP_COLUMNS = 720
 _MOST_HEATMAPS = 8
+
+
+def names() -> frozenset[str]:
+    """The series that are needed of any tool."""
+    drawn = (
+        family.name
+        for roles in all_roles()
+        for family in (roles.rate, roles.bandwidth, roles.latency, roles.window, roles.cpu)
+        if family
+    )
+    histograms = (f"{roles.histogram.name}_bucket" for roles in all_roles() if roles.histogram)
+    return frozenset((*drawn, *histograms))
 
 
 class Key(NamedTuple):
@@ -36,10 +50,10 @@ class Figure(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """Runs of one tool on one time axis."""
+    """Runs of one tool, in one unit, on one time axis."""
 
     runs: Sequence[View]
-    measures: Measures
+    roles: Roles
 
     @property
     def length(self) -> float:
@@ -53,7 +67,7 @@ class Scene(NamedTuple):
             (span, run.colour if several else style.STALL)
             for run in self.runs
             if only in (None, run)
-            for span in stalled(run, self.measures.rates[0].family)
+            for span in stalled(run, self.roles)
         ]
         objectives = {worker.runfile.latency_objective for run in self.runs for worker in run.timelines}
         warmup = max(run.warmup for run in self.runs if only in (None, run))
@@ -62,8 +76,14 @@ class Scene(NamedTuple):
 
 def benchmark_figures(scene: Scene) -> Iterator[Figure]:
     """All figures for which something was measured."""
-    for rate in scene.measures.rates:
-        yield from _rate(scene, rate)
+    roles = scene.roles
+    name = roles.unit.name if roles.bandwidth else "Throughput"
+    for title, family, axis in (
+        (name, roles.rate, throughput(roles.unit)),
+        ("Bandwidth", roles.bandwidth, BANDWIDTH),
+    ):
+        if family and (found := traces(scene.runs, roles, family, rate=True)):
+            yield _lines(scene, title, found, axis, _source(scene, family), scene.marks(), rate=True)
     if len(scene.runs) == 1:
         yield from _percentiles(scene)
     yield from _mean(scene)
@@ -71,41 +91,58 @@ def benchmark_figures(scene: Scene) -> Iterator[Figure]:
     yield from _histograms(scene)
 
 
-def _rate(scene: Scene, rate: Rate) -> Iterator[Figure]:
-    found = traces(scene.runs, rate.family, rate=True)
-    if found:
-        yield _lines(scene, rate.title, found, rate.unit, rate.source, scene.marks(), rate=True)
+def _source(scene: Scene, family: Family | None) -> str:
+    """Where the numbers of a family come from, for a caption."""
+    return scene.roles.sources.get(family, "") if family else ""
+
+
+def _known(scene: Scene, family: Family) -> set[str]:
+    """The quantiles that there are, but for the highest latency."""
+    every = (series for run in scene.runs for _, series in run.series(family.name))
+    return {label(series, "quantile") for series in every} - {"1"}
+
+
+def _tail(scene: Scene) -> str:
+    """The 99th percentile, or the highest that the tool reports."""
+    known = _known(scene, scene.roles.window) if scene.roles.window else set()
+    return "0.99" if "0.99" in known else max(known, key=float, default="0.99")
 
 
 def _mean(scene: Scene) -> Iterator[Figure]:
-    found = traces(scene.runs, scene.measures.mean, rate=False)
-    if found:
+    family = scene.roles.latency
+    if family and (found := traces(scene.runs, scene.roles, family, rate=False)):
         marks = scene.marks(latency=True)
-        yield _lines(scene, "Mean latency", found, LATENCY, scene.measures.mean_source, marks, rate=False)
+        yield _lines(scene, "Mean latency", found, LATENCY, _source(scene, family), marks, rate=False)
 
 
 def _tails(scene: Scene) -> Iterator[Figure]:
-    """The 99th percentile of everything on one plot, where there is too much for all percentiles."""
-    found = traces(scene.runs, scene.measures.window, rate=False, quantile="0.99")
-    if found and (len(scene.runs) > 1 or len(found) > _MOST_PERCENTILES):
-        marks = scene.marks(latency=True)
-        yield _lines(scene, "99th percentile", found, LATENCY, scene.measures.window_source, marks, rate=False)
+    """One percentile of everything on one plot, where there is too much for all percentiles."""
+    family, level = scene.roles.window, _tail(scene)
+    found = traces(scene.runs, scene.roles, family, rate=False, quantile=level) if family else []
+    if family and found and (len(scene.runs) > 1 or len(found) > _MOST_PERCENTILES):
+        marks, title = scene.marks(latency=True), f"{100 * float(level):g}th percentile"
+        yield _lines(scene, title, found, LATENCY, _source(scene, family), marks, rate=False)
 
 
 def _percentiles(scene: Scene) -> Iterator[Figure]:
     """All percentiles of each operation of a single run."""
-    levels = [(traces(scene.runs, scene.measures.window, rate=False, quantile=q), tag) for q, tag in _LEVELS]
-    names = [(trace.name, trace.operation) for trace in levels[0][0]]
+    family = scene.roles.window
+    if family is None:
+        return
+    known = _known(scene, family)
+    wanted = _LEVELS if known & {level for level, _ in _LEVELS[:-1]} else [(q, f"p{100 * float(q):g}") for q in known]
+    levels = [(traces(scene.runs, scene.roles, family, rate=False, quantile=q), tag) for q, tag in wanted]
+    names = list(dict.fromkeys((trace.name, trace.operation) for found, _ in levels for trace in found))
     for name, operation in names if len(names) <= _MOST_PERCENTILES else ():
         of_level = [(trace, tag) for found, tag in levels for trace in found if trace.name == name]
         several = f" of {name}" if len(names) > 1 else f", {operation}" if operation else ""
-        strokes = dict(zip((tag for _, tag in _LEVELS), style.LEVELS, strict=True))
+        strokes = dict(zip((tag for _, tag in wanted), style.LEVELS, strict=False))
         width = column_width(scene.length, [trace.line for trace, _ in of_level])
         lines = [
             (drawn(trace.line, width, rate=False), plots.Stroke(strokes[tag], False, tag)) for trace, tag in of_level
         ]
         marks = scene.marks(latency=True)
-        caption = _caption(scene, scene.measures.window_source, [trace for trace, _ in of_level], width, rate=False)
+        caption = _caption(scene, _source(scene, family), [trace for trace, _ in of_level], width, rate=False)
         yield Figure(
             f"Latency percentiles{several}",
             plots.over_time(
@@ -121,7 +158,7 @@ def _percentiles(scene: Scene) -> Iterator[Figure]:
 
 
 def _lines(
-    scene: Scene, title: str, found: Sequence[Trace], unit: Unit, source: str, marks: plots.Marks, *, rate: bool
+    scene: Scene, title: str, found: Sequence[Trace], unit: Axis, source: str, marks: plots.Marks, *, rate: bool
 ) -> Figure:
     width = column_width(scene.length, [trace.line for trace in found])
     lines = [(drawn(trace.line, width, rate=rate), plots.Stroke(trace.colour, trace.dashed)) for trace in found]
@@ -138,7 +175,7 @@ def _lines(
     return Figure(title, svg, caption, keys)
 
 
-def spread(line: Line, unit: Unit) -> str:
+def spread(line: Line, unit: Axis) -> str:
     """A line in words."""
     if not len(line.values):
         return "not measured"
@@ -155,7 +192,7 @@ def _caption(scene: Scene, source: str, found: Sequence[Trace], width: float, *,
         middle = "mean" if rate else "median report"
         notes.append(f"Line: the {middle} of each {width:.4g} s; band: from the lowest to the highest report in it.")
     for run in scene.runs:
-        spans = stalled(run, scene.measures.rates[0].family)
+        spans = stalled(run, scene.roles)
         if spans:
             whose = f" of {run.name}" if len(scene.runs) > 1 else ""
             times = f"{len(spans)} stall{'s' if len(spans) > 1 else ''}{whose}"
@@ -174,13 +211,16 @@ def _objective(lines: Sequence[tuple[Drawn, plots.Stroke]], marks: plots.Marks) 
 
 
 def _histograms(scene: Scene) -> Iterator[Figure]:
-    name = f"{scene.measures.histogram}_bucket"
-    operations = dict.fromkeys(label(series, "op") for run in scene.runs for _, series in run.series(name))
+    family = scene.roles.histogram
+    if family is None:
+        return
+    name, of = f"{family.name}_bucket", scene.roles.operation
+    operations = dict.fromkeys(label(series, of) for run in scene.runs for _, series in run.series(name))
     for operation in operations:
         found = []
         for run in scene.runs:
-            series = [one for _, one in run.series(name) if label(one, "op") == operation]
-            histogram = latencies.read(series, run.start, scene.measures.histogram_interval)
+            series = [one for _, one in run.series(name) if label(one, of) == operation]
+            histogram = latencies.read(series, run.start, scene.roles.histogram_interval)
             if histogram is not None and histogram.counts.any():
                 found.append((run, histogram))
         if found:
@@ -195,7 +235,7 @@ def _heatmaps(scene: Scene, operation: str, found: Sequence[tuple[View, Latencie
     grids = [histogram.columns(width) for _, histogram in found]
     most = max(float(grid.max()) for _, grid in grids)
     for (run, histogram), (edges, grid) in zip(found, grids, strict=True):
-        what = " ".join(part for part in (operation, scene.measures.operations) if part)
+        what = " ".join(part for part in (operation, scene.roles.operations) if part)
         whose = f": {run.name}" if len(scene.runs) > 1 else ""
         yield Figure(
             f"Latency heatmap{f', {operation}' if operation else ''}{whose}",
@@ -210,7 +250,7 @@ def _heatmaps(scene: Scene, operation: str, found: Sequence[tuple[View, Latencie
                 f"Heatmap of the latency of {count(histogram.counts.sum())} {what} of {run.name} over time",
             ),
             f"Colour: {what} a second, by time (columns of about {time(width)}) and latency, on a logarithmic scale; "
-            f"blank: none. {scene.measures.histogram_source}.",
+            f"blank: none. {_source(scene, scene.roles.histogram)}.",
         )
 
 
@@ -222,7 +262,7 @@ def _distribution(scene: Scene, operation: str, found: Sequence[tuple[View, Late
             stroke = plots.Stroke(run.colour)
             curves.append((*latencies.curve(counts, histogram.bounds), stroke))
             shares.append(latencies.density(counts, histogram.bounds))
-            keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.measures.operations}", run.colour))
+            keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.roles.operations}", run.colour))
     if not curves:
         return
     what = f", {operation}" if operation else ""
@@ -235,7 +275,8 @@ def _distribution(scene: Scene, operation: str, found: Sequence[tuple[View, Late
             f"Left: share of operations by latency; right: latency by percentile, for {len(curves)} runs{what}",
             shares,
         ),
-        f"Left: share of the {scene.measures.operations} by latency, for each doubling of it; right: latency by "
-        f"percentile, exact at the dots, which are the buckets' edges. {scene.measures.histogram_source}.{without}",
+        f"Left: share of the {scene.roles.operations} by latency, for each doubling of it; right: latency by "
+        "percentile, exact at the dots, which are the buckets' edges. "
+        f"{_source(scene, scene.roles.histogram)}.{without}",
         keys,
     )

@@ -15,7 +15,7 @@ from .figures import Figure, Key, spread
 from .lines import Line, column_width, drawn
 from .page import Section
 from .prometheus import Prometheus, PrometheusError, Result, text
-from .units import Unit
+from .units import Axis
 from .views import View
 
 _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
@@ -30,7 +30,7 @@ class _Panel(NamedTuple):
     title: str
     queries: Mapping[str, str]
     """By what is added to a line's name."""
-    unit: Unit
+    unit: Axis
     caption: str
     log: bool = False
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..compare.text import percent
 from . import style
 from .lines import Array, Drawn, Span, alone
-from .units import Unit, clock, count
+from .units import Axis, clock, count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ Change = tuple[float, tuple[float, float] | None]
 
 
 def over_time(
-    lines: Sequence[tuple[Drawn, Stroke]], length: float, unit: Unit, marks: Marks, description: str, *, log: bool
+    lines: Sequence[tuple[Drawn, Stroke]], length: float, unit: Axis, marks: Marks, description: str, *, log: bool
 ) -> str:
     """Lines over elapsed time, from 0 to `length` seconds; with `log` on a logarithmic axis, else from 0."""
     figure, axes = _figure(_HEIGHT)
@@ -92,7 +92,7 @@ def latency_limits(lines: Sequence[Drawn], objective: float | None) -> tuple[flo
 
 
 def heatmap(
-    edges: Array, bounds: Array, counts: Array, most: float, length: float, unit: Unit, marks: Marks, description: str
+    edges: Array, bounds: Array, counts: Array, most: float, length: float, unit: Axis, marks: Marks, description: str
 ) -> str:
     """Counts by time and latency: `counts` has a row a bucket, a column between each two of `edges` (elapsed seconds).
 
@@ -125,7 +125,7 @@ def heatmap(
 
 
 def distribution(
-    curves: Sequence[tuple[Array, Array, Stroke]], unit: Unit, description: str, shares: Sequence[tuple[Array, Array]]
+    curves: Sequence[tuple[Array, Array, Stroke]], unit: Axis, description: str, shares: Sequence[tuple[Array, Array]]
 ) -> str:
     """Left the share of operations by latency, right the latency by percentile, one of each a curve.
 
@@ -236,7 +236,7 @@ def _time_axis(axes: "Axes", length: float) -> None:
     axes.grid(False, axis="x")
 
 
-def _value_axis(axes: "Axes", unit: Unit) -> None:
+def _value_axis(axes: "Axes", unit: Axis) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.set_ylabel(unit.name)
@@ -248,14 +248,14 @@ def _value_axis(axes: "Axes", unit: Unit) -> None:
     axes.yaxis.set_major_formatter(lambda value, _: unit.text(value))
 
 
-def _latency_axis(axes: "Axes", unit: Unit, limits: tuple[float, float]) -> None:
+def _latency_axis(axes: "Axes", unit: Axis, limits: tuple[float, float]) -> None:
     axes.set_ylabel(unit.name)
     axes.set_yscale("log")
     axes.set_ylim(limits)
     _latency_ticks(axes, unit)
 
 
-def _latency_ticks(axes: "Axes", unit: Unit, axis: str = "y") -> None:
+def _latency_ticks(axes: "Axes", unit: Axis, axis: str = "y") -> None:
     """Ticks at 1, 2, 5 of each decade or at 1 and 3, where these are few decades, else at the decades."""
     from matplotlib.ticker import LogLocator, NullLocator
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..history.timeline import Timeline
 from ..metrics.exposition import Sample
+from ..tools.registry import all_roles
 from ..values.printable import in_html
 from . import style, units
 from .views import View, parameters
@@ -23,13 +24,13 @@ _UNITS: tuple[tuple[str, Callable[[float], str]], ...] = (
     ("_failures", lambda value: f"{value:,.0f}"),
     ("_retries", lambda value: f"{value:,.0f}"),
 )
-_ACRONYMS = {"tps": "TPS", "iops": "IOPS"}
 _COMMAND = re.compile(r"command( \(.*\))?", re.DOTALL)
 _MACHINE = ("host.", "client.")
 """What `benchwatch run` records of a machine begins so."""
 _MOSTLY_FILLED = 0.5
 """Part of a table's cells that have a value, from which on measures are its columns."""
-_NOT_DONE = ("pgbench_failed_transactions_total", "pgbench_skipped_transactions_total")
+_NOT_DONE = ("failed", "skipped")
+"""Which of the lost operations stand among the results."""
 
 
 class Row(NamedTuple):
@@ -47,10 +48,11 @@ def results(runs: Sequence[View]) -> str:
     """
     found: dict[tuple[str, str], dict[str, str]] = {}
     meanings: dict[str, str] = {}
+    lost = {roles.lost.get(word) for roles in all_roles() for word in _NOT_DONE}
     for run in runs:
         for worker in run.timelines:
             for sample in worker.final:
-                if "_result_" in sample.family.name or sample.family.name in _NOT_DONE:
+                if "_result_" in sample.family.name or sample.family in lost:
                     measure, parts = _measure(sample)
                     group = " ".join((*((worker.worker,) if len(run.timelines) > 1 else ()), *parts))
                     found.setdefault((group, measure), {})[run.name] = _value(sample)
@@ -84,7 +86,8 @@ def _measure(sample: Sample) -> tuple[str, tuple[str, ...]]:
     labels = dict(zip(sample.family.labels, sample.labels, strict=True))
     if (quantile := labels.pop("quantile", None)) is not None:
         name = f"{name} {_LEVEL.get(quantile) or f'p{float(quantile) * 100:g}'}"
-    words = [_ACRONYMS.get(word, word) for word in name.split("_")]
+    units = {roles.unit.name.lower(): roles.unit.name for roles in all_roles()}
+    words = [units.get(word, word) for word in name.split("_")]
     script = (f"script {labels.pop('script')}",) if "script" in labels else ()
     return " ".join(words), (*script, *labels.values())
 
@@ -145,11 +148,8 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
 
 
 def _tool(worker: Timeline) -> str:
-    """Name and version; fio's version has the name in it."""
-    version = next(
-        (sample.labels[1] for sample in worker.final if sample.family.name == "benchwatch_run_info"),
-        "",
-    )
+    """Name and version, which may have the name in it."""
+    version = worker.tool_version
     return version if version.startswith(worker.tool) else f"{worker.tool} {version}".strip()
 
 

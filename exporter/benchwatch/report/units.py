@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ..tools.roles import Unit
+
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _SIZES = ((2.0**30, "GiB/s"), (2.0**20, "MiB/s"), (2.0**10, "KiB/s"), (1.0, "B/s"))
 
 
-class Unit(NamedTuple):
+class Axis(NamedTuple):
     """How values of one kind are written on an axis. `name` is the axis' own."""
 
     name: str
@@ -54,9 +56,12 @@ def _scaled(number: float, scale: tuple[tuple[float, str], ...]) -> str:
     return f"{number / factor:.3g} {name}" if number else "0"
 
 
-TPS = Unit("TPS", count)
-IOPS = Unit("IOPS", count)
-BANDWIDTH = Unit("bandwidth", bandwidth, lambda value: _step(value, _SIZES)[0])
-LATENCY = Unit("latency", time)
-RATIO = Unit("part", ratio, most=1.0)
-OPERATIONS = Unit("operations a second", count)
+BANDWIDTH = Axis("bandwidth", bandwidth, lambda value: _step(value, _SIZES)[0])
+LATENCY = Axis("latency", time)
+RATIO = Axis("part", ratio, most=1.0)
+OPERATIONS = Axis("operations a second", count)
+
+
+def throughput(unit: Unit) -> Axis:
+    """That of a tool's throughput."""
+    return BANDWIDTH if unit.in_bytes else Axis(unit.name, count)

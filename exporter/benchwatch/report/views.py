@@ -10,7 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..history.timeline import Series, Timeline
+from ..compare.measures import roles_for
+from ..history.series import Series
+from ..history.timeline import Timeline
+from ..metrics.exposition import Family
+from ..tools.roles import Roles
 from . import style
 from .lines import Line, Span, held, interval, stalls
 
@@ -42,9 +46,10 @@ class View(NamedTuple):
             for series in timeline.get(name):
                 yield timeline, series
 
-    def of_tool(self, tool: str) -> "View":
-        """With the workers of one tool only."""
-        return self._replace(timelines=[worker for worker in self.timelines if worker.tool == tool])
+    def of_roles(self, tool: str, roles: Roles) -> "View":
+        """With the workers of one tool only, for which these roles hold."""
+        mine = [worker for worker in self.timelines if worker.tool == tool and roles_for(worker) is roles]
+        return self._replace(timelines=mine)
 
 
 class Trace(NamedTuple):
@@ -79,46 +84,52 @@ def label(series: Series, name: str) -> str:
     return dict(series.labels).get(name, "")
 
 
-def traces(runs: Sequence[View], name: str, *, rate: bool, quantile: str = "") -> list[Trace]:
+def traces(runs: Sequence[View], roles: Roles, family: Family, *, rate: bool, quantile: str = "") -> list[Trace]:
     """The series of that name of all runs as lines, put together where the module's rule says so."""
     found = []
     for run in runs:
         own = [
             (worker, series)
-            for worker, series in run.series(name)
+            for worker, series in run.series(family.name)
             if len(series.times) and (not quantile or label(series, "quantile") == quantile)
         ]
         if len(runs) > 1 or len(own) > MOST_LINES:
-            found += _together(run, own, rate, several=len(runs) > 1)
+            found += _together(run, own, roles, rate, several=len(runs) > 1)
         else:
-            found += _apart(run, own)
+            found += _apart(run, own, roles)
     return found
 
 
-def _apart(run: View, own: Sequence[tuple[Timeline, Series]]) -> list[Trace]:
-    names = [_name(run, worker, series, own) for worker, series in own]
+def _apart(run: View, own: Sequence[tuple[Timeline, Series]], roles: Roles) -> list[Trace]:
+    names = [_name(run, worker, series, own, roles) for worker, series in own]
     return [
-        Trace(_line(run, series), name, label(series, "op"), style.SERIES[number % len(style.SERIES)], False)
+        Trace(_line(run, series), name, label(series, roles.operation), style.SERIES[number % len(style.SERIES)], False)
         for number, ((_, series), name) in enumerate(zip(own, names, strict=True))
     ]
 
 
-def _name(run: View, worker: Timeline, series: Series, own: Sequence[tuple[Timeline, Series]]) -> str:
+def _name(run: View, worker: Timeline, series: Series, own: Sequence[tuple[Timeline, Series]], roles: Roles) -> str:
     """What tells a series from the others of the run."""
-    jobs = {label(other, "job") for _, other in own}
+    jobs = {_job(other, roles) for _, other in own}
     parts = (
         worker.worker if len(run.timelines) > 1 else "",
-        label(series, "job") if len(jobs) > 1 else "",
-        label(series, "op"),
+        _job(series, roles) if len(jobs) > 1 else "",
+        label(series, roles.operation),
     )
     return " ".join(part for part in parts if part) or run.name
 
 
-def _together(run: View, own: Sequence[tuple[Timeline, Series]], rate: bool, *, several: bool) -> list[Trace]:
-    operations = list(dict.fromkeys(label(series, "op") for _, series in own))
+def _job(series: Series, roles: Roles) -> str:
+    return " ".join(label(series, name) for name in roles.labels[:-1])
+
+
+def _together(
+    run: View, own: Sequence[tuple[Timeline, Series]], roles: Roles, rate: bool, *, several: bool
+) -> list[Trace]:
+    operations = list(dict.fromkeys(label(series, roles.operation) for _, series in own))
     found = []
     for number, operation in enumerate(operations):
-        lines = [_line(run, series) for _, series in own if label(series, "op") == operation]
+        lines = [_line(run, series) for _, series in own if label(series, roles.operation) == operation]
         parts = (run.name if several else "", operation)
         colour = run.colour if several else style.SERIES[number]
         name = " ".join(part for part in parts if part) or run.name
@@ -144,9 +155,13 @@ def combined(lines: Sequence[Line], *, rate: bool) -> Line:
     return Line(moments[known], np.nansum(values, axis=0) if rate else np.nanmax(values, axis=0))
 
 
-def stalled(run: View, name: str) -> list[Span]:
-    """When the run did nothing at all, from its rates of that name (syncs do not count)."""
-    own = [series for _, series in run.series(name) if len(series.times) and label(series, "op") != "sync"]
+def stalled(run: View, roles: Roles) -> list[Span]:
+    """When the run did nothing at all, by its rates."""
+    own = [
+        series
+        for _, series in run.series(roles.rate.name)
+        if len(series.times) and label(series, roles.operation) not in roles.idle
+    ]
     lines = [_line(run, series) for series in own]
     return stalls(combined(lines, rate=True)) if lines else []
 
@@ -155,10 +170,8 @@ def parameters(run: View) -> Mapping[str, str]:
     """The parameters of a run; those of several workers that differ carry the worker's name."""
     found: dict[str, dict[str, str]] = {}
     for timeline in run.timelines:
-        for sample in timeline.final:
-            if sample.family.name == "benchwatch_run_parameter":
-                name, value = sample.labels
-                found.setdefault(name, {})[timeline.worker] = value
+        for name, value in timeline.parameters.items():
+            found.setdefault(name, {})[timeline.worker] = value
     flat = {}
     for name, values in found.items():
         if len(set(values.values())) == 1:

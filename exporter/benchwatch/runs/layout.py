@@ -35,6 +35,11 @@ class WatchedFile(NamedTuple):
     prefix: Prefix | None = None
     """What stands before each line."""
 
+    @property
+    def is_log(self) -> bool:
+        """Whether it is a log that belongs to a process which reports elsewhere."""
+        return self.tool is not None and self.tool.kinds[self.kind].is_log
+
 
 class Cut(NamedTuple):
     """The part of a stream that is one of several runs in it."""
@@ -66,7 +71,7 @@ class StreamPlan(NamedTuple):
     @property
     def is_log(self) -> bool:
         """Whether it is a log that belongs to a process which reports elsewhere."""
-        return self.kind.startswith("log")
+        return self.tool.kinds[self.kind].is_log
 
 
 class _Log(NamedTuple):
@@ -119,12 +124,14 @@ def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_
         base = files.get(left)
         if not _is_number(number):
             continue
-        if file.kind.startswith("log") and file.tool:
-            thread = base is not None and base.kind.startswith("log")
+        if file.tool and file.is_log:
+            # The file of the first thread may still be empty when another's is not.
+            first = base is not None and base.tool is None and _is_number(left.rpartition(".")[2])
+            thread = base is not None and (first or base.is_log)
             prefix, _, process = left.rpartition(".") if thread else (left, "", number)
             stream = StreamPlan(name, file.tool, file.kind, ((name, file.identity),))
             logs.append(_Log(prefix, process, file.modified, stream))
-        elif base is not None and not base.kind.startswith("log") and int(number) < 100:
+        elif base is not None and not base.is_log and int(number) < 100:
             older.setdefault(left, []).append((int(number), name))
     taken = {name for parts in older.values() for _, name in parts} | {log.stream.name for log in logs}
     for name in sorted(files.keys() - taken):

@@ -5,11 +5,12 @@
     2026-01-02 03:04:05,123 INFO     [bench] progress: 5.0 s, ...           a logger
         progress: 5.0 s, ...                                                indentation
 
-A prefix is known by what follows it: a tool recognises its output once it is gone. Lines have the same prefix if it has
-the same shape: numbers may differ and so may the names of levels, streams, months and days; other words, and the
-number in a name (pgbench-1), may not. The space that ends a prefix is the same throughout, for what follows may be
-indented; only behind a level it may fill up a column. Lines without the prefix are left as they are. Colours and the
-like (ECMA-48 control sequences) go first.
+A prefix is known by what follows it: a tool recognises its output once it is gone. The shortest such prefix counts,
+unless all of its lines share a longer one (`INFO fio: ` where fio's own `fio: ` begins lines, too). Lines have the same
+prefix if it has the same shape: numbers may differ and so may the names of levels, streams, months and days; other
+words, and the number in a name (pgbench-1), may not. The space that ends a prefix is the same throughout, for what
+follows may be indented; only behind a level it may fill up a column. Lines without the prefix are left as they are.
+Colours and the like (ECMA-48 control sequences) go first.
 """
 
 import re
@@ -29,6 +30,8 @@ _LINES = 40
 _SHAPES = 60
 _HEAD = 16 * 1024
 """How much of a stream's beginning is looked at, bytes."""
+_LONG = 4096
+"""How long a first line has to be, bytes, not to be waited for: a compact document."""
 _KEPT = 1 << 20
 """How much of a line that has not ended is kept, bytes: what is longer goes on as it is."""
 
@@ -84,29 +87,36 @@ def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] 
     head = head[:_HEAD]
     coloured = _CONTROL.search(head) is not None
     text = _CONTROL.sub(b"", head) if coloured else head
-    for shape, example in _shapes(text):
+    best: tuple[Tool, str, Prefix] | None = None
+    lines = 0
+    for shape, example, count in _shapes(text):
         prefix = Prefix(shape, example, coloured)
+        if best and not (count == lines and example.startswith(best[2].example)):
+            continue
         plain = prefix.plain(head)
         for tool in tools:
-            if (kind := tool.recognise(plain)) and not kind.startswith("log"):
-                return tool, kind, prefix
-    return None
+            if (kind := tool.recognise(plain)) and not tool.kinds[kind].is_log:
+                best, lines = (tool, kind, prefix), count
+                break
+    return best
 
 
-def _shapes(text: bytes) -> Iterator[tuple[bytes, str]]:
-    """Prefixes that at least half of the lines have, short ones first."""
-    lines = [line for line in text.split(b"\n")[:-1] if line.strip()][:_LINES]
+def _shapes(text: bytes) -> Iterator[tuple[bytes, str, int]]:
+    """Prefixes that at least half of the lines have, short ones first, and how many have them."""
+    ended = text.split(b"\n")[:-1] or ([text] if len(text) >= _LONG else [])
+    lines = [line for line in ended if line.strip()][:_LINES]
     found: dict[bytes, str] = {}
     for line in lines:
         for border in _BORDER.finditer(line[:_LONGEST]):
             if len(found) < _SHAPES:
                 begin = line[: border.end()]
                 found.setdefault(_shape(begin), begin.decode("utf-8", "replace"))
-    yield b"", ""
+    yield b"", "", len(lines)
     for shape, example in sorted(found.items(), key=lambda item: len(item[1])):
         pattern = re.compile(rb"(?i)" + shape)
-        if 2 * sum(pattern.match(line) is not None for line in lines) >= len(lines):
-            yield shape, example
+        count = sum(pattern.match(line) is not None for line in lines)
+        if 2 * count >= len(lines):
+            yield shape, example, count
 
 
 def _shape(prefix: bytes) -> bytes:
@@ -138,6 +148,8 @@ class Unprefixed:
         self._parser = parser
         self._prefix = prefix
         self._rest = b""
+        self._tried = False
+        """Whether the rest was found to lack more than its end."""
 
     @property
     def records(self) -> int:
@@ -154,13 +166,16 @@ class Unprefixed:
         lines, end, rest = (self._rest + data).rpartition(b"\n")
         if len(rest) > _KEPT:
             lines, end, rest = lines + end + rest, b"", b""
-        self._rest = rest
+        self._rest, self._tried = rest, False
         return self._parser.feed(self._prefix.plain(lines + end)) if lines or end else ()
 
     def settle(self) -> Sequence[Any]:
         """See tools.Parser."""
         if not self._rest:
             return self._parser.settle()
+        if self._tried:
+            return ()
+        self._tried = True
         trial = deepcopy(self._parser)
         records = [*trial.feed(self._prefix.plain(self._rest)), *trial.settle()]
         if records:

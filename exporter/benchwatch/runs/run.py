@@ -15,7 +15,7 @@ from ..metrics.buckets import Buckets
 from ..settings.record import NAME, SUFFIX, Record, RunFile, default_runfile, merge, read_record
 from ..settings.settings import RunsSettings
 from ..tools.api import Tool
-from ..tools.registry import TOOLS
+from ..tools.registry import TOOLS, names
 from ..values.errors import ConfigError
 from ..values.names import label
 from .files import HEAD, FileStatus, Rewritten, read_head
@@ -150,9 +150,8 @@ class Run:
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
         part_of_another = name.rpartition(".")[0] in self.files
         if status.size and quiet and not part_of_another and name in self._tried:
-            tools = " or ".join(tool.name for tool in TOOLS)
             text = "%s is left alone: expected the output of %s"
-            if self._say_once(("unrecognised", name), text, self.folder / name, tools):
+            if self._say_once(("unrecognised", name), text, self.folder / name, names()):
                 self.errors["unrecognised"] += 1
 
     def _note_records(self, records: dict[str, FileStatus]) -> None:

@@ -15,6 +15,7 @@ from ..metrics.buckets import Buckets
 from ..metrics.exposition import Sample
 from ..settings.record import RunFile
 from ..tools.api import Begin, Misread, State, Written
+from ..tools.roles import Roles, roles_of
 from ..values.printable import printable
 from .families import (
     RUN_DISK,
@@ -124,6 +125,13 @@ class Worker:
         return self.phase == "running" or (self.phase == "stalled" and self.reason == _IDLE)
 
     @property
+    def roles(self) -> Roles:
+        """Of its tool's families, those that hold for the present run."""
+        several = self.tool.roles
+        known = {sample.family.name for sample in self.state.samples(current=True)} if len(several) > 1 else ()
+        return roles_of(several, known)
+
+    @property
     def runfile(self) -> RunFile:
         """What the run's records say of it."""
         return self._runfile
@@ -132,6 +140,12 @@ class Worker:
     def objective(self) -> float | None:
         """Latency it should stay below, seconds."""
         return self._runfile.latency_objective
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """What the tool says of its settings, and what the run's records add to that or know better."""
+        found = {**self.state.parameters(), **self._runfile.parameters}
+        return {name: value for name, value in found.items() if value}
 
     @property
     def repetition(self) -> tuple[int, int]:
@@ -221,6 +235,11 @@ class Worker:
         self._states[stream.run].written(stream.plan.name, times)
 
     def settle(self) -> None:
+        """All is there: judge it as what is over, though a last line may lack its end."""
+        self._settle()
+        self.state.over()
+
+    def _settle(self) -> None:
         """Take in last lines that lack nothing but their end; should one go on after all, everything is read again."""
         for stream in self._streams:
             if not stream.settled and (records := stream.parser.settle()):
@@ -270,7 +289,7 @@ class Worker:
             self.clock_was_set(now - self._ticked)
         self._ticked = now
         if now - self._idle >= _SETTLED_AFTER:
-            self.settle()
+            self._settle()
         self.state.tick(now)
         phase, reason = self._judge(now)
         if phase == "abandoned" and not self._closed:
@@ -340,9 +359,8 @@ class Worker:
             yield Sample(RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
         info = (tool, state.tool_version)
         yield Sample(RUN_INFO, info, 1, tuple(sorted(self._runfile.labels.items())))
-        for name, value in {**state.parameters(), **self._runfile.parameters}.items():
-            if value:
-                yield Sample(RUN_PARAMETER, (name, value), 1)
+        for parameter in self.parameters.items():
+            yield Sample(RUN_PARAMETER, parameter, 1)
         for note in self.notes:
             yield Sample(RUN_NOTE, (note,), 1)
         if (repetitions := self.repetition[1]) > 1:

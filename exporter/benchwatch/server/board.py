@@ -131,7 +131,7 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
 
 
 def _view(worker: Worker) -> WorkerView:
-    state, figures, times = worker.state, worker.state.figures(), worker.state.times()
+    state, roles, figures, times = worker.state, worker.roles, worker.state.figures(), worker.state.times()
     if not (state.outcome if worker.ended else worker.current):  # the last report is no result, nor true any more
         figures, times = figures._replace(throughput=None, latency=None, p99=None), Times()
     return WorkerView(
@@ -141,7 +141,9 @@ def _view(worker: Worker) -> WorkerView:
         state=worker.phase,
         reason=worker.reason,
         notes=worker.notes,
-        throughput_unit=worker.tool.throughput_unit,
+        throughput_unit=roles.unit.name,
+        in_bytes=roles.unit.in_bytes,
+        observer=roles.observer,
         throughput=figures.throughput,
         latency=figures.latency,
         p99=figures.p99,

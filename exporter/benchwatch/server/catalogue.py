@@ -1,6 +1,6 @@
 """All metric families there are, by the part of the page they belong to; what docs/metrics.md is made from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..metrics import exposition
 from ..metrics.exposition import Family
@@ -12,25 +12,27 @@ from . import app, connections, process
 from . import board as exporter
 from . import ingest as push
 
-SECTIONS: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
-    (
-        "The exporter",
-        "",
+
+def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
+    """Title, labels that all series of the section carry, and the families."""
+    return (
         (
-            *process.FAMILIES,
-            *app.FAMILIES,
-            *connections.FAMILIES,
-            *push.FAMILIES,
-            *runs.FAMILIES,
-            *exporter.FAMILIES,
-            *exposition.FAMILIES,
+            "The exporter",
+            "",
+            (
+                *process.FAMILIES,
+                *app.FAMILIES,
+                *connections.FAMILIES,
+                *push.FAMILIES,
+                *runs.FAMILIES,
+                *exporter.FAMILIES,
+                *exposition.FAMILIES,
+            ),
         ),
-    ),
-    ("Runs", "run, worker", worker_metrics.FAMILIES),
-    *((tool.name, "run, worker", tuple(tool.families)) for tool in TOOLS),
-    ("Nutanix", "cvm", tuple(nutanix.FAMILIES)),
-)
-"""Title, labels that all series of the section carry, and the families."""
+        ("Runs", "run, worker", worker_metrics.FAMILIES),
+        *((tool.name, "run, worker", tuple(tool.families)) for tool in TOOLS),
+        ("Nutanix", "cvm", tuple(nutanix.FAMILIES)),
+    )
 
 
 def markdown() -> str:
@@ -42,7 +44,7 @@ def _lines() -> Iterator[str]:
     yield "# Metrics"
     yield ""
     yield "Generated from the code by `scripts/document-metrics`. *Part* is what `/metrics?collect[]=` selects."
-    for title, labels, families in SECTIONS:
+    for title, labels, families in sections():
         common = f" Every series carries `{labels.replace(', ', '`, `')}`." if labels else ""
         yield from ("", f"## {title}", "", f"{len(families)} families.{common}", "")
         yield from ("| name | type | part | further labels | meaning |", "|---|---|---|---|---|")

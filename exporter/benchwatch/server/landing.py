@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from math import inf
 
+from ..tools.registry import TOOLS
 from ..values import numbers as figures
 from ..values.printable import in_html
 from ..values.version import VERSION
@@ -144,10 +145,21 @@ def _card(group: Sequence[WorkerView], shown: Sequence[WorkerView], now: float) 
 def _together(group: Sequence[WorkerView]) -> str:
     """What the running workers do together, where their operations are of one kind."""
     running = [worker for worker in group if worker.state == "running" and worker.throughput is not None]
-    units = {worker.throughput_unit for worker in running}
+    running = [worker for worker in running if not worker.observer] or running
+    units = {(worker.throughput_unit, worker.in_bytes) for worker in running}
     if len(units) != 1:
         return ""
-    return f" · together {figures.rate(sum(worker.throughput or 0.0 for worker in running))} {in_html(units.pop())}"
+    text, unit = _throughput(running[0])(sum(worker.throughput or 0.0 for worker in running)), _unit(running[0])
+    return f" · together {text}{f' {in_html(unit)}' if unit else ''}"
+
+
+def _throughput(worker: WorkerView) -> Callable[[float | None], str]:
+    """How its throughput is shown; one in bytes has its unit in the number."""
+    return figures.bandwidth if worker.in_bytes else figures.rate
+
+
+def _unit(worker: WorkerView) -> str:
+    return "" if worker.in_bytes else worker.throughput_unit
 
 
 _HEAD = (
@@ -166,8 +178,8 @@ def _row(worker: WorkerView, now: float) -> str:
     return (
         f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{in_html(worker.worker)}</th>'
         f'<td class="where">{_why(worker, now)}</td>'
-        f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
-        f"{_spark('Throughput', times, rates, now, figures.rate, 'rate')}"
+        f"{_figure('Throughput', _throughput(worker)(worker.throughput), _unit(worker), bold=True)}"
+        f"{_spark('Throughput', times, rates, now, _throughput(worker), 'rate')}"
         f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
         f"{_spark('Mean latency', times, delays, now, figures.latency, 'delay')}"
         f"{_figure('p99', figures.latency(worker.p99), bold=True, note=_apart(worker))}"
@@ -230,7 +242,7 @@ def _ended(workers: Sequence[WorkerView], now: float) -> str:
         rows.append(
             f'<tr><th scope="row">{in_html(worker.run)}{name}</th>'
             f'<td class="where">{_why(worker, now)}</td><td>{in_html(worker.tool)}</td>'
-            f"{_figure('Throughput', figures.rate(worker.throughput), worker.throughput_unit, bold=True)}"
+            f"{_figure('Throughput', _throughput(worker)(worker.throughput), _unit(worker), bold=True)}"
             f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
             f"{_figure('p99', figures.latency(worker.p99), bold=True)}"
             f"{_figure('Operations', figures.count(worker.operations))}"
@@ -274,31 +286,28 @@ _WEB = re.compile(r"https?://")
 def _begin(board: Board, url: str, user: str, first: bool) -> str:
     """How to have a benchmark watched; open as long as there is none."""
     folder = board.push_folder
+    tools = [tool for tool in TOOLS if tool.example]
+    name = f"{tools[0].name}1"
     if folder is None:
         body = (
             "<p>This exporter does not accept pushes. Write the output of a benchmark into a folder that it "
             "watches, one folder per run, one file per worker:</p>"
-            + _command("pgbench -P 1 -T 600 mydb > runs/my-run/db1.log 2>&1")
-            + _command(f"{_FIO} job.fio > runs/my-run/vm1.log")
+            + "".join(_command(f"{tool.example} > runs/my-run/{tool.name}1.log 2>&1") for tool in tools)
         )
     else:
         send = f"curl -sS {f'-u {shlex.quote(user)} ' if user else ''}-T - {url}/ingest/my-run"
         body = (
             "<ol><li>Run one of these on the machine of the benchmark. Choose your own names for the run "
-            "(<code>my-run</code>) and the worker (<code>db1</code>). You need to install nothing there. A file keeps "
-            "a copy of the output, and the benchmark goes on if this exporter fails."
-            + _command(f"pgbench -P 1 -T 600 mydb 2>&1 | tee -p pgbench.log | {send}/db1")
-            + _command(f"{_FIO} job.fio | tee -p fio.log | {send}/vm1")
+            f"(<code>my-run</code>) and the worker (<code>{in_html(name)}</code>). You need to install nothing there. "
+            "A file keeps a copy of the output, and the benchmark goes on if this exporter fails."
+            + "".join(_command(f"{tool.example} 2>&1 | tee -p {tool.name}.log | {send}/{tool.name}1") for tool in tools)
             + '</li><li>It appears on this page and in <a href="metrics">/metrics</a> as soon as it reports. '
             "A run can have many workers: give each its own name.</li>"
             "<li>On this machine, the exporter also watches "
-            f"<code>{in_html(str(folder))}/my-run/db1.log</code> and the like.</li></ol>"
+            f"<code>{in_html(str(folder))}/my-run/{in_html(name)}.log</code> and the like.</li></ol>"
         )
     title = "Nothing to show yet: watch a benchmark" if first else "Watch a benchmark"
     return f'<details class="card"{" open" if first else ""}><summary>{title}</summary>{body}</details>\n'
-
-
-_FIO = "fio --output-format=json+ --status-interval=1 --eta=never"
 
 
 def _command(text: str) -> str:

@@ -24,6 +24,10 @@ class WorkerView:
     """What to know of how its output was read, a clause each."""
     throughput_unit: str = ""
     """What the throughput counts, for people: TPS, IOPS."""
+    in_bytes: bool = False
+    """Whether that is bytes a second."""
+    observer: bool = False
+    """Whether it only sees what another worker counts."""
     throughput: float | None = None
     """Operations per second: of the last report while it runs, of the whole run once it has ended."""
     latency: float | None = None

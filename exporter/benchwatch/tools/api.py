@@ -6,14 +6,19 @@ streams, into samples. Both are functions of what they were given: the same byte
 chunk borders, and the same records give the same samples whether read while they were written or long after.
 """
 
+import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from mmap import mmap
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
+from ..metrics.latencies import Group, Latencies
 from ..metrics.limits import DEFAULT, Limits
+from .launcher import Launcher
+from .roles import Roles
 
 Outcome = Literal["", "finished", "failed"]
 
@@ -174,6 +179,9 @@ class State(Protocol):
     def reached(self, time: float) -> None:
         """Close the windows that end by then: all streams have been read that far. Only a replay can tell."""
 
+    def over(self) -> None:
+        """No more will come: what otherwise follows from a silence is known. Only who reads a file once can tell."""
+
     def parameters(self) -> Mapping[str, str]:
         """What the tool says of its own settings: clients=10, bs=8k ..."""
 
@@ -187,31 +195,75 @@ class State(Protocol):
         """The tool's metrics; with `current` false (ended or stalled) without the gauges of the last interval."""
 
 
-class Tool(Protocol):
-    """One benchmark tool."""
+Content = Callable[[int, int], bytes]
+"""Gives what is in a stream from one offset to another, bytes."""
+
+
+class Bins(Protocol):
+    """Gathers all latencies of a stream by time and bin, as its parser reads it from the start."""
+
+    def take(self, records: Sequence[Any], begin: int, end: int) -> None:
+        """Take in the next records, which the bytes between these offsets completed: whole lines of a log."""
+
+    def found(self) -> Mapping[Group, Latencies]:
+        """What there was, by group."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of a tool's output."""
+
+    parser: Callable[[], Parser]
+    moments: Callable[[bytes | mmap], Iterator[Moment]]
+    """When the parts of a whole stream were written: one moment a report, at the end of what it is of.
+
+    Offsets grow; what follows the last one has no time of its own.
+    """
+    is_log: bool = False
+    """Whether it is in files named `<prefix>.<pid>[.<thread>]`, one a thread, all of which belong to one process."""
+    bins: Callable[[Content], Bins] | None = None
+    """Gathers its latencies for compare and report; None: it has none by time and bin."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """One benchmark tool. Everything outside of its package learns of it from here."""
 
     name: str
-    throughput_unit: str
-    """What `Report.throughput` counts, for people: TPS, IOPS."""
     families: Sequence[Family]
-    log_prefix: str
+    roles: Sequence[Roles]
+    """Which of the families plays which part; see `roles.roles_of` where there are several."""
+    kinds: Mapping[str, Kind]
+    recognise: Callable[[bytes], str]
+    """Which kind of its output a stream is, from the first bytes there are: empty if not (yet) recognised."""
+    new_state: Callable[[Buckets, Limits], State]
+    """A new, empty state, with the scheme for its histograms and what it keeps of each kind."""
+    log_prefix: str = ""
     """What its log files are called where no other prefix is given; empty where it has none."""
+    time_limit: re.Pattern[str] | None = None
+    """Where its command says how long it is to take, as a duration in the first group."""
+    warnings: Mapping[str, str] = field(default_factory=dict)
+    """What the values of the label `warning` mean, one clause each."""
+    advice: str = ""
+    """Which options make it report while it runs, and their verb: `-P 1 and -l give`."""
+    example: str = ""
+    """A command that reports, without its output: `pgbench -P 1 -T 600 mydb`."""
+    launcher: Launcher | None = None
+    """What `benchwatch run` knows of its command line; None: the tool is started without added flags."""
 
-    def recognise(self, head: bytes) -> str:
-        """Which kind of its output a stream is, from the first bytes there are: empty if not (yet) recognised.
-
-        Kinds are the tool's own ("text", "log" ...). Kinds that begin with "log" are files named
-        `<prefix>.<pid>[.<thread>]`, one a thread, all of which belong to one process.
-        """
+    @property
+    def unit(self) -> str:
+        """What its throughput counts where nothing more is known, for people."""
+        return self.roles[0].unit.name
 
     def parser(self, kind: str) -> Parser:
         """A new parser for a stream of that kind."""
+        return self.kinds[kind].parser()
 
     def moments(self, kind: str, data: bytes | mmap) -> Iterator[Moment]:
-        """When the parts of a whole stream of that kind were written: one moment a report, at the end of what it is of.
-
-        Offsets grow; what follows the last one has no time of its own.
-        """
+        """When the parts of a whole stream of that kind were written."""
+        return self.kinds[kind].moments(data)
 
     def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> State:
-        """A new, empty state; `buckets` is the scheme for its histograms, `limits` what it keeps of each kind."""
+        """A new, empty state."""
+        return self.new_state(buckets, limits)

@@ -1,7 +1,27 @@
 """The table of tools. A new tool is a package beside this file and a line here."""
 
+from collections.abc import Iterator
+
 from .api import Tool
 from .fio import FIO
 from .pgbench import PGBENCH
+from .roles import Roles
 
-TOOLS: tuple[Tool, ...] = (PGBENCH, FIO)
+TOOLS: list[Tool] = [PGBENCH, FIO]
+"""A list, for a test adds a tool of its own; so what is made from it is made when it is needed."""
+
+
+def named(name: str) -> Tool | None:
+    """The tool of that name; None if there is none."""
+    return next((tool for tool in TOOLS if tool.name == name), None)
+
+
+def names() -> str:
+    """Those of all, for a sentence: pgbench or fio."""
+    *others, last = (tool.name for tool in TOOLS)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def all_roles() -> Iterator[Roles]:
+    """The roles of all tools."""
+    return (roles for tool in TOOLS for roles in tool.roles)

@@ -1,4 +1,4 @@
-"""The errors that end a command: each message says what, where and what was expected."""
+"""The error that ends a command: its message says what, where and what was expected."""
 
 import reprlib
 
@@ -7,8 +7,21 @@ _SHORT.maxlevel = 2
 _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = 3
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
+FAILED = 1
+"""Exit code: the thing asked for did not work out."""
+WRONG_USE = 2
+"""Exit code: wrong use or configuration."""
 
-class ConfigError(ValueError):
+
+class UserError(ValueError):
+    """Ends a command with a message on stderr and an exit code."""
+
+    def __init__(self, message: str, exit_code: int = WRONG_USE) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class ConfigError(UserError):
     """A configuration file or option that cannot be used."""
 
 

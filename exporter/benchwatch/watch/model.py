@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ..tools.roles import Roles
+
 
 class Measured(NamedTuple):
     """What a worker, or one operation of one of its jobs, did: in its last report, or in the whole run.
@@ -24,13 +26,15 @@ class Measured(NamedTuple):
     """The same of the quantiles."""
 
 
-class Worker(NamedTuple):
+class ShownWorker(NamedTuple):
     """One worker of a run. Times are Unix seconds, lengths seconds; None: not known."""
 
     run: str
     name: str
     tool: str
     tool_version: str
+    roles: Roles | None
+    """Of its tool's families; None of a tool that is not known here."""
     state: str
     """As in docs/configuration.md."""
     reason: str
@@ -43,13 +47,13 @@ class Worker(NamedTuple):
     """How long it was asked to run."""
     objective: float | None
     now: tuple[Measured, ...]
-    """Of the last report: one for pgbench, one a job and operation for fio; none of them once it has ended."""
+    """Of the last report: one a job and operation, where its tool has such; nothing measured once it has ended."""
     result: tuple[Measured, ...]
     """Of the whole run; none before its end."""
     counts: Mapping[str, float]
-    """Since the start: transactions, failed, skipped, retries."""
+    """Since the start: operations by the tool's word for them, failed, skipped, retries."""
     warnings: tuple[str, ...]
-    """Options of fio that make its numbers mean something else than they seem to."""
+    """Options that make its numbers mean something else than they seem to."""
     remarks: tuple[str, ...] = ()
     """What to know of how its output was read."""
     warmup: float = 0.0
@@ -86,7 +90,7 @@ class Cvm(NamedTuple):
 class Page(NamedTuple):
     """All of an exporter that is shown."""
 
-    workers: tuple[Worker, ...] = ()
+    workers: tuple[ShownWorker, ...] = ()
     vdisks: tuple[Vdisk, ...] = ()
     cvms: tuple[Cvm, ...] = ()
 

@@ -1,48 +1,34 @@
 """What is shown of an exporter, read from its exposition; names, labels and units: docs/metrics.md.
 
 prometheus_client's parser takes some 40 µs a line: a fifth of a core for 40 workers with histograms, each second. So it
-reads the text of a series (name and labels) once, only for names in `LIVE` and `SLOW`; after that each page costs a
+reads the text of a series (name and labels) once, only for the names in `live` and `slow`; after that each page costs a
 look-up and a number a line.
 """
 
 import math
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain
 from typing import NamedTuple
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from ..metrics.exposition import Family, Part
+from ..tools.api import Tool
+from ..tools.registry import all_roles, named
+from ..tools.roles import Roles, roles_of
 from ..values.durations import Duration
-from .model import Cvm, Measured, Page, Vdisk, Worker
+from .model import Cvm, Measured, Page, ShownWorker, Vdisk
 
-LIVE = frozenset(
+_LIVE = frozenset(
     {
         "benchwatch_build_info",
         "benchwatch_run_state",
         "benchwatch_run_reason_info",
         "benchwatch_run_last_report_timestamp_seconds",
-        "pgbench_tps",
-        "pgbench_latency_average_seconds",
-        "pgbench_latency_window_seconds",
-        "pgbench_interval_timestamp_seconds",
-        "pgbench_latency_window_timestamp_seconds",
-        "pgbench_transactions_total",
-        "pgbench_failed_transactions_total",
-        "pgbench_skipped_transactions_total",
-        "pgbench_retries_total",
-        "fio_iops",
-        "fio_bandwidth_bytes_per_second",
-        "fio_latency_average_seconds",
-        "fio_latency_max_seconds",
-        "fio_latency_window_seconds",
-        "fio_ios_total",
-        "fio_target_iops",
-        "fio_target_bandwidth_bytes_per_second",
     }
 )
-"""What is used of the part `live`."""
-SLOW = frozenset(
+_SLOW = frozenset(
     {
         "benchwatch_run_info",
         "benchwatch_run_note_info",
@@ -52,17 +38,6 @@ SLOW = frozenset(
         "benchwatch_run_report_interval_seconds",
         "benchwatch_run_latency_objective_seconds",
         "benchwatch_run_warmup_seconds",
-        "pgbench_duration_seconds",
-        "pgbench_result_tps",
-        "pgbench_result_latency_average_seconds",
-        "pgbench_result_latency_seconds",
-        "pgbench_result_transactions",
-        "fio_result_iops",
-        "fio_result_bandwidth_bytes_per_second",
-        "fio_result_latency_average_seconds",
-        "fio_result_latency_seconds",
-        "fio_job_info",
-        "fio_job_warning",
         "nutanix_cvm_up",
         "nutanix_cvm_last_success_timestamp_seconds",
         "nutanix_vdisk_info",
@@ -72,13 +47,22 @@ SLOW = frozenset(
         "nutanix_vdisk_write_destination_ratio",
     }
 )
-"""What is used of the parts `runs` and `nutanix`."""
 
-_TIME_LIMIT = {
-    "pgbench": re.compile(r"(?:^|\s)(?:-[A-Za-z]*T\s*|--time[= ])(\d+)(?=\s|$)"),
-    "fio": re.compile(r"(?:^|\s)--runtime[= ](\S+)"),
-}
-"""Where a tool's command says how long it is to take."""
+
+def live() -> frozenset[str]:
+    """What is used of the part `live`."""
+    return _LIVE | _of_tools("live")
+
+
+def slow() -> frozenset[str]:
+    """What is used of the parts `runs` and `nutanix`."""
+    return _SLOW | _of_tools("runs")
+
+
+def _of_tools(part: Part) -> frozenset[str]:
+    """What is used of all tools' families in that part: counters and gauges, for a histogram is more than a number."""
+    families = (roles.families - {roles.cpu, roles.threads, roles.connection} for roles in all_roles())
+    return frozenset(one.name for one in chain(*families) if one.part == part and one.kind in ("counter", "gauge"))
 
 
 class Sample(NamedTuple):
@@ -137,10 +121,25 @@ class _Series:
         samples = self._samples.get(name, ())
         return {s.labels[label]: s.value for s in samples if others.items() <= s.labels.items()}
 
-    def pairs(self, *names: str) -> list[tuple[str, str]]:
-        """The job and operation of every series of these families."""
-        samples = (sample for name in names for sample in self._samples.get(name, ()))
-        return list(dict.fromkeys((sample.labels["job"], sample.labels["op"]) for sample in samples))
+    def groups(self, names: Sequence[str], *families: Family | None) -> list[Mapping[str, str]]:
+        """The groups of every series of these families, by the labels of that name."""
+        samples = (sample for family in families if family for sample in self._samples.get(family.name, ()))
+        found = dict.fromkeys(tuple(sample.labels[name] for name in names) for sample in samples)
+        return [dict(zip(names, group, strict=True)) for group in found]
+
+    def of(self, family: Family | None, group: Mapping[str, str]) -> float | None:
+        """The number of one group."""
+        samples = self._samples.get(family.name, ()) if family else ()
+        return next((sample.value for sample in samples if group.items() <= sample.labels.items()), None)
+
+    def quantiles(self, family: Family | None, group: Mapping[str, str]) -> dict[str, float]:
+        """Those of one group."""
+        return self.by(family.name, "quantile", **group) if family else {}
+
+    @property
+    def names(self) -> Set[str]:
+        """The families there are."""
+        return self._samples.keys()
 
 
 def read_page(samples: Iterable[Sample]) -> Page:
@@ -166,99 +165,87 @@ def read_page(samples: Iterable[Sample]) -> Page:
     )
 
 
-def _worker(run: str, name: str, series: _Series) -> Worker:
+def _worker(run: str, name: str, series: _Series) -> ShownWorker:
     info = next(series.labels("benchwatch_run_info"), {})
-    return Worker(
+    tool = named(info.get("tool", ""))
+    roles = roles_of(tool.roles, series.names) if tool else None
+    counted = {roles.operations: roles.total, **roles.lost} if roles else {}
+    warnings = series.labels(roles.warnings.name) if roles and roles.warnings else iter(())
+    return ShownWorker(
         run=run,
         name=name,
         tool=info.get("tool", ""),
         tool_version=info.get("tool_version", ""),
+        roles=roles,
         state=next((labels["state"] for labels in series.labels("benchwatch_run_state")), "unknown"),
         reason=next((labels["reason"] for labels in series.labels("benchwatch_run_reason_info")), ""),
         last_report=series.value("benchwatch_run_last_report_timestamp_seconds"),
         report_interval=series.value("benchwatch_run_report_interval_seconds"),
         start=series.value("benchwatch_run_start_timestamp_seconds"),
         end=series.value("benchwatch_run_end_timestamp_seconds"),
-        duration=_duration(series, info.get("tool", "")),
+        duration=_duration(series, tool, roles) if tool and roles else None,
         objective=series.value("benchwatch_run_latency_objective_seconds"),
-        now=tuple(_now(series, info.get("tool", ""))),
-        result=tuple(_result(series)),
+        now=tuple(_now(series, roles)) if roles else (),
+        result=tuple(_result(series, roles)) if roles else (),
         counts={
             name: value
-            for name, family in (
-                ("transactions", "pgbench_transactions_total"),
-                ("failed", "pgbench_failed_transactions_total"),
-                ("skipped", "pgbench_skipped_transactions_total"),
-                ("retries", "pgbench_retries_total"),
-            )
-            if (value := series.value(family)) is not None
+            for name, family in counted.items()
+            if family and not family.labels and (value := series.value(family.name)) is not None
         },
         remarks=tuple(labels["note"] for labels in series.labels("benchwatch_run_note_info")),
-        warnings=tuple(dict.fromkeys(labels["warning"] for labels in series.labels("fio_job_warning"))),
+        warnings=tuple(dict.fromkeys(labels["warning"] for labels in warnings)),
         warmup=series.value("benchwatch_run_warmup_seconds") or 0.0,
     )
 
 
-def _now(series: _Series, tool: str) -> Iterator[Measured]:
-    if tool == "pgbench":
-        yield Measured(
-            rate=series.value("pgbench_tps"),
-            latency=series.value("pgbench_latency_average_seconds"),
-            quantiles=series.by("pgbench_latency_window_seconds", "quantile"),
-            time=series.value("pgbench_interval_timestamp_seconds"),
-            quantiles_time=series.value("pgbench_latency_window_timestamp_seconds"),
-        )
-    for job, op in series.pairs("fio_ios_total", "fio_iops"):
-        latest = _job_value(series, "fio_latency_max_seconds", job, op)
+def _now(series: _Series, roles: Roles) -> Iterator[Measured]:
+    groups = series.groups(roles.labels, roles.total, roles.rate) if roles.labels else [{}]
+    for group in groups:
+        latest = series.of(roles.latency_max, group)
         highest = {} if latest is None else {"1": latest}
         yield Measured(
-            job=job,
-            op=op,
-            rate=_job_value(series, "fio_iops", job, op),
-            latency=_job_value(series, "fio_latency_average_seconds", job, op),
-            quantiles=series.by("fio_latency_window_seconds", "quantile", job=job, op=op) | highest,
-            bandwidth=_job_value(series, "fio_bandwidth_bytes_per_second", job, op),
-            target_rate=_job_value(series, "fio_target_iops", job, op),
-            target_bandwidth=_job_value(series, "fio_target_bandwidth_bytes_per_second", job, op),
+            *_names(group),
+            rate=series.of(roles.rate, group),
+            latency=series.of(roles.latency, group),
+            quantiles=series.quantiles(roles.window, group) | highest,
+            bandwidth=series.of(roles.rate if roles.unit.in_bytes else roles.bandwidth, group),
+            target_rate=series.of(roles.target_rate, group),
+            target_bandwidth=series.of(roles.target_bandwidth, group),
+            time=series.of(roles.interval_time, group),
+            quantiles_time=series.of(roles.window_time, group),
         )
 
 
-def _result(series: _Series) -> Iterator[Measured]:
-    rate = series.value("pgbench_result_tps")
-    if rate is not None:
+def _result(series: _Series, roles: Roles) -> Iterator[Measured]:
+    for group in series.groups(roles.labels, roles.result_rate):
         yield Measured(
-            rate=rate,
-            latency=series.value("pgbench_result_latency_average_seconds"),
-            quantiles=series.by("pgbench_result_latency_seconds", "quantile"),
-        )
-    for job, op in series.pairs("fio_result_iops"):
-        yield Measured(
-            job=job,
-            op=op,
-            rate=_job_value(series, "fio_result_iops", job, op),
-            latency=_job_value(series, "fio_result_latency_average_seconds", job, op),
-            quantiles=series.by("fio_result_latency_seconds", "quantile", job=job, op=op),
-            bandwidth=_job_value(series, "fio_result_bandwidth_bytes_per_second", job, op),
+            *_names(group),
+            rate=series.of(roles.result_rate, group),
+            latency=series.of(roles.result_latency, group),
+            quantiles=series.quantiles(roles.result_quantile, group),
+            bandwidth=series.of(roles.result_rate if roles.unit.in_bytes else roles.result_bandwidth, group),
         )
 
 
-def _job_value(series: _Series, name: str, job: str, op: str) -> float | None:
-    return series.by(name, "op", job=job).get(op)
+def _names(group: Mapping[str, str]) -> tuple[str, str]:
+    """The job and the operation of a group."""
+    *job, op = group.values() or ("",)
+    return " ".join(job), op
 
 
-def _duration(series: _Series, tool: str) -> float | None:
+def _duration(series: _Series, tool: Tool, roles: Roles) -> float | None:
     """How long the run was asked to take, seconds: as `benchwatch run` recorded or the tool says.
 
-    pgbench says so at its end only, so its command is looked at before. Of several jobs of fio, which may wait for each
+    A tool may say so at its end only, so its command is looked at before. Of several jobs, which may wait for each
     other, only the record tells.
     """
-    seconds = series.value("pgbench_duration_seconds")
+    seconds = series.of(roles.duration, {})
     if seconds is not None:
         return seconds
     parameters = {labels["name"]: labels["value"] for labels in series.labels("benchwatch_run_parameter")}
     text = parameters.get("planned_seconds", "")
-    if not text and len(list(series.labels("fio_job_info"))) <= 1:
-        found = _TIME_LIMIT[tool].search(parameters.get("command", "")) if tool in _TIME_LIMIT else None
+    if not text and (roles.jobs is None or len(list(series.labels(roles.jobs.name))) <= 1):
+        found = tool.time_limit.search(parameters.get("command", "")) if tool.time_limit else None
         text = parameters.get("runtime", "") or (found[1] if found else "")
     try:
         return Duration.read(float(text) if text.isdecimal() else text) or None

@@ -1,7 +1,8 @@
 """The rows of a page: a run, its totals, a line for each worker or each operation of its jobs.
 
-Totals are of what was measured, but for fio's syncs: rates add up, the mean latency is weighted by them, the highest
-latency is the highest of all. Percentiles of several workers do not give one, so a total has none.
+Totals are of what was measured, but for what counts apart, such as syncs: rates add up, the mean latency is
+weighted by them, the highest latency is the highest of all. Percentiles of several workers do not give one, so a total
+has none.
 """
 
 import re
@@ -11,7 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ..values import numbers as figures
-from .model import Measured, Page, Worker
+from .model import Measured, Page, ShownWorker
 from .trend import Trend
 
 STATES = ("failed", "stalled", "abandoned", "unknown", "running", "finished")
@@ -94,13 +95,13 @@ def active_runs(page: Page, now: float) -> list[RunRows]:
     return [_run(group, now) for group in groups]
 
 
-def ended_workers(page: Page) -> list[Worker]:
+def ended_workers(page: Page) -> list[ShownWorker]:
     """The workers of the other runs, the one that ended last first."""
     groups = [group for group in _by_run(page.workers) if not any(worker.active for worker in group)]
     return sorted((worker for group in groups for worker in group), key=lambda worker: worker.end or 0.0, reverse=True)
 
 
-def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str]:
+def labels_of(worker: ShownWorker, measured: Measured, alone: bool) -> tuple[str, str]:
     """Name and operation of a row: what is the same in all rows is left out, but something is left."""
     jobs = {one.job for one in (*worker.now, *worker.result)}
     parts = [worker.name] if not alone or not measured.job else []
@@ -109,8 +110,8 @@ def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str
     return " ".join(parts), measured.op
 
 
-def _by_run(workers: Iterable[Worker]) -> list[list[Worker]]:
-    def run_of(worker: Worker) -> str:
+def _by_run(workers: Iterable[ShownWorker]) -> list[list[ShownWorker]]:
+    def run_of(worker: ShownWorker) -> str:
         return worker.run
 
     return [list(group) for _, group in groupby(sorted(workers, key=run_of), key=run_of)]
@@ -120,7 +121,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
 
 
-def _run(workers: list[Worker], now: float) -> RunRows:
+def _run(workers: list[ShownWorker], now: float) -> RunRows:
     workers.sort(key=lambda worker: _natural(worker.name))
     rows = [row for worker in workers for row in _rows(worker, now, alone=len(workers) == 1)]
     tools = sorted({worker.tool for worker in workers})
@@ -136,10 +137,10 @@ def _run(workers: list[Worker], now: float) -> RunRows:
     )
 
 
-def _total(workers: Sequence[Worker], rows: Sequence[Row], alone: bool) -> Row | None:
+def _total(workers: Sequence[ShownWorker], rows: Sequence[Row], alone: bool) -> Row | None:
     """The total of the workers of one tool, among `rows` their own; None where there is nothing to add up."""
-    measured = [one for worker in workers for one in worker.now if one.op not in ("sync", "verify")]
-    if len(measured) < 2:
+    measured = [one for worker in workers for one in worker.now if _counts(worker, one)]
+    if len(measured) < 2 or len({worker.roles.unit for worker in workers if worker.roles}) > 1:
         return None
     tool = workers[0].tool
     together = total(measured)
@@ -152,6 +153,12 @@ def _total(workers: Sequence[Worker], rows: Sequence[Row], alone: bool) -> Row |
         apart=max((row for row in rows if row.key[2] == tool and row.apart), key=_lag, default=_NOT_APART).apart,
         notes=(*_bandwidth(together), *([Note(f"{figures.count(failed)} failed", bad=True)] if failed else [])),
     )
+
+
+def _counts(worker: ShownWorker, one: Measured) -> bool:
+    """Whether it is part of a total."""
+    roles = worker.roles
+    return roles is None or not (roles.observer or one.op in roles.apart)
 
 
 def _lag(row: Row) -> float:
@@ -167,7 +174,7 @@ def _shared(values: Iterable[float | None]) -> float | None:
     return different.pop() if len(different) == 1 else None
 
 
-def _facts(workers: Sequence[Worker], now: float) -> Iterable[str]:
+def _facts(workers: Sequence[ShownWorker], now: float) -> Iterable[str]:
     """What a run is, and how far it has come."""
     starts = [worker.start for worker in workers if worker.start is not None]
     duration = _shared(worker.duration for worker in workers)
@@ -178,8 +185,7 @@ def _facts(workers: Sequence[Worker], now: float) -> Iterable[str]:
             yield f"{figures.duration(duration - elapsed)} left"
         if warming_up := figures.warming_up(max(worker.warmup for worker in workers), min(starts), now):
             yield warming_up
-    tools = {f"{worker.tool} {worker.tool_version.removeprefix('fio-').split(' ')[0]}".strip() for worker in workers}
-    yield ", ".join(sorted(tools))
+    yield ", ".join(sorted({f"{worker.tool} {_version(worker)}".strip() for worker in workers}))
     if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows are named after the jobs
         yield workers[0].name
     objective = _shared(worker.objective for worker in workers)
@@ -187,7 +193,12 @@ def _facts(workers: Sequence[Worker], now: float) -> Iterable[str]:
         yield f"objective {figures.latency(objective)}"
 
 
-def _rows(worker: Worker, now: float, alone: bool) -> Iterable[Row]:
+def _version(worker: ShownWorker) -> str:
+    """Without the tool's name and what its packager added."""
+    return worker.tool_version.removeprefix(f"{worker.tool}-").split(" ")[0]
+
+
+def _rows(worker: ShownWorker, now: float, alone: bool) -> Iterable[Row]:
     """A row a measured operation, and one row for a worker that has none."""
     age = None if worker.last_report is None else max(0.0, now - worker.last_report)
     late = age is not None and age > 2 * (worker.report_interval or 1.0) + 1
@@ -211,32 +222,32 @@ def _rows(worker: Worker, now: float, alone: bool) -> Iterable[Row]:
                 measured.quantiles_time,
             ),
         )
-        yield row._replace(notes=tuple(_notes(row, worker if not number else None)))
+        yield row._replace(notes=tuple(_notes(row, worker, first=not number)))
 
 
-def _reason(worker: Worker, measured: Measured, age: float | None) -> str:
+def _reason(worker: ShownWorker, measured: Measured, age: float | None) -> str:
     silent = worker.state == "stalled" and measured.rate is None
     return f"no report for {figures.duration(age)}" if silent and age is not None else worker.reason
 
 
-def _notes(row: Row, worker: Worker | None) -> Iterable[Note]:
+def _notes(row: Row, worker: ShownWorker, first: bool) -> Iterable[Note]:
     """Remarks; those on the worker as a whole stand at its first row."""
-    measured = row.measured
+    measured, roles = row.measured, worker.roles
     if row.misses and row.objective is not None:
         yield Note(f"mean above the objective of {figures.latency(row.objective)}", bad=True)
     yield from _bandwidth(measured)
     if measured.target_rate:
         share = "" if measured.rate is None else f": {measured.rate / measured.target_rate:.0%}"
         low = measured.rate is not None and measured.rate < _TARGET_REACHED * measured.target_rate
-        yield Note(f"target {figures.rate(measured.target_rate)} IOPS{share}", bad=low)
+        yield Note(f"target {figures.rate(measured.target_rate)} {roles.unit.name if roles else ''}{share}", bad=low)
     if measured.target_bandwidth:
         share = "" if measured.bandwidth is None else f": {measured.bandwidth / measured.target_bandwidth:.0%}"
         low = measured.bandwidth is not None and measured.bandwidth < _TARGET_REACHED * measured.target_bandwidth
         yield Note(f"target {figures.bandwidth(measured.target_bandwidth)}{share}", bad=low)
     if "0.999" in measured.quantiles:
         yield Note(f"p99.9 {figures.latency(measured.quantiles['0.999'])}")
-    if worker:
-        for what in ("failed", "skipped", "retries"):
+    if first:
+        for what in roles.lost if roles else ():
             if worker.counts.get(what):
                 yield Note(f"{figures.count(worker.counts[what])} {what}", bad=what == "failed")
         for remark in worker.remarks:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from .layout import Align, Block, fit, joined, line, spread, text
-from .model import Alert, Measured, Page, Vdisk, Worker
+from .model import Alert, Measured, Page, ShownWorker, Vdisk
 from .rows import Trends, active_runs, ended_workers, labels_of
 from .table import STYLES, Columns, Look, brief, draw_runs, lines_wanted
 
@@ -189,7 +189,7 @@ _MEASURED = 4
 _STATE = 9
 
 
-def _ended(workers: Sequence[Worker], now: float, width: int, lines: int) -> list[Text]:
+def _ended(workers: Sequence[ShownWorker], now: float, width: int, lines: int) -> list[Text]:
     """Workers of ended runs with their results, a line each operation, the last to end first."""
     results = [(worker, result) for worker in workers for result in worker.result or (Measured(),)]
     warmups = _warmups(workers)
@@ -212,13 +212,13 @@ def _ended(workers: Sequence[Worker], now: float, width: int, lines: int) -> lis
     return drawn
 
 
-def _warmups(workers: Sequence[Worker]) -> str:
+def _warmups(workers: Sequence[ShownWorker]) -> str:
     """The runs with results that have a warm-up, and how long it is."""
     found = {worker.run: worker.warmup for worker in workers if worker.warmup and worker.result}
     return ", ".join(f"{run} {figures.duration(warmup)}" for run, warmup in found.items())
 
 
-def _result(name: str, length: int, worker: Worker, result: Measured, now: float) -> Text:
+def _result(name: str, length: int, worker: ShownWorker, result: Measured, now: float) -> Text:
     took = None if worker.start is None or worker.end is None else worker.end - worker.start
     cells = (
         figures.rate(result.rate),

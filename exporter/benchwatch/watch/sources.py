@@ -19,7 +19,7 @@ import urllib3
 from ..values.errors import ConfigError
 from ..values.version import VERSION
 from .model import Alert, Page
-from .page import LIVE, SLOW, Sample, SampleReader, read_page
+from .page import Sample, SampleReader, live, read_page, slow
 
 SLOW_EVERY = 10.0
 """Seconds between two readings of what hardly changes (parameters, results) and of the CVMs."""
@@ -134,8 +134,9 @@ class Exporter:
         self._web = _Web(url)
         self.name = self._web.name
         self._clock = clock
-        self._live = SampleReader(LIVE)
-        self._full = SampleReader(LIVE | SLOW)
+        self._slow = slow()
+        self._live = SampleReader(live())
+        self._full = SampleReader(live() | self._slow)
         self._kept: list[Sample] = []
         self._seen: set[tuple[str, str, str]] = set()
         self._due = 0.0
@@ -149,7 +150,7 @@ class Exporter:
             if _states(page) == self._seen:
                 return Reading(page, ahead)
         samples, ahead = self._samples(self._full, "live", "runs", "nutanix")
-        self._kept = [sample for sample in samples if sample.name in SLOW]
+        self._kept = [sample for sample in samples if sample.name in self._slow]
         page = read_page(samples)
         self._seen, self._due = _states(page), now + SLOW_EVERY
         return Reading(page, ahead)

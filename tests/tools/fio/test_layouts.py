@@ -1,4 +1,4 @@
-"""fio's documents as other programs store them or pass them on: layouts, wrappers, prefixes."""
+"""fio's documents as other programs store them: layouts, wrappers."""
 
 import json
 import re
@@ -40,20 +40,6 @@ LAYOUTS: dict[str, Callable[[list[Any]], str]] = {
     "with no newline at the end": lambda _: DATA.decode().rstrip("\n"),
     "compact with no newline at the end": lambda trees: "\n".join(json.dumps(tree) for tree in trees),
 }
-CLOCK = "2026-05-01T10:00:{:02d}.{}Z stdout F "
-PREFIXES: dict[str, Callable[[int], str]] = {
-    "docker compose": lambda _: "fio-1  | ",
-    "docker compose in colour": lambda _: "\x1b[36mfio-1  | \x1b[0m",
-    "kubectl --prefix": lambda _: "[pod/fio-7d9f/fio] ",
-    "kubectl --timestamps": lambda number: CLOCK.format(number % 60, 1 + 7 * number),
-    "syslog": lambda number: f"Nov 20 09:58:{number % 60:02d} vm1 fio[123]: ",
-    "logger with a level": lambda number: f"2026-11-20 09:58:{number % 60:02d},{number % 1000:03d} INFO  fio: ",
-}
-
-
-def prefixed(data: bytes, prefix: Callable[[int], str]) -> bytes:
-    lines = data.decode().splitlines()
-    return "".join(f"{prefix(number)}{line}\n" for number, line in enumerate(lines)).encode()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -67,32 +53,6 @@ def test_documents_in_any_layout_say_the_same(layout: str) -> None:
     assert state.figures() == expected.figures()
     assert list(state.history) == list(expected.history)
     assert state.parameters() == expected.parameters()
-
-
-@pytest.mark.parametrize("prefix", PREFIXES)
-def test_documents_behind_a_prefix_say_the_same_and_the_prefix_is_named(prefix: str) -> None:
-    data = prefixed(DATA, PREFIXES[prefix])
-    assert FIO.recognise(data[: 64 * 1024]) == "text"
-    (told,) = (record for record in parse(data) if isinstance(record, Misread))
-    assert told == Misread(
-        "prefixed_lines", "byte 0", f"every line begins with {PREFIXES[prefix](0)!r} or the like, which is left out"
-    )
-    assert values(state_of(data)) == values(state_of(DATA))
-    assert state_of(data).outcome == "finished"
-
-
-@pytest.mark.parametrize("prefix", PREFIXES)
-def test_compact_documents_behind_a_prefix_are_read(prefix: str) -> None:
-    data = prefixed(LAYOUTS["compact"](DOCUMENTS).encode(), PREFIXES[prefix])
-    assert misread(data) == ["prefixed_lines"]
-    assert values(state_of(data)) == values(state_of(DATA))
-
-
-def test_messages_around_documents_behind_a_prefix_are_read() -> None:
-    *earlier, last = texts_of(DATA)
-    data = b"fio: a warning\n" + b"".join(earlier) + b"\nfio: terminating on signal 2\n" + last
-    state = state_of(prefixed(data, PREFIXES["docker compose"]))
-    assert state.reason == "interrupted by signal 2"
 
 
 def test_a_document_that_was_damaged_does_not_take_its_neighbours_along() -> None:
@@ -133,15 +93,8 @@ def test_a_stored_document_that_was_cut_off_is_a_misreading(layout: str) -> None
     assert misread(data) == ["truncated_document"]
 
 
-MIXED = b"".join(
-    [
-        prefixed(texts_of(data_of("json-trim-null-3.33.out"))[0], PREFIXES["kubectl --timestamps"]),
-        prefixed(LAYOUTS["compact"](documents_of("json-trim-null-3.33.out")[:1]).encode(), PREFIXES["docker compose"]),
-    ]
-)
 STREAMS = [
-    MIXED,
-    prefixed(b"Jobs: 1 (f=1)\r{\nfio: x\n" + texts_of(data_of("json-trim-null-3.33.out"))[0], PREFIXES["syslog"]),
+    b"Jobs: 1 (f=1)\r{\nfio: x\n" + texts_of(data_of("json-trim-null-3.33.out"))[0],
     LAYOUTS["in an object"](documents_of("json-trim-null-3.33.out")[:1]).encode(),
 ]
 
@@ -167,13 +120,6 @@ def test_the_moments_of_any_layout_are_the_times_of_its_documents(layout: str) -
     times = [document["timestamp_ms"] / 1000 for document in DOCUMENTS]
     assert [moment.time for moment in found] == (times[-1:] if layout.startswith("in a") else times)
     assert len(data.rstrip(b"] \r\n")) <= found[-1].offset <= len(data)
-
-
-def test_the_moments_behind_a_prefix_are_the_times_of_the_documents() -> None:
-    data = prefixed(DATA, PREFIXES["docker compose"])
-    found = list(FIO.moments("text", data))
-    assert [moment.time for moment in found] == [document["timestamp_ms"] / 1000 for document in DOCUMENTS]
-    assert all(data[: moment.offset].endswith(b"fio-1  | }\n") for moment in found)
 
 
 @pytest.mark.parametrize("layout", ["in an array", "compact with no newline at the end"])

@@ -188,6 +188,15 @@ def test_a_target_only_for_what_is_limited() -> None:
     assert exported["fio_job_warning", "rrw", "rwmixread_with_rate_iops"] == 1
 
 
+def test_verification_among_reads_is_warned_of_once_there_is_some() -> None:
+    name = "jsonplus-verify-randrw-3.33.out"
+    key = ("fio_job_warning", documents_of(name)[0]["jobs"][0]["jobname"], "verify_reads_among_reads")
+    text = texts_of(data_of(name))[-1]
+    assert key in values(state_of(text))
+    ended_before = text.replace(b'"runtime" : 2645', b'"runtime" : 2559')
+    assert key not in values(state_of(ended_before))
+
+
 def test_warnings_are_of_the_job() -> None:
     assert (
         values(state_of(data_of("note-iodepth-sync-outputfile-3.42.json")))[

@@ -87,3 +87,9 @@ def test_an_interval_of_an_aggregated_log_is_whole_when_the_next_begins() -> Non
         Moment(ends[1], 1795000015),
         Moment(ends[2], 1795000025),
     ]
+
+
+def test_a_line_that_only_looks_like_one_of_the_next_second_hides_nothing() -> None:
+    line = "0 {} 1000 0 {} 500000\n"
+    text = "".join(line.format(number, 1795000000 + number) for number in range(3)) + "torn 1795000003 x\n"
+    assert moments("log", text)[-1] == Moment(len(text), 1795000002.5)

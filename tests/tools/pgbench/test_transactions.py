@@ -284,3 +284,13 @@ def test_a_time_that_no_run_can_have_is_misread_in_digits_and_among_words(second
         records = parse("log", text.encode())
         assert [record for record in records if isinstance(record, Misread)] == [Misread("log_line", "line 2", bad)]
         assert sum(record.lines for record in records if not isinstance(record, Misread)) == 2
+
+
+@pytest.mark.parametrize("words", [b"", b"0 9 skipped 0 1795168160 7\n"])
+def test_where_the_clock_was_set_back_the_last_transaction_is_the_latest(words: bytes) -> None:
+    before = [b"0 %d 500 0 %d 415032\n" % (number, 1795168490 + number) for number in range(9)]
+    after = [b"0 %d 500 0 %d 931672\n" % (number, 1795168150 + number) for number in range(9, 20)]
+    data = b"".join([*before, words, *after])
+    for cuts in ([], [len(b"".join(before))], range(1, len(data), 7)):
+        pieces = [record for record in parse("log", data, cuts) if isinstance(record, Transactions)]
+        assert max(piece.end for piece in pieces if piece.lines) == 1795168498.415032

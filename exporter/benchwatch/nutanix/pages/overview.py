@@ -20,6 +20,7 @@ MAX_ROWS = 200
 
 _TEXTS = {"build version": "version", "svm id": "svm_id", "incarnation id": "incarnation"}
 _START = "start time"
+_EARLIEST, _LATEST = 1e9, 1e10
 _WITHOUT_METRIC = frozenset(
     (
         "build last commit date",
@@ -140,5 +141,8 @@ def _queue(name: str, states: tuple[str, str], text: str) -> dict[Key, float]:
 
 
 def _time(text: str) -> float:
-    """Unix seconds of `20150618-11:12:52-GMT-0700`; ValueError for another form."""
-    return datetime.strptime(text, "%Y%m%d-%H:%M:%S-GMT%z").timestamp()
+    """Unix seconds of `20150618-11:12:52-GMT-0700`; ValueError for another form, or a time before there were CVMs."""
+    seconds = datetime.strptime(text, "%Y%m%d-%H:%M:%S-GMT%z").timestamp()
+    if not _EARLIEST <= seconds <= _LATEST:
+        raise ValueError(f"expected a time from 2001 to 2286, got {text}")
+    return seconds

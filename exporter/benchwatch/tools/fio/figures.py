@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 from ...metrics.buckets import quantiles
 from ..api import Figures
 from .metrics import RESULT_IOPS, RESULT_LATENCY, results
-from .options import operations, seconds, verifies
-from .snapshot import APART, ISSUED, LATENCY, TIMED, Series, Snapshot, direction_of
+from .options import seconds
+from .snapshot import APART, ISSUED, LATENCY, TIMED, Series, Snapshot, direction_of, verified_among_reads
 from .windows import QUANTILES, Window
 
 _P99 = QUANTILES.index(0.99)
 _NOTHING = Figures(None, None, None, None)
 _TOGETHER = 0.9
 """Part of the time from the first start to the last end in which all that is added must have run."""
-_ROUNDING = 1
-"""Milliseconds by which fio's runtimes of two directions of one job may differ that ran in the same loop."""
 
 
 def of_windows(windows: Mapping[Series, Window]) -> tuple[float | None, float | None]:
@@ -52,7 +50,7 @@ def of_run(snapshot: Snapshot) -> Figures:
 
     The 99th percentile is that of all bins, or fio's own where there is one job and operation.
     """
-    if _counts_verification(snapshot):
+    if verified_among_reads(snapshot):
         return _NOTHING
     rates: list[float] = []
     printed: list[float | None] = []
@@ -114,16 +112,3 @@ def _overlap(spans: Sequence[tuple[float, float]]) -> float:
         return 1.0
     begins, ends = zip(*spans, strict=True)
     return float(min(ends) - max(begins)) / float(max(ends) - min(begins))
-
-
-def _counts_verification(snapshot: Snapshot) -> bool:
-    """Whether verification reads are among those of the workload: the reads of a job then took longer than its writes.
-
-    A run that runtime= ends is not verified.
-    """
-    for job, options in zip(snapshot.jobs, snapshot.options, strict=True):
-        if not (job.read and job.write and "read" in operations(options) and verifies(options)):
-            continue
-        if "verify_backlog" in options or job.read.runtime > job.write.runtime + _ROUNDING:
-            return True
-    return False

@@ -78,6 +78,11 @@ class Framer:
         self._line_begins = True
         """Whether the buffer begins with a line."""
 
+    @property
+    def has_line(self) -> bool:
+        """Whether it holds back the beginning of a line outside the documents."""
+        return self._inside == "text" and bool(self._buffer)
+
     def feed(self, data: bytes) -> list[Piece]:
         """The pieces that these bytes complete."""
         self._buffer += data

@@ -28,6 +28,7 @@ from .snapshot import (
     Snapshot,
     direction_of,
     latency_of,
+    verified_among_reads,
 )
 from .windows import QUANTILES, Window
 
@@ -114,10 +115,13 @@ JOB_ERROR = Family(
 JOB_WARNING = Family(
     "fio_job_warning",
     "gauge",
-    "1 for a combination of options that makes the job's numbers mean something else than they seem to.",
+    "1 for a combination of options that makes the job's numbers mean something else than they seem to; "
+    "verify_reads_among_reads once fio counts what it reads to verify with the reads of the workload.",
     ("job", "warning"),
     "runs",
 )
+VERIFIED_AMONG_READS = "verify_reads_among_reads"
+"""A warning: fio counts what it reads to verify with the reads of the workload, and nothing separates them."""
 JOB_CPU = Family(
     "fio_job_cpu_ratio",
     "gauge",
@@ -245,6 +249,8 @@ def jobs(snapshot: Snapshot, depth_note: bool) -> Iterator[Sample]:
     for place, (job, label) in enumerate(zip(snapshot.jobs, snapshot.labels, strict=True)):
         first.setdefault(label, place)
         errors[label] = errors.get(label) or job.error
+    for label in sorted(verified_among_reads(snapshot)):
+        yield Sample(JOB_WARNING, (label, VERIFIED_AMONG_READS), 1)
     for label, place in first.items():
         if label != OTHER_JOBS:
             options = snapshot.options[place]

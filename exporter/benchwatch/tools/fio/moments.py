@@ -1,7 +1,7 @@
 """When fio's documents were written: `timestamp_ms`, in 3.0 `timestamp`, which stand at their beginning.
 
-The document of a client has no such time (see `document`). Documents that are laid out otherwise than by fio, or have a
-prefix before every line, were written by the end of the line in which they end.
+The document of a client has no such time (see `document`). Documents that are laid out otherwise than by fio were
+written by the end of the line in which they end.
 """
 
 import re
@@ -11,7 +11,6 @@ from mmap import mmap
 
 from ..api import Moment
 from .framing import START, Framer, Piece, Stored, Whole
-from .prefixes import Prefixes
 
 _TIMESTAMP = re.compile(rb'"timestamp(_ms)?"[ \t]*:[ \t]*(\d{1,15})(?!\d)')
 _HEAD = 1024
@@ -35,10 +34,10 @@ def moments(data: bytes | mmap) -> Iterator[Moment]:
 
 
 def _by_line(data: bytes | mmap) -> Iterator[Moment]:
-    prefixes, framer = Prefixes(), Framer()
+    framer = Framer()
     for line in _LINE.finditer(data):
-        yield from _of_pieces(framer.feed(prefixes.feed(line[0])), line.end())
-    yield from _of_pieces([*framer.feed(prefixes.close()), *framer.close()], len(data))
+        yield from _of_pieces(framer.feed(line[0]), line.end())
+    yield from _of_pieces(framer.close(), len(data))
 
 
 def _of_pieces(pieces: list[Piece], end: int) -> Iterator[Moment]:

@@ -164,8 +164,7 @@ def warnings(options: Options, depth_note: bool) -> Iterator[str]:
     rwmixread_with_rate_iops: reads and writes have a rate each, so the mix has no effect. sync_engine_iodepth: a
     synchronous engine has one I/O in flight whatever iodepth says (an unnamed engine counts if fio itself noted that,
     `depth_note`). libaio_without_direct: buffered I/O is synchronous in libaio. gtod_reduce_no_latency: fio does not
-    measure latencies. verify_reads_among_reads: fio counts what it reads to verify with the reads of rw=, and nothing
-    separates them.
+    measure latencies.
     """
     mixed = len(operations(options)) > 1
     rated = any(target(options, "rate_iops", each) for each in operations(options))
@@ -180,5 +179,3 @@ def warnings(options: Options, depth_note: bool) -> Iterator[str]:
         yield "libaio_without_direct"
     if is_set(options, "gtod_reduce") or (is_set(options, "disable_clat") and is_set(options, "disable_lat")):
         yield "gtod_reduce_no_latency"
-    if verifies(options) and "read" in operations(options):
-        yield "verify_reads_among_reads"

@@ -8,13 +8,13 @@ other jobs, or with time running backwards, is another run's.
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 from ..api import Begin, Misread
 from .document import Document, decode, stored_documents, unknown_directions
 from .framing import Broken, Framer, Piece, Stored, Text, Whole, separate
 from .jobs import excess
-from .prefixes import Prefixes
 from .text import INTRUSION, Results, meaning, record
 
 _EXCERPT = 200
@@ -33,7 +33,6 @@ class FioParser:
 
     def __init__(self) -> None:
         self.records = 0
-        self._prefixes = Prefixes()
         self._framer = Framer()
         self._last: _Identity | None = None
         self._no_json = "awaited"
@@ -43,21 +42,22 @@ class FioParser:
 
     def feed(self, data: bytes) -> Sequence[Any]:
         """See tools.Parser."""
-        known = self._prefixes.example
-        records = self._read(self._framer.feed(self._prefixes.feed(data)))
-        if self._prefixes.example != known:
-            text = f"every line begins with {self._prefixes.example!r} or the like, which is left out"
-            records.append(Misread("prefixed_lines", "byte 0", text))
-            records += self._read(self._framer.feed(self._prefixes.feed(b"")))
-        return records
+        return self._read(self._framer.feed(data))
 
     def settle(self) -> Sequence[Any]:
-        """See tools.Parser."""
-        return ()
+        """See tools.Parser. A document ends with its bracket: only a line of text may lack its end."""
+        if not self._framer.has_line:
+            return ()
+        trial = deepcopy(self)
+        records = trial.close()
+        if all(isinstance(record, Misread) for record in records):
+            return ()
+        vars(self).update(vars(trial))
+        return records
 
     def close(self) -> Sequence[Any]:
         """See tools.Parser."""
-        records = self._read([*self._framer.feed(self._prefixes.close()), *self._framer.close()])
+        records = self._read(self._framer.close())
         if self._terse:
             self._no_document(records, "at the end")
         return records

@@ -39,6 +39,8 @@ _COLUMNS = 7
 _OPERATIONS = ("read", "write", "trim")
 APART = frozenset({"sync", "verify"})
 """Operations that are no part of the workload: they are not added to its I/Os, rates and latencies."""
+_ROUNDING = 1
+"""Milliseconds by which fio's runtimes of two directions of one job may differ that ran in the same loop."""
 
 
 class Series(NamedTuple):
@@ -161,6 +163,19 @@ def latency_of(job: Job, operation: str) -> Latency:
     """The latency that stands for the job in that operation."""
     direction = direction_of(job, operation)
     return _latency(direction, operation) if direction else Latency()
+
+
+def verified_among_reads(snapshot: Snapshot) -> frozenset[str]:
+    """The jobs among whose reads are verification reads: these reads then took longer than the writes.
+
+    A run that runtime= ends is not verified.
+    """
+    return frozenset(
+        label
+        for label, job, options in zip(snapshot.labels, snapshot.jobs, snapshot.options, strict=True)
+        if job.read and job.write and "read" in operations(options) and verifies(options)
+        if "verify_backlog" in options or job.read.runtime > job.write.runtime + _ROUNDING
+    )
 
 
 def _directions(job: Job, options: Options) -> Iterator[tuple[str, Direction]]:

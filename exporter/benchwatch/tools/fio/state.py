@@ -91,15 +91,21 @@ class FioState:
         silence = _SILENCE_ALONE if interval is None else max(_SILENCE, _SILENCE_INTERVALS * interval)
         self._silent_after = min(self._silent_after, now)  # the clock may have been set back
         if now - self._silent_after >= silence:
-            if self._snapshot is not None:
-                self._over(self._snapshot)
-            else:
-                self._over_without_documents(self._silent_after)
-            self._silent_after = None
-            self.version += 1
+            self.over()
 
     def reached(self, time: float) -> None:
         """See tools.State: a window of fio ends with a document."""
+
+    def over(self) -> None:
+        """See tools.State."""
+        if self._silent_after is None:
+            return
+        if self._snapshot is not None:
+            self._over(self._snapshot)
+        else:
+            self._over_without_documents(self._silent_after)
+        self._silent_after = None
+        self.version += 1
 
     def parameters(self) -> Mapping[str, str]:
         """See tools.State."""

@@ -50,11 +50,15 @@ _INTERRUPTED = re.compile(r"fio: terminating on signal (\d{1,3})")
 _DEPTH_NOTE = re.compile(r"note: both iodepth >= 1 and synchronous I/O engine")
 _RESULTS = re.compile(r"(.*): \(groupid=\d+, jobs=\d+\): err= ?(\d{1,9}(?=[: ]))?")
 _TERSE = re.compile(r"(?:[345];fio-\d[^;]*|2(?=;(?:[^;]*;){40}));([^;]*);[^;]*;(\d{1,9}(?=;))?")
-_KNOWN = re.compile(
-    _HOST + r"(?:" + _PROGRAM + r"|Jobs: -?\d+ \(f=|.*: \(g=\d+\): rw=|fio-\d+\.\d+|.*: Laying out IO file|"
+_BY_ITS_BEGIN = re.compile(
+    _HOST + r"(?:" + _PROGRAM + r"|Jobs: -?\d+ \(f=|fio-\d+\.\d+|"
     r"hostname=\S+, be=\d, .*, fio=fio-|verify: |note: both iodepth)"
 )
 """Lines that fio alone prints."""
+_JOB = re.compile(r".*: (?:\(g=\d+\): rw=|Laying out IO file)")
+"""What fio alone prints behind the name of a job."""
+VERSION_BEHIND = re.compile(r"(?:\S\s+|\x1b\[[\d;]*m)fio-\d+\.\d+\S*$")
+"""A line of normal output, of the version alone, behind something else."""
 _ALSO_FIO = re.compile(
     _HOST + r"(?:\.\.\.$|$|Starting \d+ (?:process|thread)|Run status group \d+|Disk stats |CPU idleness|All clients: |"
     r"Did you mean |Client: |smalloc: |Waiting for |\s+valid values: )"
@@ -76,7 +80,7 @@ def meaning(line: str) -> Meaning:
         return "results"
     if _TERSE.match(line):
         return "terse"
-    if _KNOWN.match(line) or _ALSO_FIO.match(line):
+    if _BY_ITS_BEGIN.match(line) or _JOB.match(line) or _ALSO_FIO.match(line):
         return "known"
     return "continued" if line[:1].isspace() else "unknown"
 
@@ -96,4 +100,9 @@ def record(line: str, found: Meaning) -> Fatal | Interrupted | DepthNote | Resul
 
 def is_fio(line: str) -> bool:
     """Whether no other program prints such a line."""
-    return any(pattern.match(line) for pattern in (_FATAL, _DEPTH_NOTE, _RESULTS, _TERSE, _KNOWN))
+    return any(pattern.match(line) for pattern in (_FATAL, _DEPTH_NOTE, _TERSE, _BY_ITS_BEGIN))
+
+
+def is_results(line: str) -> bool:
+    """Whether no other program prints such a line, which begins with the name of a job: with anything, that is."""
+    return any(pattern.match(line) for pattern in (_RESULTS, _JOB))

@@ -1,15 +1,12 @@
 """pgbench 9.3 - 18: its text (progress, final report, initialisation, errors), transaction log and aggregated log."""
 
 import re
-from collections.abc import Iterator, Sequence
-from mmap import mmap
 
-from ...metrics.buckets import Buckets
-from ...metrics.exposition import Family
-from ...metrics.limits import DEFAULT, Limits
-from ..api import Moment, Parser, State
+from ..api import Kind, Tool
+from ..roles import Roles, Unit
+from . import command, metrics
 from .aggregate import AggregateParser, interval
-from .metrics import FAMILIES
+from .bins import LogBins
 from .moments import of_aggregate, of_log, of_text
 from .state import PgbenchState
 from .text import TextParser
@@ -23,40 +20,68 @@ _TEXT = re.compile(
 )
 
 
-class Pgbench:
-    """The tool pgbench."""
+_ROLES = Roles(
+    unit=Unit("TPS"),
+    operations="transactions",
+    rate=metrics.TPS,
+    result_rate=metrics.RESULT_TPS,
+    latency=metrics.LATENCY_AVERAGE,
+    window=metrics.LATENCY_WINDOW,
+    histogram=metrics.LATENCY,
+    histogram_interval=1.0,
+    total=metrics.TRANSACTIONS,
+    result_latency=metrics.RESULT_LATENCY_AVERAGE,
+    result_quantile=metrics.RESULT_LATENCY,
+    result_operations=metrics.RESULT_TRANSACTIONS,
+    fixed_rate=(metrics.RESULT_LAG_AVERAGE,),
+    lost={"failed": metrics.FAILED, "skipped": metrics.SKIPPED, "retries": metrics.RETRIES},
+    remarks={
+        "failed": "transactions failed: {}; throughput counts those that did not, and so does latency where pgbench "
+        "measured each (-P, -R or -L)",
+        "skipped": "transactions were skipped, since they were late already (-R with -L): {}; throughput and latency "
+        "count those that were not",
+    },
+    interval_time=metrics.INTERVAL_TIME,
+    window_time=metrics.LATENCY_WINDOW_TIME,
+    threads=metrics.THREADS,
+    connection=metrics.RESULT_CONNECTION,
+    duration=metrics.DURATION,
+    latency_step=1e-6,
+    sources={
+        metrics.TPS: "From pgbench's progress lines; without them, counted in its transaction log.",
+        metrics.LATENCY_AVERAGE: "From pgbench's progress lines; without them, from its transaction log.",
+        metrics.LATENCY_WINDOW: "From the transaction log, every transaction in it, by second; percentiles within "
+        "1.6 %, the maximum exact.",
+        metrics.LATENCY: "From the transaction log, every transaction in it, in exact bins",
+    },
+)
 
-    name = "pgbench"
-    throughput_unit = "TPS"
-    log_prefix = "pgbench_log"
-    families: Sequence[Family] = FAMILIES
 
-    def recognise(self, head: bytes) -> str:
-        """ "text", "log" (-l), "log aggregate" (-l --aggregate-interval), or empty."""
-        head = head.replace(b"\0", b"")
-        for line in head.split(b"\n")[:-1]:
-            if transaction(line):
-                return "log"
-            if interval(line):
-                return "log aggregate"
-        return "text" if _TEXT.search(head) else ""
-
-    def parser(self, kind: str) -> Parser:
-        """A new parser for a stream of that kind. Raises KeyError for another."""
-        parsers: dict[str, type[Parser]] = {
-            "text": TextParser,
-            "log": TransactionParser,
-            "log aggregate": AggregateParser,
-        }
-        return parsers[kind]()
-
-    def moments(self, kind: str, data: bytes | mmap) -> Iterator[Moment]:
-        """See tools.Tool."""
-        return {"text": of_text, "log": of_log, "log aggregate": of_aggregate}[kind](data)
-
-    def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> State:
-        """A new, empty state."""
-        return PgbenchState(buckets, limits)
+def _recognise(head: bytes) -> str:
+    """ "text", "log" (-l), "log aggregate" (-l --aggregate-interval), or empty."""
+    head = head.replace(b"\0", b"")
+    for line in head.split(b"\n")[:-1]:
+        if transaction(line):
+            return "log"
+        if interval(line):
+            return "log aggregate"
+    return "text" if _TEXT.search(head) else ""
 
 
-PGBENCH = Pgbench()
+PGBENCH = Tool(
+    name="pgbench",
+    families=metrics.FAMILIES,
+    roles=(_ROLES,),
+    kinds={
+        "text": Kind(TextParser, of_text),
+        "log": Kind(TransactionParser, of_log, is_log=True, bins=LogBins),
+        "log aggregate": Kind(AggregateParser, of_aggregate, is_log=True),
+    },
+    recognise=_recognise,
+    new_state=PgbenchState,
+    log_prefix="pgbench_log",
+    time_limit=re.compile(r"(?:^|\s)(?:-[A-Za-z]*T\s*|--time[= ])(\d+)(?=\s|$)"),
+    advice="-P 1 and -l give",
+    launcher=command,
+    example="pgbench -P 1 -T 600 mydb",
+)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...metrics.buckets import BINS, Buckets, Counts, bins, quantiles
 from ...metrics.exposition import Sample
+from ...metrics.latencies import is_whole
 from ...metrics.limits import OTHER
 from . import metrics
 from .decimals import Integers
@@ -14,7 +15,6 @@ from .transactions import Transactions
 from .windows import QUANTILES, Windows
 
 _BLOCK = 4096  # bytes that pgbench writes at a time
-_GAPS = 0.01  # of the transactions; a damaged line or two leave less, sampling leaves more
 _RETRIES_SMALL = 0.9
 
 
@@ -114,11 +114,6 @@ class TransactionLog:
             self._sums[script] = self._sums.get(script, 0) + int(latency[chosen].sum())
         for second, chosen in _groups(record.second):
             self.windows.add(stream, second, latency[chosen], np.bincount(filled[chosen], minlength=BINS))
-
-
-def is_whole(examined: int, missing: int) -> bool:
-    """Whether every transaction is in a log, by those that were examined and those missing among them."""
-    return missing <= _GAPS * (examined + missing)
 
 
 def _groups(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:

@@ -115,7 +115,7 @@ def _first_in(data: bytes | mmap, low: int, second: int) -> _Line | None:
         place = data[low : low + near].find(digits)  # of bytes, as mmap's own find is slow
         if place >= 0:
             line = _line_at(data, data.rfind(b"\n", low, low + place) + 1 or low)
-            return line if math.floor(line.time) == second else None
+            return line if second <= line.time < second + 1 else None
         near *= 4
     return None
 

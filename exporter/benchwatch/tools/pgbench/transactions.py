@@ -78,27 +78,33 @@ class Transactions(NamedTuple):
     begin: float | None = None
     """When the transaction of the file's first line began, Unix seconds; only in the file's first piece."""
     end: float = 0
-    """When the transaction of the last of these lines completed, Unix seconds."""
+    """When the last of these transactions completed, Unix seconds: the one of the latest second, for clocks are set."""
     examined: int = 0
     missing: int = 0
     """Transactions that should have been among the examined lines and were not."""
 
 
+FIELDS = {"": 6, "either": 7, "retries": 8}
+"""How many fields a line has, by Transactions.extra."""
+_EXTRA = {fields: extra for extra, fields in FIELDS.items()}
 _NONE = np.zeros(0, np.int64)
 _NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE)
 
 
 class TransactionParser:
-    """Reads the transaction log of one thread; with `microseconds` when each transaction completed to that."""
+    """Reads the transaction log of one thread; with `microseconds` when each transaction completed to that.
+
+    `fields` is how many each of its lines has, where that is known.
+    """
 
     undated = False
 
-    def __init__(self, *, microseconds: bool = False) -> None:
+    def __init__(self, *, microseconds: bool = False, fields: int = 0) -> None:
         self.records = 0
         self._microseconds = microseconds
         self._lines = WholeLines()
         self._number = 0
-        self._fields = 0  # of a line of this file, 0 while unknown
+        self._fields = fields  # of a line of this file, 0 while unknown
         self._begun = False
         self._examined = 0
         self._last_numbers: dict[bytes, int] = {}
@@ -191,7 +197,11 @@ class TransactionParser:
             size=len(block),
         )
         self._number += len(table)
-        edges = block[: block.index(b"\n")], block[block.rfind(b"\n", 0, -1) + 1 : -1]
+        latest = len(table) - 1
+        if second[-1] < second.max():  # the clock was set back
+            latest = int(np.flatnonzero(second == second.max())[-1])
+        begin = int(table[latest - 1, -1]) + 1 if latest else 0
+        edges = block[: block.index(b"\n")], block[begin : int(table[latest, -1])]
         self._emit(piece, decimals(numbers, stops[-1], extra[-1]) if extra else _NONE, *edges)
         return True
 
@@ -199,6 +209,7 @@ class TransactionParser:
         rows: list[tuple[int, int, int, int]] = []
         last_field: list[int] = []
         understood: list[bytes] = []
+        latest = (0, 0)
         words_seen: list[bytes] = []
         for line in block[:-1].split(b"\n"):
             self._number += 1
@@ -207,6 +218,7 @@ class TransactionParser:
                 if line.strip():
                     self._misread("log_line", line)
                 continue
+            latest = max(latest, (int(match["second"]), len(understood)))
             understood.append(line)
             time = match["time"]
             if time in _WORDS:
@@ -228,11 +240,11 @@ class TransactionParser:
             lines=len(understood),
             size=sum(map(len, understood)) + len(understood),
         )
-        self._emit(piece, np.array(last_field, np.int64), understood[0], understood[-1])
+        self._emit(piece, np.array(last_field, np.int64), understood[0], understood[latest[1]])
 
-    def _emit(self, piece: Transactions, last_field: Integers, first_line: bytes, last_line: bytes) -> None:
-        first, last = _LINE.fullmatch(first_line), _LINE.fullmatch(last_line)
-        assert first and last
+    def _emit(self, piece: Transactions, last_field: Integers, first_line: bytes, latest_line: bytes) -> None:
+        first, latest = _LINE.fullmatch(first_line), _LINE.fullmatch(latest_line)
+        assert first and latest
         if not self._begun:
             self._begun = True
             latency = 0.0 if first["time"] in _WORDS else int(first["time"]) / 1e6
@@ -240,11 +252,11 @@ class TransactionParser:
         self.records += piece.lines
         self._out.append(
             piece._replace(
-                extra={7: "either", 8: "retries"}.get(self._fields, ""),
+                extra=_EXTRA[self._fields],
                 extra_sum=int(last_field.sum()),
                 extra_nonzero=int(np.count_nonzero(last_field)),
                 extra_small=int(np.count_nonzero(last_field <= SMALL)),
-                end=_epoch(last),
+                end=_epoch(latest),
             )
         )
 

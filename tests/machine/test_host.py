@@ -5,6 +5,8 @@ import pytest
 
 from benchwatch.machine.host import Host
 
+from ..conftest import ROOT_IS_A_MOUNT
+
 CPU = "processor\t: 0\nmodel name\t: Xeon 6\nflags\t\t: fpu hypervisor sse\n\nprocessor\t: 1\nmodel name\t: Xeon 6\n"
 MEMORY = (
     "MemTotal:  24684084 kB\nMemAvailable: 1000 kB\nHugePages_Total:  8400\nHugePages_Free: 12\nHugepagesize: 2048 kB\n"
@@ -110,10 +112,7 @@ def test_paths_mean_the_same_to_a_process_with_our_root(host: Host, tmp_path: Pa
     assert host.has_our_root(100) == same
 
 
-@pytest.mark.skipif(
-    not any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines()),
-    reason="this is a chroot: its / is no mount, and so nothing says whose root it is",
-)
+@pytest.mark.skipif(not ROOT_IS_A_MOUNT, reason="this is a chroot: nothing says whose root a process has")
 def test_a_process_of_our_own_has_our_root() -> None:
     assert Host().has_our_root(os.getpid())
 

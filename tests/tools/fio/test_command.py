@@ -3,10 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.fio import FioCommand, final_figures, prepare, read_command, read_version, without_documents
-from benchwatch.values.errors import ConfigError
-
-from ..conftest import RECORDINGS
+from benchwatch.tools.fio.command import FioCommand, read_command, read_version
+from benchwatch.values.errors import UserError
 
 JOBS = """\
 ; a comment
@@ -53,11 +51,11 @@ def command(text: str) -> FioCommand:
     ],
 )
 def test_only_missing_flags_are_added(text: str, flags: str) -> None:
-    assert " ".join(prepare(command(text), True).added) == flags
+    assert " ".join(command(text).prepare(True).added) == flags
 
 
 def test_without_percentiles_there_are_no_bins() -> None:
-    assert prepare(command("--name=j"), False).added[0] == "--output-format=json"
+    assert command("--name=j").prepare(False).added[0] == "--output-format=json"
 
 
 @pytest.mark.parametrize(
@@ -70,17 +68,17 @@ def test_without_percentiles_there_are_no_bins() -> None:
     ],
 )
 def test_what_will_not_be_seen_is_said(text: str, remark: str) -> None:
-    (sentence,) = prepare(command(text), True).remarks
+    (sentence,) = command(text).prepare(True).remarks
     assert remark in sentence
 
 
 def test_an_old_fio_is_named() -> None:
-    assert "before 3.0" in prepare(read_command(["--name=j"], read_version("fio-2.21")), True).remarks[0]
+    assert "before 3.0" in read_command(["--name=j"], read_version("fio-2.21")).prepare(True).remarks[0]
 
 
 @pytest.mark.parametrize("text", ["--server", "--showcmd job.fio", "--parse-only", "--version", "--enghelp=libaio"])
 def test_what_measures_nothing_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="is no benchmark"):
+    with pytest.raises(UserError, match="is no benchmark"):
         command(text)
 
 
@@ -151,43 +149,3 @@ def test_a_value_apart_is_no_job_file(job_file: str) -> None:
         "ramp_time": "10s",
         "name": "second",
     }
-
-
-def test_a_terminal_gets_what_is_between_the_documents() -> None:
-    data = (RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out").read_bytes()
-    shown = bytearray()
-
-    def write(piece: memoryview) -> int:
-        shown.extend(piece[:7])
-        return len(piece[:7])
-
-    outlet = without_documents(write)
-    for start in range(0, len(data), 1000):
-        outlet(memoryview(b"fio: a message\n" if start == 0 else b""))
-        outlet(memoryview(data[start : start + 1000]))
-    assert bytes(shown) == b"fio: a message\n"
-
-
-def test_the_final_document_makes_one_line() -> None:
-    whole = final_figures(RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out", 2.1)
-    assert whole.startswith("fio over the whole run, the warm-up of 2.1 s included: ")
-    by_job = final_figures(RECORDINGS / "fio/json-multi-stonewall-3.42.out", 2.1)
-    assert by_job.startswith("fio by job, the warm-up of 2.1 s included:\n")
-    assert final_figures(RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out") == (
-        "fio over the whole run: 96,854 IOPS, mean latency 0.161 ms, 99th percentile latency 0.243 ms"
-    )
-
-
-def test_jobs_that_ran_one_after_the_other_have_a_line_each() -> None:
-    assert final_figures(RECORDINGS / "fio/json-multi-stonewall-3.42.out").splitlines() == [
-        "fio by job:",
-        "  reader read: 32,068 IOPS, mean latency 0.061 ms, 99th percentile latency 0.100 ms",
-        "  writer write: 64,424 IOPS, mean latency 0.003 ms, 99th percentile latency 0.004 ms",
-        "  seqmix read: 128,506 IOPS, mean latency 0.003 ms, 99th percentile latency 0.006 ms",
-        "  seqmix write: 128,849 IOPS, mean latency 0.003 ms, 99th percentile latency 0.010 ms",
-    ]
-
-
-def test_without_a_final_document_there_is_no_line(tmp_path: Path) -> None:
-    (tmp_path / "empty").touch()
-    assert final_figures(tmp_path / "empty") == ""

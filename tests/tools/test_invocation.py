@@ -2,8 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.benchmark import Benchmark, find_benchmark, recordable, without_passwords
-from benchwatch.values.errors import ConfigError
+from benchwatch.tools import invocation
+from benchwatch.tools.invocation import Benchmark, recordable, without_passwords
+from benchwatch.values.errors import UserError
+
+
+def find_benchmark(command: list[str]) -> Benchmark:
+    return invocation.find_benchmark(command, {"pgbench", "fio"})
 
 
 @pytest.mark.parametrize(
@@ -62,7 +67,7 @@ def test_a_folder_is_not_the_tool_and_a_program_here_is(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_without_a_clear_benchmark_is_refused(command: str, sentence: str) -> None:
-    with pytest.raises(ConfigError, match="(?s).*" + sentence.replace("?", r"\?")):
+    with pytest.raises(UserError, match="(?s).*" + sentence.replace("?", r"\?")):
         find_benchmark(command.split())
 
 

@@ -1,18 +1,32 @@
-"""What a PostgreSQL server says of itself, asked through psql with the connection that the benchmark uses.
+"""What a PostgreSQL server says about itself, asked through psql over the connection that the benchmark uses.
 
-psql -0 -z -A -t ends every field and row with a zero byte. It is given the questions on its standard input, never asks
-for a password (-w), and has no terminal that ssh or sudo in front of it could ask on. A question that takes long (that
-for a size or a number of rows may) is given up, and the others count.
+psql -0 -z -A -t ends every field and row with a zero byte. It reads the queries from its standard input, never asks for
+a password (-w), and has no terminal on which ssh or sudo in front of it could ask. A query that takes long (a size or a
+number of rows may) is cancelled, and the other answers count. psql lies in the folder of the benchmark's program.
+
+The server counts as running on this machine if a process here started when the server says it did.
 """
 
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..machine import question
-from .benchmark import Benchmark
+from ..machine.host import Host
+from .invocation import Benchmark
+from .launcher import Facts
+
+_PATIENCE = 3.0
+"""Seconds to wait for the answers; ssh alone can take one."""
+_PROCESS = "postgres"
+_TO_START = {False: 5.0, True: 60.0}
+"""Seconds that a server may need to set up its memory (huge pages take long) before the start time that it reports.
+
+If its address does not suggest this machine (it may be in a container), a longer span would match other servers.
+"""
 
 _ALWAYS = (
     "server_version block_size data_checksums wal_segment_size shared_buffers huge_pages huge_pages_status fsync"
@@ -28,7 +42,6 @@ select name, current_setting(name) from pg_settings
 select '{{start}}', extract(epoch from pg_postmaster_start_time());
 select '{{together}}', inet_server_addr() is not distinct from inet_client_addr();
 select 'database_size', pg_size_pretty(pg_database_size(current_database()));
-select 'scale_factor', count(*) from pgbench_branches;
 """
 _URI_PASSWORD = re.compile(r"^(postgres(?:ql)?://[^/@:]*):([^@/]*)@")
 _KEY_PASSWORD = re.compile(r"\bpassword\s*=\s*('(?:[^'\\]|\\.)*'|\S+)\s*")
@@ -42,14 +55,42 @@ class Server(NamedTuple):
     start: float | None
     """When it was ready to start its other processes, Unix seconds."""
     together: bool
-    """Whether it sees its client at its own address, or has none: on one machine, unless something forwards."""
+    """Whether client and server have the same address, or none: on one machine, unless something forwards."""
 
 
 class Silent(Exception):
-    """The server could not be asked: why, one clause."""
+    """The server could not be asked; the reason, one clause."""
 
 
-def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float) -> Server:
+def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions: str = "") -> Facts:
+    """What the server that psql reaches with these arguments says of itself, and what its files lie on.
+
+    `questions` are further queries in SQL; each answers with a parameter's name and its value.
+    """
+    try:
+        said = ask(benchmark, connection, _PATIENCE, questions)
+    except Silent as silent:
+        return Facts(remarks=(f"the server's settings are not recorded: {silent}",))
+    process = None
+    if not benchmark.elsewhere and said.start is not None:
+        process = host.process_started_at(_PROCESS, said.start, _TO_START[said.together])
+    if process is None:
+        return Facts(said.facts)
+    return Facts(said.facts, _storage(process, said.facts.get("data_directory", ""), host), here=True)
+
+
+def _storage(process: int, told: str, host: Host) -> dict[str, str]:
+    """What the server's files lie on, if their folder is known and has the same path here."""
+    folder = host.working_folder(process) or (Path(told) if told else None)
+    if folder is None or not host.has_our_root(process):
+        return {}
+    disks = host.storage.facts(folder, "data")
+    if os.access(folder, os.X_OK):  # else its links cannot be followed
+        disks |= host.storage.facts(folder / "pg_wal", "wal")
+    return disks
+
+
+def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float, questions: str = "") -> Server:
     """What the server that this connection leads to says within `timeout` seconds. Raises Silent."""
     if benchmark.makes_container:
         raise Silent(f"{benchmark.wrapper[0]} would make a container for the question")
@@ -57,7 +98,7 @@ def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float) -> Serv
     arguments = [_without_password(argument, environment) for argument in connection]
     command = [*benchmark.sibling("psql"), "-X", "-q", "-A", "-t", "-w", "-z", "-0", *arguments]
     try:
-        answer = question.ask(command, timeout, _QUESTIONS, environment)
+        answer = question.ask(command, timeout, _QUESTIONS + questions, environment)
     except OSError as error:
         raise Silent(f"{command[0]} cannot be started: {error.strerror}") from None
     words = answer.out.rpartition("\0")[0].split("\0")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.benchmark import find_benchmark
-from benchwatch.launch.postgres import Server, Silent, ask
+from benchwatch.tools.invocation import find_benchmark
+from benchwatch.tools.postgres import Server, Silent, ask
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def script(psql: Path, text: str) -> None:
 
 
 def ask_of(psql: Path, *connection: str, timeout: float = 10) -> Server:
-    return ask(find_benchmark([str(psql.with_name("pgbench"))]), connection, timeout)
+    return ask(find_benchmark([str(psql.with_name("pgbench"))], {"pgbench"}), connection, timeout)
 
 
 def test_settings_come_by_name_and_secrets_are_left_out(psql: Path) -> None:

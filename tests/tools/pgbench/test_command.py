@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.pgbench import PgbenchCommand, prepare, read_command, read_version
-from benchwatch.values.errors import ConfigError
+from benchwatch.tools.launcher import LogRoom
+from benchwatch.tools.pgbench.command import PgbenchCommand, read_command, read_version
+from benchwatch.values.errors import UserError
 
 LOG = Path("/logs/db1")
 ROOM = 1e12
@@ -11,12 +12,12 @@ ROOM = 1e12
 
 def command(text: str, version: tuple[int, int] | None = (15, 18)) -> PgbenchCommand:
     found = read_command(text.split(), version)
-    assert found
+    assert found.understood
     return found
 
 
 def added(text: str, version: tuple[int, int] | None = (15, 18), log: Path | None = LOG) -> str:
-    return " ".join(prepare(command(text, version), log, ROOM).added)
+    return " ".join(command(text, version).prepare(True, LogRoom(log, ROOM) if log else None).added)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_flags_are_those_that_the_version_knows(version: tuple[int, int] | None,
 
 
 def test_an_old_pgbench_says_why_there_are_no_percentiles() -> None:
-    assert "no percentiles" in prepare(command("-S", (9, 6)), LOG, ROOM).remarks[0]
+    assert "no percentiles" in command("-S", (9, 6)).prepare(True, LogRoom(LOG, ROOM)).remarks[0]
 
 
 def test_without_percentiles_there_is_no_log() -> None:
@@ -68,14 +69,14 @@ def test_without_percentiles_there_is_no_log() -> None:
 
 
 def test_options_that_pgbench_will_not_understand_are_not_understood_here() -> None:
-    assert read_command(["--no-such-option"], (15, 18)) is None
+    assert not read_command(["--no-such-option"], (15, 18)).understood
 
 
 @pytest.mark.parametrize(
     "text", ["-i", "-is 10", "--initialize", "--initi", "-V", "--version", "-b list", "--show-script=tpcb"]
 )
 def test_what_measures_nothing_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="start it without `benchwatch run`"):
+    with pytest.raises(UserError, match="start it without `benchwatch run`"):
         read_command(text.split(), (15, 18))
 
 
@@ -105,13 +106,16 @@ def test_psql_connects_as_pgbench_does(text: str, version: tuple[int, int], conn
 )
 def test_length_and_size_of_the_log_follow_from_the_options(text: str, length: float | None, size: float) -> None:
     found = command(text)
-    assert (found.length, found.log_size) == (length, size)
+    assert found.log
+    assert (found.length, found.log.size) == (length, size)
 
 
 @pytest.mark.parametrize(("room", "rate"), [(1.0, ""), (0.5, "0.1"), (0.05, "0.01"), (0.005, "0.001")])
 def test_a_log_that_might_not_fit_is_sampled(room: float, rate: str) -> None:
     found = command("-T 60 -R 1000")
-    flags = [flag for flag in prepare(found, LOG, room * found.log_size).added if "sampling" in flag]
+    assert found.log
+    added = found.prepare(True, LogRoom(LOG, room * found.log.size)).added
+    flags = [flag for flag in added if "sampling" in flag]
     assert flags == ([f"--sampling-rate={rate}"] if rate else [])
 
 

@@ -1,23 +1,25 @@
-"""Which word of a command is the benchmark: `pgbench ...`, or behind others, as in `sudo -u postgres pgbench ...`.
+"""Which word of a command is the benchmark: the first, or a later one, as in `sudo -u postgres pgbench ...`.
 
-What stands before it (the wrapper) also carries what is asked of the tool and of its server: psql then runs as the same
-user, on the same host.
+The words before it (the wrapper) also precede questions to the tool and its server, so that psql runs as the same user
+on the same host.
 
-Hosts, users, containers, images and folders may be called like a tool too. The tool is the word right behind `--`; else
-the first that is the bare name, an executable of this machine, or an absolute path that is no option's value; else any
-path that ends in the name (an image). A path right behind a bare name is preferred: `ssh fio /usr/bin/pgbench`.
+Hosts, users, containers, images and folders may have the name of a tool too. The tool is the word right after `--`;
+else the first that is the bare name, an executable on this machine, or an absolute path that is not the value of an
+option; else any path that ends in the name (an image). A path right after a bare name is preferred, as in
+`ssh fio /usr/bin/pgbench`.
+
+Passwords in a command are masked before it is recorded.
 """
 
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ..tools.registry import TOOLS
-from ..values.errors import ConfigError
+from ..values.errors import UserError
 
 _VALUE_FOLLOWS = frozenset(
     {"-u", "-g", "-U", "-p", "-l", "-h", "-o", "--user", "--group", "--output", "--name", "--hostname", "--network"}
@@ -29,7 +31,7 @@ _HERE = frozenset(
     {"env", "nice", "ionice", "chrt", "taskset", "numactl", "cgexec", "systemd-run", "prlimit", "stdbuf", "nohup"}
     | {"setsid", "flock", "ip", "time", "timeout", "strace", "perf", "stat"}
 )
-"""Wrappers that leave it on this machine and to its user (`stat` is a word of perf, and a program too)."""
+"""Wrappers that keep it on this machine and its user (`stat` is a word of perf, and a program too)."""
 _OTHER_USER = frozenset({"sudo", "su", "runuser", "setpriv", "doas"})
 _PASSWORDS = (
     re.compile(r"(://[^/@\s]*?:)[^/\s]*(?=@)"),
@@ -41,13 +43,13 @@ _HIDDEN = "***"
 
 
 class Benchmark(NamedTuple):
-    """A command, taken apart."""
+    """A command, split into its parts."""
 
     wrapper: tuple[str, ...]
     program: str
     arguments: tuple[str, ...]
     tool: str
-    """pgbench or fio."""
+    """Name of the tool."""
 
     @property
     def command(self) -> list[str]:
@@ -58,14 +60,14 @@ class Benchmark(NamedTuple):
     def elsewhere(self) -> bool:
         """Whether it may run on another machine or in a container, with other files and other facts.
 
-        So it may behind each program that is not known to leave it here.
+        That is assumed behind any program that is not known to keep it here.
         """
         words = [word for before, word in pairwise(self.wrapper) if before not in _VALUE_FOLLOWS and shutil.which(word)]
         return not {PurePath(word).name for word in (*self.wrapper[:1], *words)} <= _HERE | _OTHER_USER
 
     @property
     def makes_container(self) -> bool:
-        """Whether each start of the wrapper makes a container, so that it should be started once."""
+        """Whether each start of the wrapper creates a container, so that it should be started only once."""
         return self.elsewhere and not {"run", "create"}.isdisjoint(self.wrapper)
 
     @property
@@ -74,16 +76,15 @@ class Benchmark(NamedTuple):
         return self._wrapped_in(_OTHER_USER)
 
     def sibling(self, name: str) -> list[str]:
-        """The command of another program that lies beside this one, wrapped in the same way."""
+        """The command of another program in the same folder, behind the same wrapper."""
         return [*self.wrapper, str(PurePath(self.program).with_name(name))]
 
     def _wrapped_in(self, names: frozenset[str]) -> bool:
         return any(PurePath(word).name in names for word in self.wrapper)
 
 
-def find_benchmark(command: Sequence[str]) -> Benchmark:
-    """The benchmark in a command. Raises ConfigError where there is none, or it cannot be told."""
-    known = {tool.name for tool in TOOLS}
+def find_benchmark(command: Sequence[str], known: Collection[str]) -> Benchmark:
+    """The benchmark in a command, by the names of the known tools. Raises UserError if there is none, or several."""
     if command and PurePath(command[0]).name in known:
         place = 0
     else:
@@ -93,7 +94,7 @@ def find_benchmark(command: Sequence[str]) -> Benchmark:
             if PurePath(word).name in known and _may_be_program(before, word)
         }
         if not doubts:
-            raise ConfigError(
+            raise UserError(
                 f"{' '.join(command)[:200] or 'nothing'!r} is no benchmark known here: expected a command with the word"
                 f" {' or '.join(sorted(known))} in it (the output of a script that starts one can be pushed:"
                 " docs/push.md)"
@@ -102,8 +103,8 @@ def find_benchmark(command: Sequence[str]) -> Benchmark:
         if doubts[place] and "/" not in command[place] and place + 1 in doubts:
             if "/" not in command[place + 1]:
                 words = f"{command[place]!r} and {command[place + 1]!r}"
-                sentence = f"which of {words} is the benchmark? Write it with its path, such as /usr/bin/pgbench"
-                raise ConfigError(sentence)
+                path = f"/usr/bin/{command[place + 1]}"
+                raise UserError(f"which of {words} is the benchmark? Write it with its path, such as {path}")
             place += 1
     program = command[place]
     return Benchmark(tuple(command[:place]), program, tuple(command[place + 1 :]), PurePath(program).name)
@@ -125,13 +126,13 @@ def _doubt(before: str, word: str) -> int:
 
 
 def recordable(command: Sequence[str]) -> list[str]:
-    """A command with its passwords blotted out, that of sshpass too; bytes beside UTF-8 as well."""
+    """A command with its passwords masked, including that of sshpass, and bytes that are not UTF-8 replaced."""
     text = "\0".join(without_passwords(word) for word in command)
     return _OF_SSHPASS.sub(rf"\1{_HIDDEN}", text).split("\0")
 
 
 def without_passwords(text: str) -> str:
-    """An argument with the passwords in URIs, connection strings, variables and options blotted out."""
+    """An argument with the passwords in URIs, connection strings, variables and options masked."""
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     for pattern in _PASSWORDS:
         text = pattern.sub(rf"\1{_HIDDEN}", text)

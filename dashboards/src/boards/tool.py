@@ -1,0 +1,201 @@
+"""The standard dashboard of a tool that has none made by hand, from the roles of its families: what it does now, over
+time and by worker, and what the runs came to."""
+
+from collections.abc import Iterator
+
+from grafana_foundation_sdk.models import dashboard
+
+from benchwatch.metrics.exposition import Family
+from benchwatch.tools.api import Tool
+from benchwatch.tools.roles import Roles, Unit
+
+from . import live, variables
+from .board import Board, Row
+from .look import RED
+from .panels import graph, heatmap, stat
+from .queries import RUN, Query, alive, histogram, mean, mean_of, now, peak, rate
+from .tables import RUN_COMPARED, Column, table
+
+
+def board(tool: Tool) -> Board:
+    """The dashboard. A row's heading has its unit where the tool has several."""
+    rows: list[Row] = []
+    for roles in tool.roles:
+        of = f" ({roles.unit.name})" if len(tool.roles) > 1 else ""
+        seen = " seen by the other side" if roles.observer else ""
+        rows += [
+            Row(f"Now{of}{seen}" if rows else "", list(_overview(roles))),
+            Row(f"Over time{of}{seen}", list(_course(tool, roles))),
+            Row(f"Results{of}{seen}", [_results(tool, roles)]),
+        ]
+    return Board(
+        uid=f"benchwatch-{tool.name}",
+        description=f"{tool.name} by worker: throughput, latency, results.",
+        variables=variables.standard(tool.name, newest=True),
+        rows=rows,
+    )
+
+
+def _by(roles: Roles) -> str:
+    return f"by ({', '.join(('worker', *roles.labels))})"
+
+
+def _legend(roles: Roles) -> str:
+    return " ".join(f"{{{{{label}}}}}" for label in ("worker", *roles.labels))
+
+
+def _selected(family: Family, more: str = "") -> str:
+    return f"{family.name}{{{RUN}{more}}}"
+
+
+def _counted(roles: Roles) -> str:
+    """What is in a total of a family of rates."""
+    return f',{roles.operation}!~"{"|".join(sorted(roles.apart))}"' if roles.apart else ""
+
+
+def _unit(unit: Unit) -> str:
+    return "Bps" if unit.in_bytes else "short"
+
+
+def _title(roles: Roles) -> str:
+    return "Throughput" if roles.unit.in_bytes else roles.unit.name
+
+
+def _overview(roles: Roles) -> Iterator[dashboard.Panel]:
+    yield stat(
+        _title(roles),
+        "Throughput of the last report, all workers together.",
+        now(f"sum({_selected(roles.rate, _counted(roles))})", roles.unit.name),
+        unit=_unit(roles.unit),
+        bad="0 while running: a total stall.",
+        none=live.NO_REPORT,
+        size=(6, 4),
+        steps=((None, "text"), (0, RED), (0.001, "text")),
+    )
+    if roles.latency:
+        yield stat(
+            "Mean latency",
+            "Mean latency of the last report, the highest of the workers.",
+            now(f"max({_selected(roles.latency)})", "mean"),
+            unit="s",
+            bad="above the objective, or rising at the same throughput.",
+            none=live.NO_LATENCY,
+            size=(6, 4),
+        )
+    if roles.window:
+        yield stat(
+            "Percentiles",
+            "Percentiles of the last report, the highest of the workers.",
+            now(f"max by (quantile) ({_selected(roles.window)})", "{{quantile}}"),
+            unit="s",
+            bad="rising at the same throughput.",
+            none=live.NO_PERCENTILE,
+            size=(6, 4),
+        )
+    if roles.total:
+        yield stat(
+            "So far",
+            f"What was done so far ({roles.operations}), all workers together.",
+            now(f"sum({_selected(roles.total, _counted(roles))})", roles.operations),
+            unit="short",
+            bad="does not grow while running.",
+            none="none",
+            size=(6, 4),
+        )
+
+
+def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
+    none = f"No report of a run of {tool.name} in this time range"
+    yield graph(
+        f"{_title(roles)} by worker",
+        "Throughput: the mean of the reports in each step.",
+        Query(f"max {_by(roles)} ({mean(_selected(roles.rate))})", _legend(roles)),
+        unit=_unit(roles.unit),
+        bad="one worker below the others, or all of them down together.",
+        none=none,
+    )
+    yield graph(
+        f"{_title(roles)} in all",
+        "The same, all workers of a run together.",
+        Query(mean_of(f"sum by (run) {alive(_selected(roles.rate, _counted(roles)))}"), "{{run}}"),
+        unit=_unit(roles.unit),
+        bad="drops to 0, or a saw-tooth.",
+        none=none,
+    )
+    if roles.bandwidth:
+        yield graph(
+            "Bandwidth by worker",
+            "Bytes a second: the mean of the reports in each step.",
+            Query(f"max {_by(roles)} ({mean(_selected(roles.bandwidth))})", _legend(roles)),
+            unit="Bps",
+            bad="at the limit of a device or of the network.",
+            none=none,
+        )
+    if roles.latency:
+        yield graph(
+            "Mean latency by worker",
+            "Mean latency of the reports, the highest in each step.",
+            Query(f"max {_by(roles)} ({peak(_selected(roles.latency))})", _legend(roles)),
+            unit="s",
+            bad="above the objective. Absent while nothing completes: a stall is a gap here.",
+            none=none,
+            log=True,
+        )
+    if roles.window:
+        yield graph(
+            "Percentiles by worker",
+            "Percentiles of the reports, the highest in each step; 1 is the highest latency.",
+            Query(
+                f"max by (worker, quantile) ({peak(_selected(roles.window))})",
+                "{{worker}} {{quantile}}",
+            ),
+            unit="s",
+            bad="one worker above the others.",
+            none=none,
+            log=True,
+        )
+    if roles.histogram:
+        yield heatmap(
+            "Latency distribution",
+            f"How many {roles.operations} a second took how long.",
+            Query(histogram(f"{roles.histogram.name}_bucket{{{RUN}}}")),
+            unit="s",
+            bad="a second band above the first.",
+            none=none,
+        )
+    for word, family in roles.lost.items():
+        yield graph(
+            word.capitalize(),
+            f"Counted a second: {word}.",
+            Query(f"sum by (worker) ({rate(_selected(family))})", "{{worker}}"),
+            unit="ops",
+            bad="above 0.",
+            none=none,
+        )
+
+
+def _results(tool: Tool, roles: Roles) -> dashboard.Panel:
+    every: list[tuple[Family | None, str, str, str]] = [
+        (roles.result_rate, "", _title(roles), _unit(roles.unit)),
+        (roles.result_bandwidth, "", "Bandwidth", "Bps"),
+        (roles.result_latency, "", "Mean latency", "s"),
+        *((roles.result_quantile, f',quantile="{q}"', title, "s") for q, title in (("0.95", "p95"), ("0.99", "p99"))),
+        (None if roles.result_operations is roles.total else roles.result_operations, "", "In all", "short"),
+    ]
+    found = [(family, more, title, unit) for family, more, title, unit in every if family]
+    names = [f"Value #{letter}" for letter in "ABCDEFGH"] if len(found) > 1 else ["Value"]
+    by = ", ".join(("run", "worker", *roles.labels))
+    return table(
+        "Results",
+        f"The final report of each finished {tool.name}, so of the whole run with its warm-up.",
+        *(now(f"max by ({by}) ({_selected(family, more)})") for family, more, *_ in found),
+        columns=[
+            RUN_COMPARED,
+            Column("worker", "Worker"),
+            *(Column(label, label.capitalize()) for label in roles.labels),
+            *(Column(name, title, unit) for name, (_, _, title, unit) in zip(names, found, strict=False)),
+        ],
+        bad="a run that is not here has no final report: it runs, failed or was interrupted.",
+        none=f"No result of {tool.name} at the end of this time range",
+        sort=("Run", "down"),
+    )

@@ -1,0 +1,209 @@
+"""fio's command line and job files: which reporting flags are missing, how long it will run, where it reads and writes.
+
+Options begin with one or two dashes; a value follows `=` or is the next word. `--name` begins a job; options before it
+and `[global]` sections apply to all jobs that follow. fio's own options (those of its usage text) may appear anywhere.
+Jobs of files follow those of the command line (init.c, seen in 3.33): `--section` selects jobs of the first file; each
+further file waits for everything before it, as with stonewall, and no option of the command line applies to it.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...machine.host import Host
+from ...values.errors import UserError
+from ..invocation import Benchmark
+from ..launcher import Command, Facts, LogRoom, Preparation
+from .display import DISPLAY
+from .options import Options, is_set, runtime, seconds
+
+_NO_BENCHMARK = frozenset(
+    {
+        "server",
+        "parse-only",
+        "showcmd",
+        "version",
+        "help",
+        "cmdhelp",
+        "enghelp",
+        "cpuclock-test",
+        "crctest",
+        "daemonize",
+    }
+)
+_OWN = _NO_BENCHMARK | {"output", "output-format", "status-interval", "section", "client", "minimal"}
+_ETA = frozenset({"eta", "eta-interval", "eta-newline"})
+_SWITCHES = frozenset(
+    {"parse-only", "showcmd", "version", "help", "minimal", "append-terse", "readonly"}
+    | {"time_based", "stonewall", "group_reporting", "exitall", "thread"}
+)
+"""Options without a value, so that the next word is not theirs."""
+_VERSION = re.compile(r"fio-(\d+)\.(\d+)")
+_SECTION = re.compile(rb"^\s*\[[^\]]+\]\s*$", re.MULTILINE)
+_COMMENT = re.compile(r"[;#].*")
+_HEAD = 64 * 1024
+
+
+@dataclass(frozen=True)
+class FioCommand(Command):
+    """fio's own options by name, and the options of each job."""
+
+    options: dict[str, str]
+    jobs: tuple[Options, ...]
+    version: tuple[int, int] | None
+
+    @property
+    def output(self) -> str:
+        """The file of --output; empty without."""
+        return self.options.get("output", "")
+
+    @property
+    def on_servers(self) -> bool:
+        """Whether it only instructs `fio --server` on other machines."""
+        return "client" in self.options
+
+    @property
+    def length(self) -> float | None:
+        """How long the jobs run by runtime=, ramp_time= and startdelay=, seconds; None if a job has no limit.
+
+        Jobs run at the same time, but one with stonewall waits for those before it.
+        """
+        if self.on_servers:
+            return None
+        stages: list[float] = []
+        for job in self.jobs:
+            limit = runtime(job)
+            if limit is None or "wait_for" in job:
+                return None
+            length = limit + sum(seconds(job.get(name, "")) or 0 for name in ("ramp_time", "startdelay", "start_delay"))
+            if not stages or is_set(job, "stonewall") or is_set(job, "wait_for_previous"):
+                stages.append(length)
+            else:
+                stages[-1] = max(stages[-1], length)
+        return sum(stages) or None
+
+    @property
+    def target(self) -> Path:
+        """The first file, device or folder that it reads or writes."""
+        for job in self.jobs:
+            folder = os.path.expandvars(job.get("directory", "")).split(":")[0]
+            file = os.path.expandvars(job.get("filename", "")).split(":")[0]
+            if folder or file:
+                return Path(folder, file).absolute()
+        return Path.cwd()
+
+    def prepare(self, percentiles: bool, room: LogRoom | None = None) -> Preparation:
+        """See Command."""
+        options, version = self.options, self.version
+        if self.on_servers:
+            return Preparation(remarks=("fio --client prints its JSON once, at the end: run fio on each host instead",))
+        added, remarks = [], []
+        given = options.get("output-format", "terse" if "minimal" in options else "")
+        formats = given.split(",") if given else []
+        if not formats:
+            formats = ["json+" if percentiles else "json"]
+            added.append(f"--output-format={formats[0]}")
+        if not {"json", "json+"} & set(formats):
+            remarks.append(f"fio prints {given}, as it is told: nothing is seen of it without --output-format=json+")
+        else:
+            if "status-interval" not in options:
+                added.append("--status-interval=1")
+            if "json+" not in formats and percentiles:
+                remarks.append(f"fio prints {given}, as it is told: no live percentiles without --output-format=json+")
+        if not options.keys() & _ETA:
+            added.append("--eta=never")
+        if version and version < (3, 0):
+            remarks.append("fio before 3.0 prints other documents than are understood here")
+        return Preparation(tuple(added), tuple(remarks), display=None if given else DISPLAY)
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """What the first target lies on."""
+        if self.on_servers:
+            return Facts()
+        target = {} if benchmark.elsewhere else host.storage.facts(self.target, "target")
+        return Facts(storage=target, here=True)
+
+
+def read(arguments: Sequence[str], version: str) -> FioCommand:
+    """See Launcher."""
+    return read_command(arguments, read_version(version))
+
+
+def read_version(text: str) -> tuple[int, int] | None:
+    """The version in the answer to `fio --version`; None if it is not fio's."""
+    match = _VERSION.match(text)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> FioCommand:
+    """What the arguments say. Raises UserError if they are no benchmark."""
+    own: dict[str, str] = {}
+    of_all: dict[str, str] = {}
+    jobs: list[dict[str, str]] = []
+    selected: set[str] = set()
+    files: list[Path] = []
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
+        if not word.startswith("-") or word == "-":
+            files.append(Path(word))
+            continue
+        name, has_value, value = word.lstrip("-").partition("=")
+        apart = words and not words[0].startswith("-") and not _is_job_file(Path(words[0]))
+        if apart and not has_value and name not in _SWITCHES:
+            value = words.pop(0)
+        if name == "section":
+            selected.add(value)
+        elif name in _OWN | _ETA:
+            own[name] = value
+        elif name == "name":
+            jobs.append({**of_all, "name": value})
+        else:
+            (jobs[-1] if jobs else of_all)[name] = value or "1"
+    for name in own:
+        if name in _NO_BENCHMARK:
+            raise UserError(f"fio --{name} is no benchmark: start it without `benchwatch run`")
+    for place, file in enumerate(files):
+        sections = _sections(file, {} if place else of_all, set() if place else selected)
+        if place and sections:
+            sections[0].setdefault("stonewall", "1")
+        jobs += sections
+    return FioCommand(own, tuple(jobs), version)
+
+
+def _is_job_file(path: Path) -> bool:
+    """Whether it is one. A pipe is not looked into: what is read from it is lost to fio."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return bool(_SECTION.search(file.read(_HEAD)))
+    except OSError:
+        return False
+
+
+def _sections(path: Path, of_all: dict[str, str], selected: set[str]) -> list[dict[str, str]]:
+    """The jobs of a job file, or the selected ones; one without options if the file cannot be read."""
+    if not _is_job_file(path):
+        return [{}]
+    try:
+        text = path.read_text(errors="replace")
+    except OSError:
+        return [{}]
+    shared, jobs = dict(of_all), []
+    options: dict[str, str] = {}
+    for line in text.splitlines():
+        line = _COMMENT.sub("", line).strip()
+        name = line[1:-1]
+        if line.startswith("[global"):
+            options = shared
+        elif line.startswith("["):
+            options = {**shared, "name": name}
+            if not selected or name in selected:
+                jobs.append(options)
+        elif line:
+            key, has_value, value = line.partition("=")
+            options[key.strip()] = value.strip() if has_value else "1"
+    return jobs

@@ -1,0 +1,120 @@
+"""What `benchwatch run` asks of a tool: to read its command line, and to say what that means.
+
+A tool's launcher is anything with a function `read`: the module `tools/<name>/command.py`. Everything else is asked of
+the command that it returns; what a subclass of `Command` leaves out, the tool does not have.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from ..machine.host import Host
+from .invocation import Benchmark
+
+Write = Callable[[memoryview], int]
+"""Writes some bytes and returns how many."""
+
+
+class Log(NamedTuple):
+    """A log that the tool writes beside its output, to files named `<prefix>.<pid>[.<thread>]`."""
+
+    name: str
+    """For people: transaction log."""
+    prefix: str
+    """Where the command sends it; empty if the command does not ask for it."""
+    size: float
+    """How large it can become, bytes."""
+
+
+class LogRoom(NamedTuple):
+    """Where a log may go that the command does not ask for."""
+
+    prefix: Path
+    room: float
+    """Bytes that it may take there."""
+
+
+class Display(NamedTuple):
+    """What a terminal shows of documents on stdout that only the exporter reads."""
+
+    filter: Callable[[Write], Write]
+    """Wraps a function that writes to the terminal, so that the documents do not reach it."""
+    closing: Callable[[Path, float | None], str]
+    """The result for people, from the recorded stdout; the warm-up in seconds, if any. Empty if there is none."""
+
+
+class Preparation(NamedTuple):
+    """What is added to a command, and what follows from it."""
+
+    added: tuple[str, ...] = ()
+    """Missing reporting flags. They precede all other arguments, so that whatever is given there overrides them."""
+    remarks: tuple[str, ...] = ()
+    """Sentences for the user about what will not be seen."""
+    uses_log: bool = False
+    """Whether the log is written to the room that was offered."""
+    display: Display | None = None
+    """What a terminal shows if the added flags turn stdout into documents; None if stdout is for people."""
+
+    def remark(self, sentence: str) -> "Preparation":
+        """The same with another sentence."""
+        return self._replace(remarks=(*self.remarks, sentence))
+
+
+class Facts(NamedTuple):
+    """What is found out before the start and recorded as parameters, by name."""
+
+    parameters: Mapping[str, str] = {}
+    """What the tool's server says of itself."""
+    storage: Mapping[str, str] = {}
+    """What the measured files lie on."""
+    here: bool = False
+    """Whether this machine does the measured work. If not, or not known, its own facts begin with `client.`."""
+    remarks: tuple[str, ...] = ()
+    """Sentences for the user about what could not be found out."""
+
+
+class Command:
+    """The arguments of a tool, understood."""
+
+    @property
+    def length(self) -> float | None:
+        """How long the benchmark will measure, seconds; None if that is not known."""
+        return None
+
+    @property
+    def output(self) -> str:
+        """The file that the tool writes its output to instead of stdout; empty without."""
+        return ""
+
+    @property
+    def log(self) -> Log | None:
+        """The log of each operation that the tool can write; None if it has none."""
+        return None
+
+    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+        """What to add to the command.
+
+        `percentiles`: whether each operation's latency is wanted. `room`: where a log may go; None if none is wanted,
+        the command asks for its own, or the tool could not write here.
+        """
+        return Preparation()
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """What the server says of itself, and what the files lie on; it takes seconds at most."""
+        return Facts()
+
+
+class Launcher(Protocol):
+    """Reads a tool's command line."""
+
+    def read(self, arguments: Sequence[str], version: str) -> Command:
+        """What the arguments say; `version` is the answer to --version, empty if not known.
+
+        Arguments that the tool itself will not understand are no error here: it says so better. Raises UserError if
+        they do not ask for a benchmark (--help, preparation of tables ...).
+        """
+
+
+def not_understood() -> Preparation:
+    """Nothing is added to a command that cannot be parsed."""
+    return Preparation(remarks=("the options are not understood, so that none is added",))

@@ -1,0 +1,64 @@
+"""The latencies of a transaction log by second and bin; each second may be divided to the microsecond.
+
+What is kept of a second are its bins, and where its lines are in the file: to divide one, just these lines are read
+once more, this time with their microseconds.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...metrics.buckets import BINS, bins
+from ...metrics.latencies import Dated, Group, Latencies
+from ..api import Content
+from .transactions import FIELDS, TransactionParser, Transactions
+
+
+class LogBins:
+    """See tools.Bins."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._latencies = Latencies()
+
+    def take(self, records: Sequence[Any], begin: int, end: int) -> None:
+        """See tools.Bins."""
+        found = [record for record in records if isinstance(record, Transactions)]
+        for record in found:
+            self._latencies.dated(record.end, record.examined, record.missing)
+        measured = [record for record in found if len(record.latency)]
+        if not measured:
+            return
+        lines = _Lines(self._content, begin, end, FIELDS[measured[-1].extra])
+        seconds = np.concatenate([record.second for record in measured])
+        latency = np.concatenate([record.latency for record in measured])
+        filled = bins(latency * 1000)
+        for second in [int(seconds[0])] if (seconds == seconds[0]).all() else np.unique(seconds).tolist():
+            chosen = seconds == second
+            own = latency[chosen]
+            counts = np.bincount(filled[chosen], minlength=BINS)
+            self._latencies.add(second, counts, int(own.max()) / 1e6, int(own.sum()) / 1e6, lines)
+
+    def found(self) -> Mapping[Group, Latencies]:
+        """See tools.Bins."""
+        return {(): self._latencies}
+
+
+class _Lines(NamedTuple):
+    """Some lines of a log; see metrics.latencies.Log."""
+
+    content: Content
+    begin: int
+    end: int
+    fields: int
+
+    def second(self, second: int) -> Dated:
+        """The transactions of these lines that completed in a second of Unix time."""
+        parser = TransactionParser(microseconds=True, fields=self.fields)
+        found = [one for one in parser.feed(self.content(self.begin, self.end)) if isinstance(one, Transactions)]
+        seconds, microseconds, latency = (
+            np.concatenate([getattr(one, name) for one in found]) for name in ("second", "microsecond", "latency")
+        )
+        chosen = seconds == second
+        return Dated(seconds[chosen] + microseconds[chosen] / 1e6, latency[chosen])

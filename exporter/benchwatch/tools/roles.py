@@ -1,0 +1,109 @@
+"""Which of a tool's families plays which part, so that every view finds it without knowing the tool.
+
+A tool whose unit depends on what it was asked to do (transactions of a database, bytes of a disk) declares several
+`Roles`; for a run the first counts whose `rate` or `result_rate` the run has.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..metrics.exposition import Family
+
+
+class Unit(NamedTuple):
+    """What a throughput counts."""
+
+    name: str
+    """For people: TPS, IOPS."""
+    in_bytes: bool = False
+    """Whether it is bytes a second, which views show with a prefix."""
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """Families by the part that they play; None: the tool has no such thing.
+
+    `labels` are those of a group: one set of their values is one line, one row. The last one says which operation
+    (read, write; sent, received), those before it whose. The families of rates, latencies, operations and targets have
+    them, in this order and before any other.
+    """
+
+    unit: Unit
+    operations: str
+    """What is counted, in the plural: transactions, I/Os."""
+    rate: Family
+    """The throughput of the last interval."""
+    result_rate: Family
+    """That of the whole run, by the tool's final report."""
+    labels: tuple[str, ...] = ()
+    apart: frozenset[str] = frozenset()
+    """Operations that are in no total: fio's syncs, and reads that only verify."""
+    idle: frozenset[str] = frozenset()
+    """Operations that are no work: a run that does nothing else stands still."""
+    observer: bool = False
+    """Whether such a process only sees what another one counts (the server of a client), so that it is in no sum."""
+    latency: Family | None = None
+    """Mean of the last interval, seconds."""
+    latency_max: Family | None = None
+    window: Family | None = None
+    """Quantiles of the last interval, by the further label `quantile`."""
+    histogram: Family | None = None
+    histogram_interval: float = math.inf
+    """Seconds before a report in which all was counted that is new in it; infinite: since the report before."""
+    bandwidth: Family | None = None
+    total: Family | None = None
+    """Operations since the start."""
+    target_rate: Family | None = None
+    target_bandwidth: Family | None = None
+    result_latency: Family | None = None
+    result_quantile: Family | None = None
+    """Quantiles of the whole run, by the further label `quantile`."""
+    result_bandwidth: Family | None = None
+    result_operations: Family | None = None
+    """How many operations there were in all."""
+    fixed_rate: tuple[Family, ...] = ()
+    """Families that are there if the rate was given, not found."""
+    lost: Mapping[str, Family] = field(default_factory=dict)
+    """Counters of operations that were not done as they should, by a word: failed, skipped, retries."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """What a comparison says of them by the same word, if there were any: a sentence with {} for their part."""
+    interval_time: Family | None = None
+    """When the interval of rate and mean latency ended, Unix seconds, where that of the window is another."""
+    window_time: Family | None = None
+    """The same of the window."""
+    connection: Family | None = None
+    """Seconds that connecting took."""
+    duration: Family | None = None
+    """Seconds that the run was asked to take."""
+    doubtful: Mapping[str, str] = field(default_factory=dict)
+    """Warnings, and the operation that they keep out of totals and verdicts."""
+    warnings: Family | None = None
+    """Options that make figures mean something else than they seem to: label `warning`."""
+    jobs: Family | None = None
+    """One series a job, with the labels `job` and `numjobs`, its processes."""
+    cpu: Family | None = None
+    """CPU seconds a second of a job's own processes, by the labels `job` and `mode`."""
+    threads: Family | None = None
+    """How many threads there are, each of which uses one CPU at most."""
+    latency_step: float = 0.0
+    """Seconds in which mean latencies and those of a log are told; 0 if exactly."""
+    sources: Mapping[Family, str] = field(default_factory=dict)
+    """Sentences about where a family comes from, for captions."""
+
+    @property
+    def families(self) -> frozenset[Family]:
+        """All that are named here."""
+        single = (value for value in vars(self).values() if isinstance(value, Family))
+        return frozenset((*single, *self.fixed_rate, *self.lost.values()))
+
+    @property
+    def operation(self) -> str:
+        """The label that says which operation; empty without one."""
+        return self.labels[-1] if self.labels else ""
+
+
+def roles_of(roles: Sequence[Roles], known: Collection[str]) -> Roles:
+    """The roles that hold for a run which has families (or samples) of these names; the first if none does."""
+    return next((each for each in roles if each.rate.name in known or each.result_rate.name in known), roles[0])

@@ -1,0 +1,150 @@
+"""A tool that the launcher has never heard of: it is known by the table of tools alone."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchwatch.cli import main
+from benchwatch.machine.host import Host
+from benchwatch.tools.invocation import Benchmark
+from benchwatch.tools.launcher import Command, Facts, Launcher, Log, LogRoom, Preparation
+from benchwatch.tools.registry import TOOLS
+from benchwatch.values.errors import UserError
+
+from .launching import Place
+
+
+class ToyCommand(Command):
+    length = 90.0
+    log = Log("trace", "", 1000.0)
+
+    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+        trace = (f"--trace={room.prefix}",) if room else ()
+        return Preparation(("--report=1", *trace), ("toys are small",), uses_log=bool(room))
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        return Facts({"paint": "red"}, {"shelf": "top"}, here=True, remarks=("the box is closed",))
+
+
+class ToyLauncher:
+    def __init__(self) -> None:
+        self.asked: list[tuple[tuple[str, ...], str]] = []
+
+    def read(self, arguments: Sequence[str], version: str) -> Command:
+        self.asked.append((tuple(arguments), version))
+        if "--help" in arguments:
+            raise UserError("toy --help is no benchmark")
+        return ToyCommand()
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    place = Place(tmp_path)
+    place.tool("toy", 'echo "$*"; echo played >"${2#*=}.$$"', "toy 3.1 for all")
+    monkeypatch.setenv("PATH", place.environment["PATH"])
+    monkeypatch.chdir(place.folder)
+    return place
+
+
+@pytest.fixture
+def known() -> Iterator[Callable[[Launcher | None], None]]:
+    """Puts the toy into the table."""
+    before = len(TOOLS)
+    toy: Any = SimpleNamespace(name="toy")
+
+    def add(launcher: Launcher | None) -> None:
+        toy.launcher = launcher
+        TOOLS.append(toy)
+
+    yield add
+    del TOOLS[before:]
+
+
+def test_what_a_launcher_says_is_done_said_and_recorded(
+    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    launcher = ToyLauncher()
+    known(launcher)
+    assert main(["run", "--name", "a", "--", "toy", "--cars=2"]) == 0
+    shown = capfd.readouterr()
+    assert launcher.asked == [(("--cars=2",), ""), (("--cars=2",), "toy 3.1 for all")]
+    record = place.record("a", "toy")
+    command, report, trace, given = record["command"]
+    assert (command, report, given) == ("toy", "--report=1", "--cars=2")
+    assert shown.out == f"{report} {trace} {given}\n"
+    room = Path(trace.removeprefix("--trace="))
+    assert shown.err.splitlines() == [
+        "benchwatch: toys are small",
+        f"benchwatch: the trace takes 0 MB at most and goes to {room.parent}",
+        "benchwatch: the box is closed",
+        f"benchwatch: records runs/a/toy.*, added {report} {trace}",
+    ]
+    parameters = record["parameters"]
+    assert {name: parameters[name] for name in ("toy_version", "paint", "shelf", "planned_seconds")} == {
+        "toy_version": "3.1",
+        "paint": "red",
+        "shelf": "top",
+        "planned_seconds": "90",
+    }
+    assert "host.name" in parameters
+    (log,) = (place.runs / "a").glob("toy.[0-9]*")
+    assert (log.read_text(), log.is_symlink()) == ("played\n", False)
+
+
+def test_a_log_that_does_not_come_is_called_by_its_name(
+    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    known(ToyLauncher())
+    place.tool("toy", "true")
+    assert main(["run", "--name", "a", "--", "toy"]) == 0
+    last = capfd.readouterr().err.splitlines()[-1]
+    assert last.startswith("benchwatch: the trace /")
+    assert last.endswith("/toy.* was not found: no percentiles")
+
+
+def test_a_tool_that_may_not_write_here_is_offered_no_room_for_its_log(
+    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    known(ToyLauncher())
+    place.tool("doas", 'exec "$@"')
+    assert main(["run", "--name", "a", "--", "doas", "toy", "--cars=2", "/dev/null"]) == 0
+    assert "no trace, as doas may not let toy write here: no percentiles" in capfd.readouterr().err
+    assert place.record("a", "toy")["command"] == ["doas", "toy", "--report=1", "--cars=2", "/dev/null"]
+
+
+def test_a_launcher_refuses_what_is_no_benchmark(
+    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    known(ToyLauncher())
+    assert main(["run", "--name", "a", "--", "toy", "--help"]) == 2
+    assert capfd.readouterr().err == "benchwatch: toy --help is no benchmark\n"
+    assert not place.runs.exists()
+
+
+def test_a_tool_without_a_launcher_is_started_as_it_is(
+    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    known(None)
+    assert main(["run", "--name", "a", "--", "toy", "--cars=2", "/tmp=nowhere"]) == 0
+    shown = capfd.readouterr()
+    assert shown.out == "--cars=2 /tmp=nowhere\n"
+    assert "benchwatch: no reporting flags are known for this tool, so none were added\n" in shown.err
+    record = place.record("a", "toy")
+    assert record["command"] == ["toy", "--cars=2", "/tmp=nowhere"]
+    assert record["parameters"]["toy_version"] == "3.1"
+    assert "client.host.name" in record["parameters"]
+    assert "host.name" not in record["parameters"]
+
+
+def test_it_is_named_where_no_benchmark_is_found(
+    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    known(None)
+    assert main(["run", "--", "true"]) == 2
+    assert "the word fio or pgbench or toy in it" in capfd.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    assert "Starts pgbench, fio or toy," in " ".join(capfd.readouterr().out.split())

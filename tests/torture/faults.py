@@ -1,0 +1,252 @@
+"""Faults with a real `benchwatch serve` on loopback: each returns what the user sees and how much was lost.
+
+What is lost is counted against what the files, or fio's own documents, say: I/Os, transactions, bytes or answers.
+"""
+
+import json
+import os
+import re
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import requests
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+LOG = RECORDINGS / "dashboards/pgbench-rate-retries-15.18/db1.30137"
+REPORT = RECORDINGS / "pgbench/tpcb-15.18.out"
+
+
+class Skipped(Exception):
+    """The fault cannot be made on this machine: why."""
+
+
+class Outcome(NamedTuple):
+    """What the user sees, and how much of what there was did not arrive."""
+
+    seen: str
+    lost: int
+
+
+class Fault(NamedTuple):
+    """A fault by name, what is done in an empty folder, and whether that takes seconds only."""
+
+    name: str
+    run: Callable[[Path], Outcome]
+    fast: bool = True
+
+
+class Exporter:
+    """A real one, of the runs in a folder."""
+
+    def __init__(self, folder: Path, settings: str = "", descriptors: int = 0) -> None:
+        self.runs = folder / "runs"
+        self.runs.mkdir(exist_ok=True)
+        (folder / "benchwatch.yaml").write_text(f"runs: {{path: runs}}\n{settings}")
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            self.address = ("127.0.0.1", listener.getsockname()[1])
+        self.url = "http://{}:{}".format(*self.address)
+        command = [sys.executable, "-m", "benchwatch", "serve", "--config.file", str(folder / "benchwatch.yaml")]
+        limits = (descriptors, descriptors)
+        with (folder / "exporter.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [*command, "--web.listen-address", self.url.removeprefix("http://")],
+                stderr=log,
+                preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits)) if descriptors else None,
+            )
+
+    def page(self) -> str:
+        """/metrics; empty while it does not answer."""
+        try:
+            return requests.get(f"{self.url}/metrics", timeout=30).text
+        except requests.ConnectionError:
+            return ""
+
+    def value(self, family: str, run: str, default: int = 0) -> int:
+        """The sum of a family's samples of a run."""
+        found = re.findall(rf'^{family}\{{run="{run}",[^}}]*\}} (\S+)$', self.page(), re.MULTILINE)
+        return sum(int(float(number)) for number in found) if found else default
+
+
+@contextmanager
+def exporting(folder: Path, settings: str = "", descriptors: int = 0) -> Iterator[Exporter]:
+    """An exporter that answers, and is killed in the end."""
+    exporter = Exporter(folder, settings, descriptors)
+    try:
+        wait(lambda: "benchwatch_build_info" in exporter.page())
+        yield exporter
+    finally:
+        exporter.process.kill()
+        exporter.process.wait()
+
+
+def wait(condition: Callable[[], bool], seconds: float = 120.0) -> bool:
+    """Until it holds; whether it does by then."""
+    end = time.monotonic() + seconds
+    while not (held := condition()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return held
+
+
+def fio(into: Path, number: int) -> int:
+    """Have a real fio write its document over a file; the I/Os that it says it did."""
+    program = shutil.which("fio")
+    if program is None:
+        raise Skipped("needs fio")
+    command = [program, "--name=w", "--ioengine=null", "--rw=read", "--size=1g", f"--number_ios={number}"]
+    with into.open("wb") as file:
+        subprocess.run([*command, "--output-format=json"], stdout=file, check=True, timeout=120)
+    return int(json.loads(into.read_text())["jobs"][0]["read"]["total_ios"])
+
+
+def overwritten(folder: Path) -> Outcome:
+    """fio writes three times over the same file."""
+    with exporting(folder) as exporter:
+        (exporter.runs / "r").mkdir()
+        lost = done = 0
+        for number in (1111, 2222, 3333):
+            done = fio(exporter.runs / "r/w.out", number)
+            wait(lambda done=done: exporter.value("fio_ios_total", "r") == done)  # type: ignore[misc]
+            lost += abs(done - exporter.value("fio_ios_total", "r"))
+        return Outcome(f"the {done} I/Os of the last of three runs", lost)
+
+
+def rotated(folder: Path) -> Outcome:
+    """A transaction log is moved away twice while it is written."""
+    lines = LOG.read_bytes().splitlines(keepends=True)
+    third = len(lines) // 3
+    with exporting(folder) as exporter:
+        run = exporter.runs / "r"
+        run.mkdir()
+        (run / "w.out").write_bytes(REPORT.read_bytes())
+        text = (RECORDINGS / "pgbench/tpcb-15.18.err").read_bytes().splitlines(keepends=True)
+        for part in range(3):
+            for old in (2, 1):
+                source = run / f"w.err.{old - 1}" if old > 1 else run / "w.err"
+                if part and source.exists():
+                    source.rename(run / f"w.err.{old}")
+            cut = len(text) // 3
+            (run / "w.err").write_bytes(b"".join(text[part * cut : None if part == 2 else (part + 1) * cut]))
+            with (run / "w.4711").open("ab") as log:
+                log.write(b"".join(lines[part * third : None if part == 2 else (part + 1) * third]))
+            time.sleep(0.7)
+        size = sum(file.stat().st_size for file in run.iterdir())
+        wait(lambda: exporter.value("benchwatch_stream_bytes_total", "r") == size)
+        lost = size - exporter.value("benchwatch_stream_bytes_total", "r")
+        return Outcome(f"all {size} bytes of three parts and the log as one worker", abs(lost))
+
+
+def flooded(folder: Path) -> Outcome:
+    """200 half-sent requests at an exporter with 64 descriptors, while it is scraped."""
+    with exporting(folder, descriptors=64) as exporter:
+        held: list[socket.socket] = []
+        answered = 0
+        try:
+            for number in range(200):
+                connection = socket.create_connection(exporter.address, timeout=30)
+                connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n")
+                held.append(connection)
+                if number % 20 == 19:
+                    answered += "benchwatch_build_info" in exporter.page()
+        finally:
+            for connection in held:
+                connection.close()
+        size = (folder / "exporter.log").stat().st_size
+        return Outcome(f"{answered} of 10 scrapes answered, {size} bytes of log", 10 - answered)
+
+
+def short_of_descriptors(folder: Path) -> Outcome:
+    """120 runs that are all being written, with 64 descriptors."""
+    with exporting(folder, "", descriptors=64) as exporter:
+        for number in range(120):
+            (exporter.runs / f"r{number}").mkdir()
+            (exporter.runs / f"r{number}/w.err").write_text("progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.1\n")
+
+        def shown() -> int:
+            return exporter.page().count("\nbenchwatch_run_info{")
+
+        wait(lambda: shown() == 120)
+        return Outcome(f"{shown()} of 120 active runs", 120 - shown())
+
+
+def full_disk(folder: Path) -> Outcome:
+    """A log is pushed in pieces to a file system that is full after 256 KiB; then it gets more room."""
+    pushed = folder / "pushed"
+    pushed.mkdir()
+    if (
+        os.geteuid()
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(pushed)], capture_output=True, check=False
+        ).returncode
+    ):
+        raise Skipped("needs a right to mount a small tmpfs")
+    data = LOG.read_bytes()
+    data *= 1 + 400_000 // len(data)
+    try:
+        with exporting(folder, f"push: {{path: {pushed}, keep_free_bytes: 0}}\n") as exporter:
+            offset, refused, end = 0, 0, time.monotonic() + 120
+            while offset < len(data):
+                piece = data[offset : offset + 50_000]
+                url = f"{exporter.url}/ingest/r/w?stream=4711&offset={offset}"
+                status = requests.put(url, data=piece, timeout=60).status_code
+                if status < 300:
+                    offset += len(piece)
+                elif status != 507 or time.monotonic() > end:
+                    return Outcome(f"{status} at byte {offset}", len(data) - offset)
+                elif not refused:
+                    refused = offset
+                    subprocess.run(["mount", "-o", "remount,size=4m", str(pushed)], check=True)
+                else:
+                    time.sleep(0.2)
+            written = (pushed / "r/w.4711").read_bytes()
+            lost = len(data) - len(written) if data.startswith(written) else len(data)
+            return Outcome(f"507 at byte {refused}; with room again, the rest is taken", lost)
+    finally:
+        subprocess.run(["umount", str(pushed)], check=False)
+
+
+def ten_thousand(folder: Path) -> Outcome:
+    """10,000 ended runs; a file of the oldest is written again."""
+    runs = folder / "runs"
+    runs.mkdir()
+    yesterday, report = time.time() - 86400, REPORT.read_bytes()
+    for number in range(10_000):
+        run = runs / f"run-{number:06}"
+        run.mkdir()
+        (run / "w.out").write_bytes(report)
+        os.utime(run / "w.out", (yesterday - 60 * number,) * 2)
+    with exporting(folder) as exporter:
+        (runs / "run-009999/w.out").write_bytes(
+            report.replace(b"actually processed: 16154", b"actually processed: 16155")
+        )
+        began, slowest, scrapes = time.monotonic(), 0.0, 0
+
+        def shown() -> int:
+            nonlocal slowest, scrapes
+            asked = time.monotonic()
+            found = exporter.value("pgbench_result_transactions", "run-009999")
+            slowest, scrapes = max(slowest, time.monotonic() - asked), scrapes + 1
+            return found
+
+        wait(lambda: shown() == 16155, 300)
+        took = time.monotonic() - began
+        seen = f"the change after {took:.0f} s; slowest of {scrapes} scrapes {slowest:.2f} s"
+        return Outcome(seen, abs(16155 - shown()))
+
+
+FAULTS = (
+    Fault("fio writes over its file", overwritten),
+    Fault("rotated output and a growing log", rotated),
+    Fault("flood of half-open connections", flooded),
+    Fault("64 descriptors, 120 active runs", short_of_descriptors),
+    Fault("full disk under a push", full_disk),
+    Fault("10,000 folders", ten_thousand, fast=False),
+)
