@@ -20,6 +20,7 @@ _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "dynamic_shared_memory_type": "mmap",  # in the data folder, not in /dev/shm
+    "huge_pages": "off",  # those that are reserved are for others
     "max_wal_size": "256MB",
     "checkpoint_timeout": "30s",
 }

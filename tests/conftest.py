@@ -1,19 +1,47 @@
-import os
-import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-RECORDINGS = Path(__file__).parent / "recordings"
+from tests.support.places import RECORDINGS, Place, placing
+
 # Ignored where the tests were started in the background, and so it would be by all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-NOW = 1_790_000_000.0
-"""When the tests take place, Unix seconds."""
-ROOT_IS_A_MOUNT = any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
-"""Whether this is no chroot, or one into a mount: elsewhere nothing says whose root a process has."""
+SYSTEM = ("tests/system/", "tests/torture/")
+"""Folders of tests that start real servers, each its own."""
+ONE_BY_ONE = ("tests/system/test_demo.py", "tests/system/test_experiments.py")
+"""Files of those whose tests use what the machine has once: default ports, huge pages."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what starts real servers; the longest tests first, so that none is left over at the end."""
+    for item in items:
+        if item.nodeid.startswith(SYSTEM):
+            item.add_marker("system")
+    items.sort(key=lambda item: (-_seconds(item), item.get_closest_marker("system") is None))
+
+
+def _seconds(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("slow")
+    return float(marker.args[0]) if marker else 0.0
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadfile`: files stay together, as their tests share what they made; those of SYSTEM are spread."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler.loadfile import LoadFileScheduling  # there if this is called
+
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            is_spread = nodeid.startswith(SYSTEM) and not nodeid.startswith(ONE_BY_ONE)
+            return nodeid if is_spread else str(super()._split_scope(nodeid))
+
+    config.option.loadscopereorder = False  # the order is that of collection
+    return Scheduling(config, log)
 
 
 @pytest.fixture
@@ -23,17 +51,6 @@ def recordings() -> Path:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Callable[..., Path]:
+def place(tmp_path: Path) -> Place:
     """Puts bytes or a recording under runs/, last written to at a given moment; gives its path."""
-
-    def put(where: str, what: Path | bytes, written: float = NOW) -> Path:
-        path = tmp_path / "runs" / where
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(what, bytes):
-            path.write_bytes(what)
-        else:
-            shutil.copyfile(what, path)
-        os.utime(path, (written, written))
-        return path
-
-    return put
+    return placing(tmp_path / "runs")

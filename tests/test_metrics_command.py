@@ -1,15 +1,11 @@
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchwatch.cli import main
-
-from .conftest import RECORDINGS
-
-Place = Callable[..., Path]
+from tests.support.places import RECORDINGS, Place
 
 
 def test_a_file_is_a_run_named_after_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,17 +2,14 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchwatch.cli import main
-
-from .conftest import RECORDINGS
+from tests.support.places import RECORDINGS, Place
 
 NAMES = {rb"\xff": b"a\xff", rb"\xfe": b"a\xfe", rb"\x1b]52;": b"a\x1b]52;"}
-Place = Callable[..., Path]
 
 
 @pytest.fixture

@@ -72,6 +72,16 @@ def test_setup_does_not_empty_the_environment_of_another_checkout(tmp_path: Path
     assert (other / "kept").exists()
 
 
+@pytest.mark.parametrize("argument", ["-h", "--help"])
+def test_test_explains_itself_and_checks_nothing(argument: str) -> None:
+    done = subprocess.run([ROOT / "scripts/test", argument], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    usage, *examples = re.findall(r"^  (scripts/test.*)$", done.stdout, re.MULTILINE)
+    assert usage == "scripts/test [quick] [PYTEST_ARGUMENT...]"
+    assert any(example.startswith("scripts/test quick ") for example in examples)
+    assert "test: " not in done.stdout
+
+
 @pytest.mark.parametrize(("argument", "expected"), [("11", "12 or 13, got 11"), ("--help", "12 or 13, got --help")])
 def test_test_debian_says_which_releases_it_knows(argument: str, expected: str) -> None:
     done = subprocess.run(

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,11 @@ from benchwatch.server.views import WorkerView
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.watch.model import Measured
 from benchwatch.watch.page import SampleReader, live, read_page, slow
-
-from .conftest import NOW, RECORDINGS
-from .report.pages import Page
+from tests.support.pages import Page
+from tests.support.places import NOW, RECORDINGS, Place
 
 PGBENCH = RECORDINGS / "dashboards/pgbench-rate-retries-15.18"
 FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
-Place = Callable[..., Path]
 
 
 @pytest.fixture

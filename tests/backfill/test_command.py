@@ -2,17 +2,13 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchwatch.cli import main
-
-from ..conftest import NOW, RECORDINGS
-from ..prometheus.programs import output, program
-
-Place = Callable[..., Path]
+from tests.support.places import NOW, RECORDINGS, Place
+from tests.support.programs import output, program
 
 FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
 LABELS = 'job="benchwatch-live",instance="127.0.0.1:19777",run="db1",worker="db1"'

@@ -31,7 +31,7 @@ import requests
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.dashboards.grafana import FILES, Prometheus, Target, Value, View, load, targets
+from tests.support.grafana import FILES, Prometheus, Target, Value, View, load, targets
 
 from benchwatch.metrics.buckets import Buckets
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from tests.compose.test_compose import SERVICES
-from tests.prometheus.programs import FOLDER, output, program
-from tests.prometheus.test_prometheus3 import too_old
+from tests.support.programs import FOLDER, output, program, too_old
+
+from .test_compose import SERVICES
 
 NAMES = {
     "127.0.0.1:19777": "exporter:19777",

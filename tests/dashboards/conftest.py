@@ -6,7 +6,6 @@ The recording is played back at its own pace, its times moved to the present, an
 import os
 import re
 import shutil
-import socket
 import sys
 import threading
 import time
@@ -18,8 +17,9 @@ import pytest
 import yaml
 
 from demo_processes import Processes
-
-from .grafana import Prometheus, View
+from tests.support.grafana import Prometheus, View
+from tests.support.ports import free_address
+from tests.support.waiting import eventually
 
 CHECKOUT = Path(__file__).parents[2]
 _RECORDING = CHECKOUT / "tests/recordings/dashboards/pgbench-rate-retries-15.18"
@@ -95,9 +95,9 @@ class Lab:
         for name in ("logs", "fio", *runs):
             (folder / name).mkdir(parents=True)
         self.processes = Processes(folder / "logs", os.environ)
-        self.prometheus = Prometheus(f"http://{_free_address()}")
+        self.prometheus = Prometheus(f"http://{free_address()}")
         self._folder = folder
-        self._addresses = {name: _free_address() for name in ("cvm", "node", "exporter")}
+        self._addresses = {name: free_address() for name in ("cvm", "node", "exporter")}
 
     def start(self) -> None:
         """Starts the servers, and gives the exporter runs that have ended."""
@@ -154,12 +154,6 @@ class Lab:
         self.processes.wait_for(process, url)
 
 
-def _free_address() -> str:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{listener.getsockname()[1]}"
-
-
 class Views(NamedTuple):
     """The same benchmarks at two moments."""
 
@@ -178,14 +172,11 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Views]:
         time.sleep(_FIO_SECONDS - 4)
         on = View(lab.prometheus, begin, time.time())
         player.join()
-        deadline = time.monotonic() + 30
-        while not lab.prometheus.instant(
+        results = (
             'pgbench_result_tps{run="live"} and on () fio_result_iops{run="fio"}'
-            ' and on () (rate(benchwatch_stream_bytes_total{run="live"}[40s]) > 0)',
-            time.time(),
-        ):
-            assert time.monotonic() < deadline, "the benchmarks' results did not reach Prometheus"
-            time.sleep(0.5)
+            ' and on () (rate(benchwatch_stream_bytes_total{run="live"}[40s]) > 0)'
+        )
+        eventually(lambda: lab.prometheus.instant(results, time.time()), "the results reach Prometheus")
         yield Views(on, View(lab.prometheus, begin, time.time()))
     finally:
         lab.processes.stop_all()

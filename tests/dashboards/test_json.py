@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from benchwatch.server.catalogue import sections
-
-from .grafana import DASHBOARDS, FILES, Json, load, panels, targets
+from tests.support.grafana import DASHBOARDS, FILES, Json, load, panels, targets
 
 UNITS = frozenset(["none", "short", "s", "bytes", "Bps", "iops", "ops", "percentunit", "bool_yes_no", "dtdurations"])
 """Those of `packages/grafana-data/src/valueFormats/categories.ts` of Grafana 12.2 that are used here."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ..prometheus.programs import evaluate, series
-from .grafana import FILES, Value, interpolate, load, targets
+from tests.support.grafana import FILES, Value, interpolate, load, targets
+from tests.support.programs import evaluate, series
 
 SECONDS = 120
 STEP = 15

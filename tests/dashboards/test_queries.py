@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.grafana import FILES, Json, View, load, panels, targets
+
 from .conftest import EARLIER, EARLIER_FIO, SLOW, STUCK, Views
-from .grafana import FILES, Json, View, load, panels, targets
+
+pytestmark = [pytest.mark.system, pytest.mark.slow(24)]
 
 _NO_REQUESTS = "no request of that direction in the last seconds: no mean time either"
 _NO_ERRORS = "everything was understood"

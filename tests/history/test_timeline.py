@@ -1,7 +1,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,10 +15,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Sample
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.values.errors import ConfigError
-
-from ..conftest import NOW, RECORDINGS
-
-Place = Callable[..., Path]
+from tests.support.places import NOW, RECORDINGS, Place
 
 RATE = RECORDINGS / "dashboards/pgbench-rate-retries-15.18"
 FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"

@@ -13,8 +13,7 @@ from benchwatch.tools.invocation import Benchmark
 from benchwatch.tools.launcher import Command, Facts, Launcher, Log, LogRoom, Preparation
 from benchwatch.tools.registry import TOOLS
 from benchwatch.values.errors import UserError
-
-from .launching import Place
+from tests.support.launching import Launchpad
 
 
 class ToyCommand(Command):
@@ -41,8 +40,8 @@ class ToyLauncher:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    place = Place(tmp_path)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Launchpad:
+    place = Launchpad(tmp_path)
     place.tool("toy", 'echo "$*"; echo played >"${2#*=}.$$"', "toy 3.1 for all")
     monkeypatch.setenv("PATH", place.environment["PATH"])
     monkeypatch.chdir(place.folder)
@@ -64,7 +63,7 @@ def known() -> Iterator[Callable[[Launcher | None], None]]:
 
 
 def test_what_a_launcher_says_is_done_said_and_recorded(
-    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     launcher = ToyLauncher()
     known(launcher)
@@ -95,7 +94,7 @@ def test_what_a_launcher_says_is_done_said_and_recorded(
 
 
 def test_a_log_that_does_not_come_is_called_by_its_name(
-    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     known(ToyLauncher())
     place.tool("toy", "true")
@@ -106,7 +105,7 @@ def test_a_log_that_does_not_come_is_called_by_its_name(
 
 
 def test_a_tool_that_may_not_write_here_is_offered_no_room_for_its_log(
-    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     known(ToyLauncher())
     place.tool("doas", 'exec "$@"')
@@ -116,7 +115,7 @@ def test_a_tool_that_may_not_write_here_is_offered_no_room_for_its_log(
 
 
 def test_a_launcher_refuses_what_is_no_benchmark(
-    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     known(ToyLauncher())
     assert main(["run", "--name", "a", "--", "toy", "--help"]) == 2
@@ -125,7 +124,7 @@ def test_a_launcher_refuses_what_is_no_benchmark(
 
 
 def test_a_tool_without_a_launcher_is_started_as_it_is(
-    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     known(None)
     assert main(["run", "--name", "a", "--", "toy", "--cars=2", "/tmp=nowhere"]) == 0
@@ -140,7 +139,7 @@ def test_a_tool_without_a_launcher_is_started_as_it_is(
 
 
 def test_it_is_named_where_no_benchmark_is_found(
-    place: Place, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     known(None)
     assert main(["run", "--", "true"]) == 2

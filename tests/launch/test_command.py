@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-
-from ..server.serving import FakeBoard, served
-from .launching import Place, eventually
+from tests.support.launching import Launchpad
+from tests.support.serving import FakeBoard, served
+from tests.support.waiting import PATIENCE, eventually
 
 WRITES_LOG = """
     for word; do case $word in --log-prefix=*) prefix=${word#*=};; esac; done
@@ -21,8 +21,8 @@ WAITS = "trap 'echo {0} >&2; exit 3' {0}; echo READY >&2; while :; do sleep 0.1;
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    made = Place(tmp_path)
+def place(tmp_path: Path) -> Iterator[Launchpad]:
+    made = Launchpad(tmp_path)
     yield made
     made.stop()
 
@@ -64,7 +64,7 @@ def without_own(stderr: bytes) -> bytes:
     return b"".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(b"benchwatch:"))
 
 
-def test_bytes_go_to_their_streams_and_files_untouched(place: Place) -> None:
+def test_bytes_go_to_their_streams_and_files_untouched(place: Launchpad) -> None:
     place.tool("pgbench", r"""printf 'out\377\000\033[1m no end'; printf 'err\r\n\0' >&2; printf ' here\n'""")
     done = place.run("--name", "a", "--worker", "db1", "--no-percentiles", "--", "pgbench", "-S")
     assert done.returncode == 0
@@ -74,7 +74,7 @@ def test_bytes_go_to_their_streams_and_files_untouched(place: Place) -> None:
     assert (place.runs / "a/db1.err").read_bytes() == b"err\r\n\0"
 
 
-def test_streams_that_go_to_one_place_stay_in_order(place: Place) -> None:
+def test_streams_that_go_to_one_place_stay_in_order(place: Launchpad) -> None:
     place.tool("pgbench", "for i in $(seq 300); do echo err$i >&2; echo out$i; done")
     done = place.run(
         "--name", "a", "--", "pgbench", capture_output=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -85,16 +85,18 @@ def test_streams_that_go_to_one_place_stay_in_order(place: Place) -> None:
     assert all(place_of[f"err{number}"] < place_of[f"out{number}"] for number in range(1, 301))
 
 
-def test_a_closed_stream_is_not_taken_for_the_record(place: Place) -> None:
+def test_a_closed_stream_is_not_taken_for_the_record(place: Launchpad) -> None:
     place.tool("pgbench", "echo out; echo err >&2; exit 3")
     shell = ["sh", "-c", 'exec "$@" >&-', "-", *place.command("--name", "a", "--no-percentiles", "--", "pgbench", "-S")]
-    done = subprocess.run(shell, cwd=place.folder, env=place.environment, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        shell, cwd=place.folder, env=place.environment, capture_output=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 3
     assert (place.runs / "a/pgbench.out").read_bytes() == b"out\n"
     assert (place.runs / "a/pgbench.err").read_bytes() == b"err\n"
 
 
-def test_options_that_have_no_effect_are_said(place: Place) -> None:
+def test_options_that_have_no_effect_are_said(place: Launchpad) -> None:
     place.tool("pgbench", "exit 0")
     done = place.run("--name", "a", "--warmup", "60", "--no-percentiles", "--", "pgbench", "-T", "2")
     assert "all of its 2 s is warm-up, so nothing will be compared" in own(done.stderr)
@@ -103,14 +105,14 @@ def test_options_that_have_no_effect_are_said(place: Place) -> None:
     assert place.run("--name", "b", "--repeat", "1", "--pause", "1s", "--", "pgbench", "-T", "2").returncode == 0
 
 
-def test_much_output_arrives_whole(place: Place) -> None:
+def test_much_output_arrives_whole(place: Launchpad) -> None:
     place.tool("pgbench", "head -c 20000000 /dev/urandom")
     done = place.run("--name", "a", "--", "pgbench")
     assert len(done.stdout) == 20_000_000
     assert (place.runs / "a/pgbench.out").read_bytes() == done.stdout
 
 
-def test_the_record_says_what_was_run_and_how_it_ended(place: Place) -> None:
+def test_the_record_says_what_was_run_and_how_it_ended(place: Launchpad) -> None:
     place.tool("pgbench", "exit 3")
     options = "--label cluster=a --parameter cache=warm --disk sdb=log --objective 2ms --warmup 1m --no-percentiles"
     done = place.run("--name", "a", *options.split(), "--", "pgbench", "-S", "host=x password=secret")
@@ -129,7 +131,7 @@ def test_the_record_says_what_was_run_and_how_it_ended(place: Place) -> None:
     ]
 
 
-def test_the_log_is_linked_while_it_grows_and_kept_in_the_folder(place: Place) -> None:
+def test_the_log_is_linked_while_it_grows_and_kept_in_the_folder(place: Launchpad) -> None:
     place.tool(
         "pgbench",
         WRITES_LOG
@@ -142,7 +144,7 @@ def test_the_log_is_linked_while_it_grows_and_kept_in_the_folder(place: Place) -
     links = [path.readlink() for path in folder.glob("pgbench.[0-9]*")]
     assert {link.parts[:3] for link in links} == {("/", "dev", "shm")}
     (place.folder / "stop").touch()
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert not any(link.exists() or link.parent.exists() for link in links)
     number = int(out)
     assert (folder / f"pgbench.{number}").read_text() == "0 1 1000 0 1790000000 1\n"
@@ -150,7 +152,7 @@ def test_the_log_is_linked_while_it_grows_and_kept_in_the_folder(place: Place) -
     assert not (folder / f"pgbench.{number}").is_symlink()
 
 
-def test_the_users_own_log_is_linked_and_left_alone(place: Place) -> None:
+def test_the_users_own_log_is_linked_and_left_alone(place: Launchpad) -> None:
     place.tool("pgbench", r"""echo other >mine.1; echo "0 1 1000 0 1790000000 1" >mine.$$; echo $$; sleep 1""")
     done = place.run("--name", "a", "--", "pgbench", "-l", "--log-prefix=mine")
     number = int(done.stdout)
@@ -159,7 +161,7 @@ def test_the_users_own_log_is_linked_and_left_alone(place: Place) -> None:
     assert not (place.runs / "a/pgbench.1").exists()
 
 
-def test_the_users_own_log_is_linked_behind_a_wrapper_that_goes_on_beside_it(place: Place) -> None:
+def test_the_users_own_log_is_linked_behind_a_wrapper_that_goes_on_beside_it(place: Launchpad) -> None:
     place.tool("pgbench", r"""echo other >mine.1; echo "0 1 1000 0 1790000000 1" >mine.$$; echo $$; sleep 1""")
     done = place.run("--name", "a", "--", "timeout", "60", "pgbench", "-l", "--log-prefix=mine")
     number = int(done.stdout)
@@ -168,13 +170,13 @@ def test_the_users_own_log_is_linked_behind_a_wrapper_that_goes_on_beside_it(pla
     assert "was not found" not in done.stderr.decode()
 
 
-def test_a_log_that_does_not_come_is_said(place: Place) -> None:
+def test_a_log_that_does_not_come_is_said(place: Launchpad) -> None:
     place.tool("pgbench", "echo other >mine.1")
     done = place.run("--name", "a", "--", "pgbench", "-l", "--log-prefix=mine")
     assert own(done.stderr)[-1] == f"the transaction log {place.folder}/mine.* was not found: no percentiles"
 
 
-def test_a_benchmark_that_prints_nothing_is_recorded_and_nothing_is_made_up(place: Place) -> None:
+def test_a_benchmark_that_prints_nothing_is_recorded_and_nothing_is_made_up(place: Launchpad) -> None:
     place.tool("pgbench", "exit 0")
     done = place.run("--name", "a", "--no-percentiles", "--", "pgbench", "-T", "60")
     assert (done.returncode, done.stdout, without_own(done.stderr)) == (0, b"", b"")
@@ -188,7 +190,7 @@ def test_a_benchmark_that_prints_nothing_is_recorded_and_nothing_is_made_up(plac
     assert b"nothing recognised in" in seen.stderr
 
 
-def test_whether_fios_output_file_is_new_does_not_depend_on_the_clock(place: Place) -> None:
+def test_whether_fios_output_file_is_new_does_not_depend_on_the_clock(place: Launchpad) -> None:
     (place.folder / "out.json").write_text("of an earlier run")
     os.utime(place.folder / "out.json", (4e9, 4e9))
     place.tool("fio", "sleep 1; exit 1", "fio-3.33")
@@ -199,7 +201,7 @@ def test_whether_fios_output_file_is_new_does_not_depend_on_the_clock(place: Pla
     assert (place.runs / "b/fio.json").read_text() == "new\n"
 
 
-def test_fios_output_file_becomes_the_workers(place: Place) -> None:
+def test_fios_output_file_becomes_the_workers(place: Launchpad) -> None:
     (place.folder / "out.json").write_text("of an earlier run")
     os.utime(place.folder / "out.json", (1, 1))
     place.tool("fio", "echo new >out.json; sleep 1; echo newer >>out.json", "fio-3.33")
@@ -211,14 +213,14 @@ def test_fios_output_file_becomes_the_workers(place: Place) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_reaches_the_benchmark_once_and_its_end_is_awaited(place: Place, number: signal.Signals) -> None:
+def test_a_signal_reaches_the_benchmark_once_and_its_end_is_awaited(place: Launchpad, number: signal.Signals) -> None:
     name = number.name.removeprefix("SIG")
     place.tool("pgbench", WAITS.format(name))
     process = place.start("--name", "a", "--repeat", "2", "--", "pgbench", start_new_session=True)
     eventually(lambda: (place.runs / "a-1/pgbench.err").exists(), "it is started")
     eventually(lambda: (place.runs / "a-1/pgbench.err").read_bytes() == b"READY\n", "it is ready")
     process.send_signal(number)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=PATIENCE)
     assert without_own(stderr) == f"READY\n{name}\n".encode()
     assert process.returncode == 3
     assert (place.record("a-1")["exit_code"], place.record("a-1")["signal"]) == (3, number.name)
@@ -226,13 +228,13 @@ def test_a_signal_reaches_the_benchmark_once_and_its_end_is_awaited(place: Place
     assert not (place.runs / "a-2").exists()
 
 
-def test_a_benchmark_that_is_killed_gives_128_and_the_number(place: Place) -> None:
+def test_a_benchmark_that_is_killed_gives_128_and_the_number(place: Launchpad) -> None:
     place.tool("pgbench", "kill -KILL $$")
     assert place.run("--name", "a", "--", "pgbench").returncode == 137
     assert (place.record("a")["exit_code"], place.record("a")["signal"]) == (137, "SIGKILL")
 
 
-def test_ctrl_c_reaches_the_benchmark_once(place: Place) -> None:
+def test_ctrl_c_reaches_the_benchmark_once(place: Launchpad) -> None:
     place.tool("pgbench", WAITS.format("INT"))
     launcher = place.on_a_terminal("--name", "a", "--", "pgbench", "-T", "600")
     launcher.read_until(b"READY")
@@ -242,7 +244,7 @@ def test_ctrl_c_reaches_the_benchmark_once(place: Place) -> None:
     assert place.record("a")["signal"] == "SIGINT"
 
 
-def test_a_lost_terminal_ends_neither_benchmark_nor_record(place: Place) -> None:
+def test_a_lost_terminal_ends_neither_benchmark_nor_record(place: Launchpad) -> None:
     place.tool("pgbench", "echo READY; while [ ! -e stop ]; do sleep 0.1; echo on; done; exit 4")
     launcher = place.on_a_terminal("--name", "a", "--", "pgbench")
     launcher.read_until(b"READY")
@@ -255,7 +257,9 @@ def test_a_lost_terminal_ends_neither_benchmark_nor_record(place: Place) -> None
     assert launcher.wait() == 4
 
 
-def test_a_terminal_that_is_lost_while_it_shows_a_bar_does_not_keep_the_end_from_being_recorded(place: Place) -> None:
+def test_a_terminal_lost_while_it_shows_a_bar_does_not_keep_the_end_from_being_recorded(
+    place: Launchpad,
+) -> None:
     place.tool("pgbench", WRITES_LOG + "echo READY; while [ ! -e stop ]; do sleep 0.1; done; exit 4")
     launcher = place.on_a_terminal("--name", "a", "--", "pgbench", "-T", "60")
     launcher.read_until(b"READY.* left")
@@ -266,12 +270,12 @@ def test_a_terminal_that_is_lost_while_it_shows_a_bar_does_not_keep_the_end_from
     assert [file.read_text() for file in (place.runs / "a").glob("pgbench.[0-9]*")] == ["0 1 1000 0 1790000000 1\n"]
 
 
-def test_a_reader_that_takes_nothing_for_a_while_holds_up_no_run_and_gets_all_in_order(place: Place) -> None:
+def test_a_reader_that_takes_nothing_for_a_while_holds_up_no_run_and_gets_all_in_order(place: Launchpad) -> None:
     place.tool("pgbench", "{ date +%N; head -c 300000 /dev/zero | tr '\\0' x; echo; } | tee /dev/fd/2; exit 5")
     process = place.start("--name", "a", "--repeat", "2", "--no-percentiles", "--", "pgbench")
     eventually((place.runs / "a-2/pgbench.yaml").exists, "the second run is started")
     eventually(lambda: place.record("a-2").get("exit_code") == 5, "and recorded")
-    stdout, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=PATIENCE)
     recorded = b"".join((place.runs / f"a-{number}/pgbench.out").read_bytes() for number in (1, 2))
     assert len(recorded) == 600_022
     assert (process.returncode, stdout == recorded, without_own(stderr) == recorded) == (5, True, True)
@@ -280,7 +284,7 @@ def test_a_reader_that_takes_nothing_for_a_while_holds_up_no_run_and_gets_all_in
     ]
 
 
-def test_a_hangup_that_is_sent_while_the_terminal_is_there_ends_the_benchmark(place: Place) -> None:
+def test_a_hangup_that_is_sent_while_the_terminal_is_there_ends_the_benchmark(place: Launchpad) -> None:
     place.tool("pgbench", WAITS.format("TERM"))
     launcher = place.on_a_terminal("--name", "a", "--", "pgbench")
     launcher.read_until(b"READY")
@@ -289,7 +293,7 @@ def test_a_hangup_that_is_sent_while_the_terminal_is_there_ends_the_benchmark(pl
     assert place.record("a")["signal"] == "SIGHUP"
 
 
-def test_the_bar_leaves_the_output_as_it_is_and_vanishes(place: Place) -> None:
+def test_the_bar_leaves_the_output_as_it_is_and_vanishes(place: Launchpad) -> None:
     place.tool("pgbench", r"echo out; sleep 0.5; printf 'par' >&2; sleep 2.5; printf 'tial\n' >&2; sleep 1.5; echo end")
     launcher = place.on_a_terminal("--name", "a", "--no-percentiles", "--", "pgbench", "-T", "60")
     assert launcher.read_to_the_end() == 0
@@ -302,24 +306,24 @@ def test_the_bar_leaves_the_output_as_it_is_and_vanishes(place: Place) -> None:
     assert text.rindex("\r\x1b[2K") > text.rindex("left")
 
 
-def test_there_is_no_bar_where_the_length_is_not_known(place: Place) -> None:
+def test_there_is_no_bar_where_the_length_is_not_known(place: Launchpad) -> None:
     place.tool("pgbench", "echo out; sleep 1.5")
     launcher = place.on_a_terminal("--name", "a", "--", "pgbench", "-t", "60")
     assert launcher.read_to_the_end() == 0
     assert b"\x1b" not in launcher.shown
 
 
-def test_a_reader_that_goes_away_does_not_end_the_benchmark(place: Place) -> None:
+def test_a_reader_that_goes_away_does_not_end_the_benchmark(place: Launchpad) -> None:
     place.tool("pgbench", "for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done; exit 5")
     process = place.start("--name", "a", "--", "pgbench")
     assert process.stdout and process.stderr
     process.stdout.close()
     process.stderr.close()
-    assert process.wait(30) == 5
+    assert process.wait(PATIENCE) == 5
     assert (place.runs / "a/pgbench.out").read_bytes() == b"1\n2\n3\n4\n5\n6\n"
 
 
-def test_on_a_full_disk_the_benchmark_goes_on_and_the_loss_is_said(place: Place, small_disk: Path) -> None:
+def test_on_a_full_disk_the_benchmark_goes_on_and_the_loss_is_said(place: Launchpad, small_disk: Path) -> None:
     place.tool("pgbench", "head -c 200000 /dev/zero; sleep 1; echo end")
     done = place.run("--runs.path", str(small_disk), "--name", "a", "--no-percentiles", "--", "pgbench")
     assert done.returncode == 0
@@ -332,7 +336,7 @@ def test_on_a_full_disk_the_benchmark_goes_on_and_the_loss_is_said(place: Place,
     ]
 
 
-def test_nothing_is_started_where_nothing_can_be_recorded(place: Place, small_disk: Path) -> None:
+def test_nothing_is_started_where_nothing_can_be_recorded(place: Launchpad, small_disk: Path) -> None:
     place.tool("pgbench", "touch started")
     with pytest.raises(OSError):
         (small_disk / "filling").write_bytes(bytes(100_000))
@@ -343,7 +347,7 @@ def test_nothing_is_started_where_nothing_can_be_recorded(place: Place, small_di
     assert not (small_disk / "a").exists()
 
 
-def test_nothing_is_started_where_nothing_can_be_written(place: Place, read_only: tuple[Path, str]) -> None:
+def test_nothing_is_started_where_nothing_can_be_written(place: Launchpad, read_only: tuple[Path, str]) -> None:
     place.tool("pgbench", "touch started")
     folder, reason = read_only
     done = place.run("--runs.path", str(folder), "--name", "a", "--", "pgbench")
@@ -352,7 +356,7 @@ def test_nothing_is_started_where_nothing_can_be_written(place: Place, read_only
     assert not (place.folder / "started").exists()
 
 
-def test_a_file_in_place_of_the_runs_folder_is_said_before_any_run_of_a_series(place: Place) -> None:
+def test_a_file_in_place_of_the_runs_folder_is_said_before_any_run_of_a_series(place: Launchpad) -> None:
     place.tool("pgbench", "touch started")
     place.runs.mkdir()
     (place.runs / "a-2").write_text("")
@@ -362,7 +366,7 @@ def test_a_file_in_place_of_the_runs_folder_is_said_before_any_run_of_a_series(p
     assert not (place.folder / "started").exists()
 
 
-def test_a_name_that_is_there_is_refused_before_anything_starts(place: Place) -> None:
+def test_a_name_that_is_there_is_refused_before_anything_starts(place: Launchpad) -> None:
     place.tool("pgbench", "echo once >>started")
     assert place.run("--name", "a", "--", "pgbench").returncode == 0
     done = place.run("--name", "a", "--", "pgbench")
@@ -389,7 +393,7 @@ def test_a_name_that_is_there_is_refused_before_anything_starts(place: Place) ->
     ],
 )
 def test_wrong_use_is_one_sentence(
-    place: Place,
+    place: Launchpad,
     arguments: str,
     sentence: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -408,7 +412,7 @@ def test_wrong_use_is_one_sentence(
     assert not (place.runs / "a").exists()
 
 
-def test_a_benchmark_that_cannot_be_executed_leaves_nothing_behind_here_or_elsewhere(place: Place) -> None:
+def test_a_benchmark_that_cannot_be_executed_leaves_nothing_behind_here_or_elsewhere(place: Launchpad) -> None:
     (place.tools / "pgbench").write_bytes(b"\x7fELF no program")
     (place.tools / "pgbench").chmod(0o755)
     with served(FakeBoard(push_folder=place.folder / "there")) as server:
@@ -420,20 +424,20 @@ def test_a_benchmark_that_cannot_be_executed_leaves_nothing_behind_here_or_elsew
     assert not list(Path("/dev/shm").glob("benchwatch-no-program-*"))
 
 
-def test_repeats_have_names_of_their_own_and_go_on_after_a_failure(place: Place) -> None:
+def test_repeats_have_names_of_their_own_and_go_on_after_a_failure(place: Launchpad) -> None:
     place.tool("pgbench", "[ -e second ] || { touch second; exit 1; }")
     assert place.run("--name", "a", "--repeat", "3", "--pause", "10ms", "--", "pgbench").returncode == 1
     assert [place.record(f"a-{number}")["exit_code"] for number in (1, 2, 3)] == [1, 0, 0]
     assert {place.record(f"a-{number}")["repeat_of"] for number in (1, 2, 3)} == {"a"}
 
 
-def test_a_wrapper_stays_in_front(place: Place) -> None:
+def test_a_wrapper_stays_in_front(place: Launchpad) -> None:
     place.tool("pgbench", 'echo "$WHAT $*"')
     done = place.run("--name", "a", "--no-percentiles", "--", "env", "WHAT=x", "pgbench", "-S")
     assert done.stdout == b"x -P 1 --progress-timestamp -S\n"
 
 
-def test_a_user_who_may_not_write_here_gets_no_log(place: Place) -> None:
+def test_a_user_who_may_not_write_here_gets_no_log(place: Launchpad) -> None:
     place.tool("pgbench", 'echo "$*"')
     place.tool("sudo", 'shift 2; exec "$@"')
     done = place.run("--name", "a", "--", "sudo", "-u", "postgres", "pgbench", "-S")
@@ -443,7 +447,7 @@ def test_a_user_who_may_not_write_here_gets_no_log(place: Place) -> None:
 
 @pytest.mark.parametrize("wrapper", ["oc exec db1 --", "timeout 60 oc exec db1 --"])
 def test_behind_a_program_that_is_not_known_to_leave_it_here_there_is_no_log_and_no_machine(
-    place: Place, wrapper: str
+    place: Launchpad, wrapper: str
 ) -> None:
     place.tool("pgbench", 'echo "$*"')
     place.tool("oc", 'shift 3; exec "$@"')
@@ -453,7 +457,7 @@ def test_behind_a_program_that_is_not_known_to_leave_it_here_there_is_no_log_and
     assert place.record("a")["parameters"] == {"pgbench_version": "15.18"}
 
 
-def test_wrappers_that_are_known_to_leave_it_here_get_a_log(place: Place) -> None:
+def test_wrappers_that_are_known_to_leave_it_here_get_a_log(place: Launchpad) -> None:
     place.tool("pgbench", WRITES_LOG)
     place.tool("perf", 'shift 2; exec "$@"')
     wrapper = "env A=b nice -n 1 perf stat -- timeout 60"
@@ -462,7 +466,7 @@ def test_wrappers_that_are_known_to_leave_it_here_get_a_log(place: Place) -> Non
     assert "host.cpus" in "".join(place.record("a")["parameters"])
 
 
-def test_a_container_is_made_once(place: Place) -> None:
+def test_a_container_is_made_once(place: Launchpad) -> None:
     place.tool("docker", "echo $* >>started")
     wrapper = "run --name bench postgres:17 pgbench"
     done = place.run("--name", "a", "--", "docker", *wrapper.split(), "-S")
@@ -474,7 +478,7 @@ def test_a_container_is_made_once(place: Place) -> None:
     assert "parameters" not in place.record("a")
 
 
-def test_facts_of_this_machine_are_not_recorded_for_another(place: Place) -> None:
+def test_facts_of_this_machine_are_not_recorded_for_another(place: Launchpad) -> None:
     place.tool("pgbench", "true")
     place.tool("ssh", 'shift; exec "$@"')
     assert place.run("--name", "a", "--", "ssh", "host", "pgbench").returncode == 0

@@ -13,9 +13,8 @@ from benchwatch.launch.delivery import Delivery
 from benchwatch.launch.record import Record
 from benchwatch.server.webconfig import load_web_config
 from benchwatch.values.errors import UserError
-
-from ..server.serving import FakeBoard, Served, served
-from .launching import eventually
+from tests.support.serving import FakeBoard, Served, served
+from tests.support.waiting import eventually
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@ import os
 import threading
 
 from benchwatch.launch.sinks import Reader, Sink, pipe, write_to
-
-from .launching import eventually
+from tests.support.waiting import eventually
 
 
 def test_bytes_arrive_in_order_whatever_a_write_takes() -> None:

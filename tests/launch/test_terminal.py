@@ -3,17 +3,17 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import RECORDINGS
-from .launching import Place
+from tests.support.launching import Launchpad
+from tests.support.places import RECORDINGS
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def place(tmp_path: Path) -> Launchpad:
+    return Launchpad(tmp_path)
 
 
 @pytest.mark.parametrize("wrapper", [["timeout", "20"], ["setsid"]])
-def test_ctrl_c_reaches_a_benchmark_in_a_process_group_of_its_own(place: Place, wrapper: list[str]) -> None:
+def test_ctrl_c_reaches_a_benchmark_in_a_process_group_of_its_own(place: Launchpad, wrapper: list[str]) -> None:
     ends_by_itself = "for i in $(seq 100); do sleep 0.1; done"
     place.tool("pgbench", f"trap 'echo INT; exit 3' INT; echo READY; {ends_by_itself}")
     launcher = place.on_a_terminal("--name", "a", "--", *wrapper, "pgbench")
@@ -24,7 +24,7 @@ def test_ctrl_c_reaches_a_benchmark_in_a_process_group_of_its_own(place: Place, 
     assert place.record("a")["signal"] == "SIGINT"
 
 
-def test_fios_jobs_are_shown_in_place_of_its_documents(place: Place) -> None:
+def test_fios_jobs_are_shown_in_place_of_its_documents(place: Launchpad) -> None:
     place.tool("fio", f"cat {RECORDINGS}/fio/json-multi-stonewall-3.42.out", "fio-3.42")
     launcher = place.on_a_terminal("--name", "a", "--", "fio", "--name=j")
     assert launcher.read_to_the_end() == 0

@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.machine.host import Host
-
-from ..conftest import ROOT_IS_A_MOUNT
+from tests.support.places import ROOT_IS_A_MOUNT
 
 CPU = "processor\t: 0\nmodel name\t: Xeon 6\nflags\t\t: fpu hypervisor sse\n\nprocessor\t: 1\nmodel name\t: Xeon 6\n"
 MEMORY = (

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,8 @@ from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.settings.settings import RunsSettings, load_settings
 from benchwatch.values.errors import ConfigError
+from tests.support.places import NOW, RECORDINGS, Place
 
-from ..conftest import NOW, RECORDINGS
-
-Place = Callable[..., Path]
 PGBENCH = RECORDINGS / "pgbench"
 FIO = RECORDINGS / "fio"
 ALL = frozenset(PARTS)

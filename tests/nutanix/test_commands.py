@@ -15,6 +15,7 @@ from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
 from benchwatch.nutanix.sanitise import Sanitiser, numbers
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ def test_simulate_serves_several_cvms_until_interrupted() -> None:
         for url in urls:
             assert main(["nutanix", "check", url, "--metrics"]) == 0
         os.kill(process.pid, signal.SIGINT)
-        assert process.wait(10) == 130
+        assert process.wait(PATIENCE) == 130
         assert process.stderr is not None
         assert process.stderr.read() == ""
 

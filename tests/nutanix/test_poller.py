@@ -1,8 +1,7 @@
 import logging
 import re
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -16,6 +15,7 @@ from benchwatch.nutanix.settings import CvmSettings, NutanixSettings, VdiskDisk,
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
 from benchwatch.values.durations import Duration
+from tests.support.waiting import eventually
 
 DATA_UUID = "5f0d7d8e-3a52-4c0b-9f0e-000000045269"
 ALL = VdiskSelection(include=(".*",))
@@ -493,9 +493,9 @@ def test_a_started_poller_polls_and_stops(world: World, tmp_path: object) -> Non
         cvms=(CvmSettings(name="cvm-a", url=world.cvms[0].url),), poll_interval=Duration(0.05), allow_fast_polling=True
     )
     (poller,) = start_pollers(settings, tmp_path)  # type: ignore[arg-type]
-    wait_until(lambda: poller.status.polls >= 3)
+    eventually(lambda: poller.status.polls >= 3, "it polls three times")
     stop_pollers([poller])
-    wait_until(lambda: not any(thread.name == "cvm cvm-a" for thread in threading.enumerate()))
+    eventually(lambda: not any(thread.name == "cvm cvm-a" for thread in threading.enumerate()), "its thread ends")
     assert poller.status.up
 
 
@@ -527,10 +527,3 @@ def test_a_scrape_sees_one_snapshot_while_another_is_made(world: World) -> None:
         seen.add(front[0])
     thread.join(10)
     assert len(seen) > 3
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)

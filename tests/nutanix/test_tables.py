@@ -129,6 +129,7 @@ def test_a_page_whose_cells_are_never_closed_is_read() -> None:
     assert len(read_tables(b"<table><tr><th>A<th>B" + rows + b"</table>")[0].rows) == 20_000
 
 
+@pytest.mark.slow(15)
 @pytest.mark.parametrize(
     "part",
     [

@@ -1,7 +1,6 @@
 """alertmanager.yml as Alertmanager's own programs understand it: who is told of what, and what is kept silent."""
 
 import re
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -11,11 +10,13 @@ import pytest
 import requests
 import yaml
 
-from tests.prometheus.programs import FOLDER, output, program
+from tests.support.ports import free_address
+from tests.support.programs import FOLDER, output, program
+from tests.support.waiting import PATIENCE
+
+pytestmark = pytest.mark.system
 
 CONFIG = FOLDER / "alertmanager.yml"
-PATIENCE = 30.0
-"""Seconds until an Alertmanager that does not get on is given up."""
 SETTLED = 0.5
 """Seconds after which it has inhibited what it will: it lists an alert before that silences others."""
 
@@ -92,8 +93,7 @@ class Alertmanager:
 @pytest.fixture(scope="module")
 def alertmanager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alertmanager]:
     folder = tmp_path_factory.mktemp("alertmanager")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = free_address()
     command = [
         program("prometheus-alertmanager", "alertmanager"),
         f"--config.file={CONFIG}",

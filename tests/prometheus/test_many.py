@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from tests.prometheus.programs import evaluate, series
+from tests.support.programs import evaluate, series
 
 SECONDS = 120
 ONE, ZERO = f"1x{SECONDS}", f"0x{SECONDS}"

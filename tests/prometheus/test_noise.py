@@ -8,7 +8,9 @@ import random
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from tests.prometheus.programs import evaluate, series
+import pytest
+
+from tests.support.programs import evaluate, series
 
 SECONDS = 660
 CORRELATIONS = (0.0, 0.8) * 3
@@ -37,6 +39,7 @@ def load(run: str, spikes: Collection[int]) -> Iterator[dict[str, str]]:
         yield series("pgbench_tps", " ".join(f"{16 / latency:.6g}" for latency in found), **worker)
 
 
+@pytest.mark.slow(5)
 def test_steady_noise_fires_nothing_and_every_spike_fires_once_within_a_second(tmp_path: Path) -> None:
     number = len(CORRELATIONS) * len(SPIKES)
     expected = {

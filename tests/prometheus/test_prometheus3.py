@@ -17,17 +17,14 @@ import pytest
 import requests
 import yaml
 
-from alert_noise import _free_ports
 from demo_processes import Processes
-from tests.dashboards.grafana import Prometheus
-from tests.prometheus.programs import FOLDER, output
+from tests.support.grafana import Prometheus
+from tests.support.ports import free_address
+from tests.support.programs import FLOOR, FOLDER, output, too_old
+from tests.support.waiting import eventually
 
 CONFIG = FOLDER / "prometheus-3.yml"
 BENCHWATCH = str(Path(sys.executable).parent / "benchwatch")
-PATIENCE = 30.0
-"""Seconds until what does not come is given up."""
-FLOOR = (3, 8)
-"""The first release that stores native histograms without a feature flag; what is under `global` came by 3.5."""
 ADDED = ("convert_classic_histograms_to_nhcb", "always_scrape_classic_histograms")
 
 
@@ -38,12 +35,6 @@ def uncommented() -> str:
         lambda example: re.sub(r"(?m)^# ", "", example[0]),
         CONFIG.read_text(),
     )
-
-
-def too_old(said: str) -> bool:
-    """Whether a release before FLOOR prints this for --version. One that was built from source may name no release."""
-    release = re.search(r"version (\d+)\.(\d+)", said)
-    return release is not None and tuple(map(int, release.groups())) < FLOOR
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +80,7 @@ def test_configuration_and_rules_are_read_without_complaint(prometheus3: Path, t
     assert output(promtool, "check", "rules", "--lint=all", "--lint-fatal", *rules).count("SUCCESS") == len(rules)
 
 
+@pytest.mark.slow(10)
 @pytest.mark.parametrize("path", sorted((FOLDER / "tests").glob("*.yml")), ids=lambda path: path.stem)
 def test_rules_do_what_their_tests_expect(path: Path, prometheus3: Path) -> None:
     assert "SUCCESS" in output(prometheus3.with_name("promtool"), "test", "rules", path)
@@ -101,7 +93,7 @@ class Lab:
         self._folder = folder
         self._program = str(program)
         self.processes = Processes(folder, os.environ)
-        self._exporter, own, store = (f"127.0.0.1:{port}" for port in _free_ports(3))
+        self._exporter, own, store = (free_address() for _ in range(3))
         self.scraping, self.store = Prometheus(f"http://{own}"), Prometheus(f"http://{store}")
 
     def start(self, log: Path) -> None:
@@ -150,11 +142,8 @@ def lab(prometheus3: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def value(server: Prometheus, expression: str) -> float:
     """The only value of an expression, once there is one."""
-    deadline = time.monotonic() + PATIENCE
-    while not (found := server.instant(expression, time.time())):
-        assert time.monotonic() < deadline, expression
-        time.sleep(0.2)
-    (one,) = found
+    eventually(lambda: server.instant(expression, time.time()), expression)
+    (one,) = server.instant(expression, time.time())
     return float(one["value"][1])
 
 

@@ -11,7 +11,7 @@ import yaml
 import worker_rules
 from benchwatch.server.catalogue import sections
 from benchwatch.values.durations import Duration
-from tests.prometheus.programs import FOLDER, output, program
+from tests.support.programs import FOLDER, output, program
 
 RULE_FILES = sorted((FOLDER / "rules").glob("*.yml"))
 TEST_FILES = sorted((FOLDER / "tests").glob("*.yml"))
@@ -79,6 +79,7 @@ def test_rules_are_read_without_complaint() -> None:
     assert said.count("SUCCESS") == len(RULE_FILES)
 
 
+@pytest.mark.slow(10)
 @pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: path.stem)
 def test_rules_do_what_their_tests_expect(path: Path) -> None:
     assert "SUCCESS" in output(program("promtool"), "test", "rules", path)

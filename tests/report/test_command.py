@@ -1,17 +1,14 @@
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchwatch.cli import main
+from tests.support.pages import Page
+from tests.support.places import RECORDINGS, Place
 
-from ..conftest import RECORDINGS
-from .pages import Page
-
-Place = Callable[..., Path]
 BEGIN = 1_790_000_000
 DOTTED = "stroke-dasharray: 1,2; stroke-dashoffset: 0; stroke: var(--stall)"
 PLOT_TOP, PLOT_FOOT = 14.4, 174.2

@@ -2,7 +2,7 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -10,12 +10,13 @@ import pytest
 
 from benchwatch.cli import main
 from demo_processes import Processes
+from tests.support.pages import Page
+from tests.support.places import RECORDINGS, Place
+from tests.support.programs import output, program
+from tests.support.servers import start_prometheus
 
-from ..conftest import RECORDINGS
-from ..prometheus.programs import output, program
-from .pages import Page
+pytestmark = pytest.mark.system
 
-Place = Callable[..., Path]
 PROGRESS = RECORDINGS / "dashboards/pgbench-rate-retries-15.18/stderr"
 BEGIN, SECONDS = 1_795_168_000, 60
 
@@ -44,17 +45,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "samples").write_text("".join(f"{line}\n" for line in _samples()))
     (folder / "data").mkdir()
     output(program("promtool"), "tsdb", "create-blocks-from", "openmetrics", folder / "samples", folder / "data")
-    (folder / "prometheus.yml").write_text("{}")
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
     processes = Processes(folder, os.environ)
-    options = ["--config.file=prometheus.yml", "--storage.tsdb.path=data", "--storage.tsdb.retention.time=100y"]
-    command = [program("prometheus"), *options, f"--web.listen-address={address}"]
-    process = processes.start("prometheus", command, folder=folder)
     try:
-        processes.wait_for(process, f"http://{address}/-/ready")
-        yield f"http://{address}"
+        yield start_prometheus(processes, folder, {}).url
     finally:
         processes.stop_all()
 

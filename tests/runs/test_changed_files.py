@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from benchwatch.runs.watcher import Runs
+from tests.support.places import NOW, RECORDINGS, Place
 
-from ..conftest import NOW, RECORDINGS
 from .test_watcher import page, settle, watch
 
-Place = Callable[..., Path]
 LOOK = 0.25
 LOOKS = 400
 """More than enough looks for everything that may take several."""

@@ -14,10 +14,8 @@ from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.tools.registry import TOOLS
+from tests.support.places import NOW, RECORDINGS, Place
 
-from ..conftest import NOW, RECORDINGS
-
-Place = Callable[..., Path]
 TEXT = (RECORDINGS / "pgbench" / "tpcb-15.18.err").read_bytes() + (
     RECORDINGS / "pgbench" / "tpcb-15.18.out"
 ).read_bytes()
@@ -108,24 +106,27 @@ def test_a_fio_document_is_read_behind_a_prefix_too() -> None:
     assert (found[0].name, found[2].plain(prefixed(data, PREFIXES["compose"]))) == ("fio", data)
 
 
+def exported(root: Path) -> str:
+    """What is exported of the runs there."""
+    runs = Runs([root], RunsSettings(), Buckets())
+    while runs.poll(NOW):
+        pass
+    return Exposition().render(runs.workers, ("live", "runs"))
+
+
+def of_run(page: str, name: str) -> list[str]:
+    """A run's lines without its name, its size, and what is said of its prefix."""
+    lines = (line for line in page.splitlines() if f'run="{name}"' in line)
+    return [line.replace(name, "") for line in lines if "_bytes_total" not in line and "_note_" not in line]
+
+
 def test_every_view_of_a_prefixed_file_shows_what_the_plain_one_shows(
     tmp_path: Path, place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plain = place("plain/db1.log", TEXT)
     behind = place("behind/db1.log", prefixed(TEXT, PREFIXES["container log"]))
-    runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
-    while runs.poll(NOW):
-        pass
-    page = Exposition().render(runs.workers, ("live", "runs"))
-    of = {
-        name: [
-            line.replace(f'run="{name}"', "")
-            for line in page.splitlines()
-            if f'run="{name}"' in line and "_bytes_total" not in line and "_note_" not in line
-        ]
-        for name in ("plain", "behind")
-    }
-    assert of["plain"] == of["behind"]
+    page = exported(tmp_path / "runs")
+    assert of_run(page, "plain") == of_run(page, "behind")
     note = "'2026-11-20T10:00:01.123456789Z stdout F ' before each line left out"
     assert f'benchwatch_run_note_info{{run="behind",worker="db1",note="{note}"}} 1\n' in page
     assert main(["compare", str(plain), str(behind)]) == 0

@@ -11,8 +11,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
-
-from ..conftest import RECORDINGS
+from tests.support.places import RECORDINGS
 
 REPORT = """=== repeat {number} ===
 progress: 5.0 s, {number}00.0 tps, lat 0.500 ms stddev 0.100

@@ -2,7 +2,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,13 +12,11 @@ from benchwatch.metrics.exposition import Exposition
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.fio.parser import FioParser
-
-from ..conftest import NOW, RECORDINGS
+from tests.support.places import NOW, RECORDINGS, Place
 
 PGBENCH = RECORDINGS / "pgbench"
 FIO = RECORDINGS / "fio"
 BUCKETS = Buckets()
-Place = Callable[..., Path]
 
 
 def watch(root: Path, **settings: object) -> Runs:

@@ -1,6 +1,6 @@
 import pytest
 
-from .serving import NETWORK
+from tests.support.serving import NETWORK
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,8 @@ from benchwatch.nutanix.snapshot import Status
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.settings.settings import RunsSettings
+from tests.support.places import NOW, RECORDINGS, Place
 
-from ..conftest import NOW, RECORDINGS
-
-Place = Callable[..., Path]
 FIO = RECORDINGS / "fio"
 PGBENCH = RECORDINGS / "pgbench"
 EVERYTHING = frozenset(PARTS)

@@ -13,8 +13,10 @@ import requests
 
 from benchwatch.server.connections import Doors
 from benchwatch.server.webconfig import WebConfig, load_web_config
+from tests.support.ports import free_port
+from tests.support.serving import NETWORK, FakeBoard, Served, served
+from tests.support.waiting import eventually
 
-from .serving import NETWORK, FakeBoard, Served, eventually, served
 from .test_app import raw
 
 
@@ -156,9 +158,7 @@ def short_of_descriptors(tmp_path: Path) -> Iterator[tuple[int, Path]]:
     """The port and log of a real exporter that may have 64 files open and is known as bench.example."""
     (tmp_path / "runs").mkdir()
     (tmp_path / "benchwatch.yaml").write_text("web: {hosts: [bench.example]}\n")
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "benchwatch", "serve", "--runs.path", str(tmp_path / "runs")]
     command += ["--config.file", str(tmp_path / "benchwatch.yaml"), f"--web.listen-address=127.0.0.1:{port}"]
     limited = ["bash", "-c", 'ulimit -n 64; exec "$@"', "-", *command]

@@ -14,8 +14,8 @@ import requests
 
 from benchwatch.server.ingest import Pushes
 from benchwatch.settings.settings import PushSettings
-
-from .serving import FakeBoard, Served, eventually, served
+from tests.support.serving import FakeBoard, Served, served
+from tests.support.waiting import PATIENCE, eventually
 
 
 def curl(url: str, *options: str) -> subprocess.Popen[bytes]:
@@ -31,7 +31,7 @@ def write(process: subprocess.Popen[bytes], data: bytes) -> None:
 
 
 def finish(process: subprocess.Popen[bytes]) -> str:
-    answer, errors = process.communicate(timeout=30)
+    answer, errors = process.communicate(timeout=PATIENCE)
     assert errors == b""
     return answer.decode()
 
@@ -274,7 +274,7 @@ def test_curl_is_told_of_a_full_disk_in_the_middle_of_a_push(tmp_path: Path) -> 
         write(push, b"one\n")
         eventually(lambda: server.metric('benchwatch_push_requests_total{code="507"}') == 1, "the push is refused")
         assert requests.get(f"{server.url}/-/healthy").status_code == 200
-        answer, _ = push.communicate(timeout=30)
+        answer, _ = push.communicate(timeout=PATIENCE)
     assert answer.decode() == f"r/full.push cannot be written: {os.strerror(errno.ENOSPC)}\n"
 
 

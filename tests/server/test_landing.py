@@ -12,8 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 from benchwatch.server.landing import ACTIVE_SHOWN, ENDED_SHOWN, landing_page
 from benchwatch.server.views import CvmView, WorkerView
 from benchwatch.tools.api import Report
-
-from .serving import NETWORK, NOW, FakeBoard, served
+from tests.support.serving import NETWORK, NOW, FakeBoard, served
 
 VOID = {"meta", "link"}
 HOSTILE = """<script>alert(1)</script>"'&amp;<img src=x onerror=alert(2)>"""

@@ -9,8 +9,7 @@ import pytest
 import requests
 
 from benchwatch.server.ingest import LARGEST_PIECE
-
-from .serving import FakeBoard, Served, served
+from tests.support.serving import FakeBoard, Served, served
 
 
 def put(server: Served, path: str, data: bytes, **headers: str) -> tuple[int, str]:

@@ -15,8 +15,9 @@ from benchwatch.runs import append
 from benchwatch.server.ingest import Pushes
 from benchwatch.settings import record as runfile
 from benchwatch.settings.settings import PushSettings
+from tests.support.serving import FakeBoard, Served, served
+from tests.support.waiting import eventually
 
-from .serving import FakeBoard, Served, eventually, served
 from .test_ingest import arrives, chunked, content
 
 _CODE = 'benchwatch_push_requests_total{{code="{}"}}'

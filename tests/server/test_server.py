@@ -9,8 +9,7 @@ from benchwatch.server.app import Scrapes, make_app
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import listen_address, serve
 from benchwatch.values.errors import ConfigError
-
-from .serving import FakeBoard
+from tests.support.serving import FakeBoard
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import requests
 from benchwatch.server.tls import server_context
 from benchwatch.server.webconfig import Tls, WebConfig
 from benchwatch.values.errors import ConfigError
-
-from .serving import FakeBoard, Served, served
+from tests.support.serving import FakeBoard, Served, served
 
 
 def openssl(*arguments: str | Path) -> None:

@@ -11,8 +11,7 @@ import requests
 
 from benchwatch.server.users import TooManyChecks, Users
 from benchwatch.server.webconfig import WebConfig
-
-from .serving import FakeBoard, served
+from tests.support.serving import FakeBoard, served
 
 PASSWORD = "pä55 wörd:x"
 HASHES = {
@@ -88,7 +87,7 @@ def test_a_remembered_user_does_not_wait_for_the_check_of_another(monkeypatch: p
     answered = threading.Event()
 
     def check(password: bytes, _digest: bytes) -> bool:
-        return password == PASSWORD.encode() or not answered.wait(10)
+        return password == PASSWORD.encode() or not answered.wait(60)
 
     monkeypatch.setattr(bcrypt, "checkpw", check)
     users = Users(HASHES)
@@ -98,7 +97,7 @@ def test_a_remembered_user_does_not_wait_for_the_check_of_another(monkeypatch: p
     async def ask() -> list[str]:
         guess = asyncio.create_task(users.admitted(bad))
         await asyncio.sleep(0)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             user = await users.admitted(good)
         answered.set()
         return [user, await guess]

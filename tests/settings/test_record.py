@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,9 @@ from benchwatch.runs.worker import Worker
 from benchwatch.settings.record import Record, load_runfile, read_record
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.values.errors import ConfigError
-
-from ..conftest import NOW, RECORDINGS
+from tests.support.places import NOW, RECORDINGS, Place
 
 PGBENCH = RECORDINGS / "pgbench"
-Place = Callable[..., Path]
 
 
 class Watched:

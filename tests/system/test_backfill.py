@@ -10,28 +10,15 @@ import yaml
 
 from benchwatch.cli import main
 from demo_processes import Processes
-
-from ..conftest import RECORDINGS
-from ..dashboards.grafana import DASHBOARDS, Json, Prometheus, View, load, targets
-from .conftest import Exporter, Server, eventually, free_port
-from .test_stall import start_pgbench
+from tests.support.grafana import DASHBOARDS, Json, Prometheus, View, load, targets
+from tests.support.places import RECORDINGS
+from tests.support.servers import Database, Exporter, start_pgbench, start_prometheus
+from tests.support.waiting import eventually
 
 CONFIG = Path(__file__).parents[2] / "prometheus/prometheus.yml"
 SECONDS = 10
 Labels = frozenset[tuple[str, str]]
 Points = Sequence[tuple[float, float]]
-
-
-def start_prometheus(processes: Processes, name: str, folder: Path, config: Json) -> Prometheus:
-    """A Prometheus on a data folder, ready to answer."""
-    path, url = folder / "prometheus.yml", f"http://127.0.0.1:{free_port()}"
-    path.write_text(yaml.safe_dump(config))
-    command = ["prometheus", f"--config.file={path}", f"--storage.tsdb.path={folder / 'data'}"]
-    options = [f"--web.listen-address={url.removeprefix('http://')}", "--storage.tsdb.retention.time=100y"]
-    process = processes.start(name, [*command, *options])
-
-    processes.wait_for(process, f"{url}/-/ready")
-    return Prometheus(url)
 
 
 def scraping(address: str) -> Json:
@@ -86,12 +73,13 @@ class Both:
         return first, second
 
 
+@pytest.mark.slow(15)
 def test_backfilled_series_are_those_that_were_scraped(
-    exporter: Exporter, processes: Processes, server: Server, tmp_path: Path
+    exporter: Exporter, processes: Processes, server: Database, tmp_path: Path
 ) -> None:
     address = exporter.url.removeprefix("http://")
     (tmp_path / "live").mkdir()
-    live = start_prometheus(processes, "live", tmp_path / "live", scraping(address))
+    live = start_prometheus(processes, tmp_path / "live", scraping(address), name="live")
     start_pgbench(processes, server, exporter.runs / "p", SECONDS, "--progress-timestamp", "-l", "--log-prefix=db1")
     (exporter.runs / "f").mkdir()
     job = ["--name=job", "--rw=randrw", "--size=4m", "--ioengine=psync", "--thinktime=2000", "--filename=data"]
@@ -101,13 +89,13 @@ def test_backfilled_series_are_those_that_were_scraped(
         "fio", ["fio", *job, "--time_based", f"--runtime={SECONDS}", *reports], folder=tmp_path, output=output
     )
     finished = 'benchwatch_run_state{state="finished"} == 1'
-    eventually(lambda: len(live.instant(finished, time.time())) == 2, SECONDS + 30, "both runs have finished")
-    eventually(lambda: live.instant("pgbench_result_tps and on () fio_result_iops", time.time()), 20, "results came")
+    eventually(lambda: len(live.instant(finished, time.time())) == 2, "both runs have finished")
+    eventually(lambda: live.instant("pgbench_result_tps and on () fio_result_iops", time.time()), "results came")
 
     (tmp_path / "past/data").mkdir(parents=True)
     into = ["--into", str(tmp_path / "past/data"), "--instance", address]
     assert main(["backfill", str(exporter.runs), *into]) == 0
-    both = Both(live, start_prometheus(processes, "past", tmp_path / "past", {}))
+    both = Both(live, start_prometheus(processes, tmp_path / "past", {}, name="past"))
 
     # Gauges of pgbench: the same course, whatever the moments of the scrapes.
     for name in ("pgbench_tps", "pgbench_latency_average_seconds", "pgbench_latency_window_seconds"):
@@ -160,7 +148,7 @@ def compared(processes: Processes, tmp_path: Path) -> View:
         (folder / "run.yaml").write_text(f"parameters: {{clients_wanted: {clients}}}\n")
     (tmp_path / "data").mkdir()
     assert main(["backfill", str(tmp_path / "runs"), "--into", str(tmp_path / "data")]) == 0
-    prometheus = start_prometheus(processes, "past", tmp_path, {})
+    prometheus = start_prometheus(processes, tmp_path, {}, name="past")
     end = 1_795_177_651.243
     return View(prometheus, end - 21, end + 30)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from demo_processes import Processes
-
-from .conftest import Exporter, eventually
+from tests.support.servers import Exporter
+from tests.support.waiting import eventually
 
 SETTABLE = """
 import sys, time

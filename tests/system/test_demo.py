@@ -11,11 +11,14 @@ import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+pytestmark = pytest.mark.slow(90)
+
 DEMO = Path(__file__).parents[2] / "scripts" / "demo.py"
-PATIENCE = 120
+PATIENCE = 300
 """Seconds until a demo that does not get on is given up."""
 
 
@@ -87,8 +90,11 @@ def _program(path: Path, text: str) -> None:
 
 @pytest.fixture
 def grafana_home(tmp_path: Path) -> Path:
+    return make_grafana(tmp_path / "grafana")
+
+
+def make_grafana(home: Path) -> Path:
     """A Grafana that tells how it was started."""
-    home = tmp_path / "grafana"
     (home / "public").mkdir(parents=True)
     _program(
         home / "bin" / "grafana",
@@ -152,34 +158,79 @@ def _written_files(process: int) -> set[str]:
     return {path for path in found if path.startswith("/") and not path.startswith(("/dev/null", "/dev/zero", "/SYSV"))}
 
 
-def test_demo_sees_every_source_in_prometheus_and_ends_by_itself(demo: Callable[..., RunningDemo]) -> None:
-    running = demo("--duration", "35")
-    assert running.end() == 0, running.output
-    assert "Prometheus saw 7 of 7 sources" in running.output
-    assert running.processes() == []
+class Seen(NamedTuple):
+    """A whole demo with a Grafana, as it was seen while it ran."""
+
+    running: RunningDemo
+    grafana_home: Path
+    grafana_told: tuple[list[str], dict[str, str]]
+    """How its Grafana was started: arguments and environment."""
+    prometheus_url: str
+    processes: int
+    """How many there were once both benchmarks had reported."""
+    outside: set[str]
+    """Files outside the demo's folder that they had open for writing then."""
+    exit_code: int
 
 
-def test_interrupted_demo_leaves_no_process_and_no_file_outside_its_folder(demo: Callable[..., RunningDemo]) -> None:
-    running = demo()
-    running.read_until(r"pgbench .* TPS .* p99 \d")
-    running.read_until(r"fio .* IOPS .* p99 \d")
-    processes = running.processes()
-    assert len(processes) > 10
-    outside = {path for process in processes for path in _written_files(process) if not _is_under(path, running.folder)}
-    assert outside == set()
-    assert running.end(signal.SIGINT) == 0, running.output
-    assert running.processes() == []
+@pytest.fixture(scope="module")
+def seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """One demo for all that can be checked of it."""
+    home = make_grafana(tmp_path_factory.mktemp("grafana"))
+    running = RunningDemo(folder, "--duration", "35", GRAFANA_HOME=str(home))
+    try:
+        grafana_url = running.read_until(r"Grafana +(http://127\.0\.0\.1:\d+/)")[1]
+        prometheus_url = running.read_until(r"Prometheus +(http://127\.0\.0\.1:\d+)/")[1]
+        with urllib.request.urlopen(grafana_url) as answer:
+            arguments, settings = json.load(answer)
+        running.read_until(r"pgbench .* TPS .* p99 \d")
+        running.read_until(r"fio .* IOPS .* p99 \d")
+        processes = running.processes()
+        written = (path for process in processes for path in _written_files(process))
+        outside = {path for path in written if not _is_under(path, folder)}
+        code = running.end()
+    finally:
+        if running.popen.poll() is None:
+            running.end(signal.SIGTERM)
+    return Seen(running, home, (arguments, settings), prometheus_url, len(processes), outside, code)
 
 
-def test_second_demo_uses_the_cluster_of_the_first(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
+def test_demo_sees_every_source_in_prometheus_and_ends_by_itself(seen: Seen) -> None:
+    assert seen.exit_code == 0, seen.running.output
+    assert "Prometheus saw 7 of 7 sources" in seen.running.output
+    assert seen.running.processes() == []
+
+
+def test_demo_writes_no_file_outside_its_folder(seen: Seen) -> None:
+    assert seen.processes > 10
+    assert seen.outside == set()
+
+
+def test_demo_starts_a_grafana_with_the_dashboards_for_everybody_to_see(seen: Seen) -> None:
+    arguments, settings = seen.grafana_told
+    assert arguments == ["server", "--homepath", str(seen.grafana_home)]
+    assert settings["PROMETHEUS_URL"] == seen.prometheus_url
+    assert (settings["GF_AUTH_ANONYMOUS_ENABLED"], settings["GF_AUTH_ANONYMOUS_ORG_ROLE"]) == ("true", "Viewer")
+    assert Path(settings["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]).name == "live.json"
+    named = ("DASHBOARDS_PATH", "GF_PATHS_PROVISIONING", "GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH")
+    assert all(Path(settings[name]).exists() for name in named)
+    assert _is_under(settings["GF_PATHS_DATA"], seen.running.folder)
+
+
+def test_interrupted_demo_leaves_no_process_and_the_next_one_its_cluster(
+    demo: Callable[..., RunningDemo], tmp_path: Path
+) -> None:
     first = demo(folder=tmp_path)
     first.read_until("benchmarks' output")
     assert "Making a PostgreSQL cluster" in first.output
-    assert first.end(signal.SIGTERM) == 0, first.output
+    assert len(first.processes()) > 10
+    assert first.end(signal.SIGINT) == 0, first.output
+    assert first.processes() == []
     second = demo(folder=tmp_path)
     second.read_until("benchmarks' output")
     assert "Making a PostgreSQL cluster" not in second.output
     assert second.end(signal.SIGTERM) == 0, second.output
+    assert second.processes() == []
 
 
 def test_killed_demo_takes_its_processes_with_it(demo: Callable[..., RunningDemo]) -> None:
@@ -213,7 +264,7 @@ def test_demo_names_a_source_that_prometheus_did_not_see(demo: Callable[..., Run
         "port = int(sys.argv[1].rpartition(':')[2])\n"
         "http.server.HTTPServer(('127.0.0.1', port), Nothing).serve_forever()\n",
     )
-    running = demo("--duration", "25", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    running = demo("--duration", "12", PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert running.end() == 1
     assert re.search(r"missing: .*node_exporter", running.output)
 
@@ -232,25 +283,6 @@ def test_demo_ends_with_the_log_of_a_prometheus_that_does_not_answer(
     assert running.end() == 1
     complaint = r"demo: Prometheus did not answer 3 queries in a row \(503 .*\). The end of \S+/logs/Prometheus.log:"
     assert re.search(complaint, running.output)
-    assert running.processes() == []
-
-
-def test_demo_starts_a_grafana_with_the_dashboards_for_everybody_to_see(
-    demo: Callable[..., RunningDemo], grafana_home: Path
-) -> None:
-    running = demo(GRAFANA_HOME=str(grafana_home))
-    grafana_url = running.read_until(r"Grafana +(http://127\.0\.0\.1:\d+/)")[1]
-    prometheus_url = running.read_until(r"Prometheus +(http://127\.0\.0\.1:\d+)/")[1]
-    with urllib.request.urlopen(grafana_url) as answer:
-        arguments, settings = json.load(answer)
-    assert arguments == ["server", "--homepath", str(grafana_home)]
-    assert settings["PROMETHEUS_URL"] == prometheus_url
-    assert (settings["GF_AUTH_ANONYMOUS_ENABLED"], settings["GF_AUTH_ANONYMOUS_ORG_ROLE"]) == ("true", "Viewer")
-    assert Path(settings["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]).name == "live.json"
-    named = ("DASHBOARDS_PATH", "GF_PATHS_PROVISIONING", "GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH")
-    assert all(Path(settings[name]).exists() for name in named)
-    assert _is_under(settings["GF_PATHS_DATA"], running.folder)
-    assert running.end(signal.SIGINT) == 0, running.output
     assert running.processes() == []
 
 

@@ -5,39 +5,17 @@ import re
 import shutil
 import signal
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from .conftest import eventually
+from tests.support.experiments import command, experiment, only_runs_are_left
+from tests.support.waiting import PATIENCE, eventually
 
-EXPERIMENTS = Path(__file__).parents[2] / "scripts" / "experiments"
 HUGE_PAGES = [Path(f"/sys/kernel/mm/hugepages/hugepages-{size}kB/nr_hugepages") for size in (2048, 1048576)]
 
 
-def command(name: str, folder: Path, **options: int) -> list[str]:
-    return [str(EXPERIMENTS / name), f"--folder={folder}", *(f"--{key}={value}" for key, value in options.items())]
-
-
-def experiment(name: str, folder: Path, **options: int) -> str:
-    """What it prints; fails the test unless it ends well."""
-    done = subprocess.run(command(name, folder, **options), capture_output=True, text=True, timeout=120, check=False)
-    if "the kernel finds room for" in done.stderr or "this machine has none" in done.stderr:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def only_runs_are_left(folder: Path) -> bool:
-    """Whether neither files nor processes at work in the folder (a server is in that of its data) have stayed."""
-    places = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            places.append(str((process / "cwd").readlink()))
-    return not any(folder.glob("work.*")) and not any(str(folder) in place for place in places)
-
-
+@pytest.mark.slow(10)
 def test_density_steps_up_the_number_of_databases_with_a_worker_each(tmp_path: Path) -> None:
     printed = experiment("density", tmp_path, databases=2, seconds=2, rate=100, scale=1)
     table = re.findall(r"^(density-\S+-(\d)) +(\d) +([\d.]+) +([\d.]+) +[\d.]+ +([\d.]+)%$", printed, re.MULTILINE)
@@ -56,12 +34,13 @@ def test_an_experiment_that_is_interrupted_leaves_nothing_behind(tmp_path: Path)
     with subprocess.Popen(
         command("density", tmp_path, databases=1, seconds=60, rate=10, scale=1), process_group=0, stdout=subprocess.PIPE
     ) as process:
-        eventually(lambda: list(tmp_path.glob("runs/density-*/db1.err")), 60, "a run is on")
+        eventually(lambda: list(tmp_path.glob("runs/density-*/db1.err")), "a run is on")
         os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(PATIENCE) == 130
     assert only_runs_are_left(tmp_path)
 
 
+@pytest.mark.slow(30)
 @pytest.mark.skipif(
     not all(os.access(pages, os.W_OK) for pages in HUGE_PAGES), reason="only root can reserve huge pages of both sizes"
 )
@@ -78,6 +57,7 @@ def test_huge_pages_compares_three_kinds_and_gives_the_pages_back(tmp_path: Path
     assert only_runs_are_left(tmp_path)
 
 
+@pytest.mark.slow(25)
 @pytest.mark.skipif(
     os.geteuid() != 0
     or subprocess.run([shutil.which("losetup") or "false", "-f"], capture_output=True).returncode != 0,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_experiments import experiment, only_runs_are_left
+from tests.support.experiments import experiment, only_runs_are_left
 
 JOBS = {
     "random-read-8k": "read",
@@ -22,6 +22,7 @@ def rows(printed: str, start: str) -> list[list[str]]:
     return [line.split() for line in printed.splitlines() if re.match(start, line)]
 
 
+@pytest.mark.slow(12)
 def test_fio_prints_what_each_of_the_hero_jobs_reached(tmp_path: Path) -> None:
     printed = experiment("fio", tmp_path, seconds=1, size=8)
     (output,) = tmp_path.glob("runs/hero-*/disk1.out")
@@ -53,6 +54,7 @@ def test_fixed_rate_shows_targets_and_warns_of_the_mistake(tmp_path: Path) -> No
     assert only_runs_are_left(tmp_path)
 
 
+@pytest.mark.slow(25)
 @pytest.mark.parametrize(("scene", "most"), [("up-migration", "estore_hdd"), ("locality", "estore_ssd_remote")])
 def test_where_reads_come_from_is_seen_through_prometheus(tmp_path: Path, scene: str, most: str) -> None:
     printed = experiment(scene, tmp_path, seconds=21, every=2)

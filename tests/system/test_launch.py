@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from demo_processes import Processes
-
-from ..conftest import ROOT_IS_A_MOUNT
-from .conftest import Exporter, Server, eventually
+from tests.support.places import ROOT_IS_A_MOUNT
+from tests.support.servers import Database, Exporter
+from tests.support.waiting import PATIENCE, eventually
 
 DB1 = 'worker="db1"'
 
@@ -26,7 +26,7 @@ def start(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[byt
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment, cwd=folder, **options)
 
 
-def pgbench(server: Server, seconds: int) -> list[str]:
+def pgbench(server: Database, seconds: int) -> list[str]:
     return ["--", *server.postgres.pgbench("-n", "-S", "-c", "2", "-j", "2", "-R", "300", "-T", str(seconds))]
 
 
@@ -45,13 +45,13 @@ def state(exporter: Exporter, run: str, name: str, worker: str = DB1) -> bool:
     return exporter.page(run).get(f'benchwatch_run_state{{{worker},state="{name}"}}') == 1
 
 
-def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, server: Server, tmp_path: Path) -> None:
+def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, server: Database, tmp_path: Path) -> None:
     process = start(tmp_path, "--name", "a", "--worker", "db1", "--label", "vm=pg1", *pgbench(server, 8))
     quantile = f'pgbench_latency_window_seconds{{{DB1},quantile="0.99"}}'
-    eventually(lambda: quantile in exporter.page("a"), 30, "percentiles are seen live")
-    out, err = process.communicate(timeout=60)
+    eventually(lambda: quantile in exporter.page("a"), "percentiles are seen live")
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
-    eventually(lambda: state(exporter, "a", "finished"), 30, "it has finished")
+    eventually(lambda: state(exporter, "a", "finished"), "it has finished")
     processed = re.search(rb"actually processed: (\d+)", out)
     assert processed
     total = int(processed[1])
@@ -59,15 +59,15 @@ def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, serve
     assert len(logs) == 2
     assert sum(log.read_bytes().count(b"\n") for log in logs) == total
     key = f"pgbench_transactions_total{{{DB1}}}"
-    eventually(lambda: exporter.page("a").get(key) == total, 30, "the log is read where it is kept")
+    eventually(lambda: exporter.page("a").get(key) == total, "the log is read where it is kept")
     assert out == (exporter.runs / "a/db1.out").read_bytes()
     printed = [line for line in err.splitlines(keepends=True) if not line.startswith(b"benchwatch: ")]
     assert b"".join(printed) == (exporter.runs / "a/db1.err").read_bytes()
 
 
-def test_the_servers_settings_and_its_disks_are_recorded(server: Server, tmp_path: Path) -> None:
+def test_the_servers_settings_and_its_disks_are_recorded(server: Database, tmp_path: Path) -> None:
     process = start(tmp_path, "--name", "a", "--worker", "db1", *pgbench(server, 1))
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     parameters = record(tmp_path / "runs", "a")["parameters"]
     running = Path(f"/proc/{server.process.popen.pid}")
     assert parameters["port"] == str(server.postgres.port)
@@ -82,7 +82,7 @@ def test_the_servers_settings_and_its_disks_are_recorded(server: Server, tmp_pat
         assert parameters["data.filesystem"] == parameters["wal.filesystem"]
 
 
-def test_a_question_that_takes_long_does_not_take_the_others_with_it(server: Server, tmp_path: Path) -> None:
+def test_a_question_that_takes_long_does_not_take_the_others_with_it(server: Database, tmp_path: Path) -> None:
     program, *connection = server.postgres.pgbench()
     psql = [str(Path(program).with_name("psql")), "-X", "-A", "-t", *connection]
     environment = os.environ | {"PGPASSFILE": str(tmp_path / "pgpass")}
@@ -90,11 +90,11 @@ def test_a_question_that_takes_long_does_not_take_the_others_with_it(server: Ser
     locks = "select count(*) from pg_locks where relation = 'pgbench_branches'::regclass and granted"
     holding = subprocess.Popen([*psql, *lock], stdout=subprocess.DEVNULL, env=environment)
     try:
-        eventually(lambda: subprocess.check_output([*psql, "-c", locks], env=environment) == b"1\n", 30, "it is held")
+        eventually(lambda: subprocess.check_output([*psql, "-c", locks], env=environment) == b"1\n", "it is held")
         (tmp_path / "script").write_text("select 1;\n")
         options = ("-n", "-t", "1", "-f", str(tmp_path / "script"))
         process = start(tmp_path, "--name", "a", "--worker", "db1", "--", *server.postgres.pgbench(*options))
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
     finally:
         holding.kill()
         holding.wait()
@@ -104,12 +104,12 @@ def test_a_question_that_takes_long_does_not_take_the_others_with_it(server: Ser
     assert "scale_factor" not in parameters
 
 
-def test_several_launchers_record_one_run(exporter: Exporter, server: Server, tmp_path: Path) -> None:
+def test_several_launchers_record_one_run(exporter: Exporter, server: Database, tmp_path: Path) -> None:
     started = [start(tmp_path, "--name", "many", "--worker", f"db{number}", *pgbench(server, 2)) for number in range(4)]
-    assert [process.communicate(timeout=60) and process.returncode for process in started] == [0, 0, 0, 0]
+    assert [process.communicate(timeout=PATIENCE) and process.returncode for process in started] == [0, 0, 0, 0]
     for number in range(4):
         worker = f'worker="db{number}"'
-        eventually(lambda worker=worker: state(exporter, "many", "finished", worker), 10, f"{worker} has finished")
+        eventually(lambda worker=worker: state(exporter, "many", "finished", worker), f"{worker} has finished")
         assert record(exporter.runs, "many", f"db{number}")["exit_code"] == 0
 
 
@@ -119,20 +119,20 @@ def test_an_interrupted_fio_is_awaited_with_its_final_document(
 ) -> None:
     process = start(tmp_path, "--name", "a", "--worker", "db1", *fio(tmp_path, 60, *output), start_new_session=True)
     iops = f'fio_iops{{{DB1},job="job",op="read"}}'
-    eventually(lambda: iops in exporter.page("a"), 30, "fio is seen live")
+    eventually(lambda: iops in exporter.page("a"), "fio is seen live")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128
     assert (record(exporter.runs, "a")["exit_code"], record(exporter.runs, "a")["signal"]) == (128, "SIGINT")
     documents = (exporter.runs / "a/db1.json").read_bytes() if output else out
     assert documents.count(b'"fio version"') >= 2
     assert documents.rstrip().endswith(b"}")
     result = f'fio_result_iops{{{DB1},job="job",op="read"}}'
-    eventually(lambda: result in exporter.page("a"), 30, "its results are there")
+    eventually(lambda: result in exporter.page("a"), "its results are there")
 
 
 def test_what_is_pushed_is_what_is_here(
-    exporter: Exporter, server: Server, processes: Processes, tmp_path: Path
+    exporter: Exporter, server: Database, processes: Processes, tmp_path: Path
 ) -> None:
     process = start(
         tmp_path,
@@ -140,8 +140,8 @@ def test_what_is_pushed_is_what_is_here(
         *pgbench(server, 6),
     )
     quantile = f'pgbench_latency_window_seconds{{{DB1},quantile="0.99"}}'
-    eventually(lambda: quantile in exporter.page("a"), 30, "percentiles are seen live over there")
-    _, err = process.communicate(timeout=60)
+    eventually(lambda: quantile in exporter.page("a"), "percentiles are seen live over there")
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert b"not delivered" not in err
     here, there = (
@@ -150,4 +150,4 @@ def test_what_is_pushed_is_what_is_here(
     )
     assert here == there
     assert len(here) == 5
-    eventually(lambda: state(exporter, "a", "finished"), 30, "it has finished over there")
+    eventually(lambda: state(exporter, "a", "finished"), "it has finished over there")

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import pytest
 
 from demo_processes import Processes
-
-from ..conftest import RECORDINGS
-from .conftest import Exporter, Page, eventually
+from tests.support.places import RECORDINGS
+from tests.support.servers import Exporter, Page
+from tests.support.waiting import PATIENCE, eventually
 
 PROGRESS = RECORDINGS / "pgbench/merged-appended-15.18.log"
 
@@ -91,11 +91,11 @@ def test_pushed_bytes_show_what_the_same_file_shows(exporter: Exporter, name: st
             curl.stdin.flush()
             time.sleep(0.1)
         pushed = exporter.runs / "pushed" / "db1.push"
-        eventually(lambda: pushed.exists() and pushed.read_bytes() == data, 30, "all of it is in the file")
-        eventually(lambda: exporter.page("pushed"), 30, "it is shown while the push is still open")
+        eventually(lambda: pushed.exists() and pushed.read_bytes() == data, "all of it is in the file")
+        eventually(lambda: exporter.page("pushed"), "it is shown while the push is still open")
         (exporter.runs / "filed").mkdir()
         Path(exporter.runs / "filed" / "db1.log").write_bytes(data)
-        eventually(lambda: exporter.page("filed"), 30, "the file is shown")
+        eventually(lambda: exporter.page("filed"), "the file is shown")
         assert without_times(exporter.page("pushed")) == without_times(exporter.page("filed"))
         answer = curl.communicate()[0].decode()
     assert curl.returncode == 0
@@ -116,7 +116,7 @@ def test_many_push_at_once_from_another_host_with_tee_and_curl(
         assert push.communicate()[0].decode() == f"{size} bytes received for worker db{number} of run many\n"
         assert (reachable.runs / f"many/db{number}.push").read_bytes() == PROGRESS.read_bytes()
         assert (tmp_path / f"db{number}").read_bytes() == PROGRESS.read_bytes()
-    eventually(lambda: reachable.text("live").count('benchwatch_run_state{run="many"') >= 30, 30, "all are shown")
+    eventually(lambda: reachable.text("live").count('benchwatch_run_state{run="many"') >= 30, "all are shown")
 
 
 def test_a_push_that_breaks_off_can_go_on_under_its_name_but_not_beside_another(
@@ -129,7 +129,7 @@ def test_a_push_that_breaks_off_can_go_on_under_its_name_but_not_beside_another(
     assert first.stdin
     first.stdin.write(lines[0] + lines[1][:10])
     first.stdin.flush()
-    eventually(lambda: file.exists() and file.stat().st_size == len(lines[0]) + 10, 30, "it has arrived")
+    eventually(lambda: file.exists() and file.stat().st_size == len(lines[0]) + 10, "it has arrived")
     second = second_host.start(
         "curl", "-sS", "-w", "%{http_code}", "-d", "x", url, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -137,7 +137,7 @@ def test_a_push_that_breaks_off_can_go_on_under_its_name_but_not_beside_another(
     first.send_signal(signal.SIGKILL)
     first.wait()
     first.stdin.close()
-    eventually(lambda: "benchwatch_push_active 0" in reachable.text("live"), 30, "its end is noticed")
+    eventually(lambda: "benchwatch_push_active 0" in reachable.text("live"), "its end is noticed")
     rest = b"".join(lines[1:])
     third = second_host.start("curl", "-sS", "-T", "-", url, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     third.communicate(rest)
@@ -156,15 +156,15 @@ def test_a_launcher_on_another_host_delivers_all_though_the_cable_is_pulled(
         stderr=subprocess.PIPE,
     )
     there = reachable.runs / "a/disk1.out"
-    eventually(lambda: there.exists() and b'"fio version"' in there.read_bytes(), 30, "the first document arrives")
+    eventually(lambda: there.exists() and b'"fio version"' in there.read_bytes(), "the first document arrives")
     second_host.plug("down")
     time.sleep(2)
     second_host.plug("up")
-    errors = launcher.communicate(timeout=60)[1]
+    errors = launcher.communicate(timeout=PATIENCE)[1]
     assert launcher.returncode == 0
     assert b"not delivered" not in errors
     for name in ("disk1.out", "disk1.err", "disk1.yaml"):
         here = (tmp_path / "here/a" / name).read_bytes()
         assert not here or (reachable.runs / "a" / name).read_bytes() == here
     state = 'benchwatch_run_state{worker="disk1",state="finished"}'
-    eventually(lambda: reachable.page("a").get(state) == 1, 30, "it has finished over there")
+    eventually(lambda: reachable.page("a").get(state) == 1, "it has finished over there")

@@ -2,14 +2,16 @@
 
 import time
 
+import pytest
+
 from demo_processes import Processes
+from tests.support.servers import Database, Exporter, start_pgbench
+from tests.support.waiting import eventually
 
-from .conftest import Exporter, Server, eventually
-from .test_stall import start_pgbench
 
-
+@pytest.mark.slow(20)
 def test_a_killed_exporter_comes_back_with_the_same_totals_and_state(
-    exporter: Exporter, processes: Processes, server: Server
+    exporter: Exporter, processes: Processes, server: Database
 ) -> None:
     pgbench = start_pgbench(processes, server, exporter.runs / "a", 18, "--progress-timestamp", "-l")
     start_pgbench(processes, server, exporter.runs / "b", 18)
@@ -28,14 +30,14 @@ def test_a_killed_exporter_comes_back_with_the_same_totals_and_state(
         seen = other.page("a")
         running = 'benchwatch_run_state{worker="db1",state="running"}'
         assert pgbench.popen.poll() is not None or seen[running] == 1
-        eventually(lambda: start in other.page("b"), 10, "the first progress line")
+        eventually(lambda: start in other.page("b"), "the first progress line")
         starts.add(other.page("b")[start])
         starts.add(exporter.page("b")[start])
     assert len(starts) == 1 or pgbench.popen.poll() is not None
     for run, worker in (("a", "db1"), ("b", "db1"), ("f", "fio")):
         state = f'benchwatch_run_state{{worker="{worker}",state="finished"}}'
-        eventually(lambda run=run, state=state: exporter.page(run).get(state) == 1, 30, "the run has finished")
-        eventually(lambda run=run, state=state: other.page(run).get(state) == 1, 30, "the other sees it too")
+        eventually(lambda run=run, state=state: exporter.page(run).get(state) == 1, "the run has finished")
+        eventually(lambda run=run, state=state: other.page(run).get(state) == 1, "the other sees it too")
         never_killed, killed = exporter.page(run), other.page(run)
         assert killed == never_killed
         assert len(killed) > 20

@@ -4,44 +4,34 @@ import os
 import signal
 import subprocess
 import time
-from pathlib import Path
 
+import pytest
 import requests
 
-from demo_processes import Process, Processes
-
-from .conftest import Exporter, Page, Server, eventually
+from demo_processes import Processes
+from tests.support.servers import Database, Exporter, Page, start_pgbench
+from tests.support.waiting import eventually
 
 DB1, FIO = '{worker="db1"}', '{worker="fio"'
-SLACK = 2.0
-"""Seconds beyond the three intervals that a busy machine may take to notice."""
-
-
-def start_pgbench(processes: Processes, server: Server, folder: Path, seconds: int, *options: str) -> Process:
-    folder.mkdir()
-    return processes.start(
-        "pgbench",
-        server.postgres.pgbench("-n", "-S", "-c", "2", "-j", "2", "-R", "300", "-T", str(seconds), "-P", "1", *options),
-        folder=folder,
-        output=folder / "db1.out",
-        log=folder / "db1.err",
-    )
+PATIENCE = 3 + 8.0
+"""Seconds until a silence is noticed: three intervals, and what a busy machine takes. Not more, as benchmarks end."""
 
 
 def shown(page: Page, start: str) -> Page:
     return {series: value for series, value in page.items() if series.startswith(start)}
 
 
+@pytest.mark.slow(20)
 def test_a_frozen_server_shows_no_throughput_no_latency_and_no_burst_afterwards(
-    exporter: Exporter, processes: Processes, server: Server
+    exporter: Exporter, processes: Processes, server: Database
 ) -> None:
-    start_pgbench(processes, server, exporter.runs / "stall", 18, "--progress-timestamp", "-l")
-    eventually(lambda: exporter.page("stall").get(f"pgbench_tps{DB1}", 0) > 100, 30, "pgbench makes transactions")
+    start_pgbench(processes, server, exporter.runs / "stall", 20, "--progress-timestamp", "-l")
+    eventually(lambda: exporter.page("stall").get(f"pgbench_tps{DB1}", 0) > 100, "pgbench makes transactions")
     time.sleep(3)
     server.freeze(signal.SIGSTOP)
     frozen = time.time()
     state = 'benchwatch_run_state{worker="db1",state="stalled"}'
-    eventually(lambda: exporter.page("stall")[state] == 1, 3 + SLACK, "the run is stalled")
+    eventually(lambda: exporter.page("stall")[state] == 1, "the run is stalled", PATIENCE)
     page = exporter.page("stall")
     assert page[f"pgbench_tps{DB1}"] == 0
     assert not shown(page, "pgbench_latency_average") | shown(page, "pgbench_latency_window")
@@ -51,13 +41,14 @@ def test_a_frozen_server_shows_no_throughput_no_latency_and_no_burst_afterwards(
     assert exporter.page("stall")[f"pgbench_transactions_total{DB1}"] == before
     assert exporter.page("stall")[f"benchwatch_run_last_report_timestamp_seconds{DB1}"] > frozen
     server.freeze(signal.SIGCONT)
-    eventually(lambda: exporter.page("stall")['benchwatch_run_state{worker="db1",state="running"}'] == 1, 30, "it runs")
-    eventually(lambda: exporter.page("stall")['benchwatch_run_state{worker="db1",state="finished"}'] == 1, 30, "ended")
+    eventually(lambda: exporter.page("stall")['benchwatch_run_state{worker="db1",state="running"}'] == 1, "it runs")
+    eventually(lambda: exporter.page("stall")['benchwatch_run_state{worker="db1",state="finished"}'] == 1, "ended")
     page = exporter.page("stall")
     logged = sum(log.read_bytes().count(b"\n") for log in (exporter.runs / "stall").glob("pgbench_log.*"))
     assert page[f"pgbench_transactions_total{DB1}"] == page[f"pgbench_result_transactions{DB1}"] == logged
 
 
+@pytest.mark.slow(18)
 def test_a_frozen_fio_worker_shows_growing_age_no_latency_and_no_burst_afterwards(
     exporter: Exporter, processes: Processes
 ) -> None:
@@ -66,18 +57,15 @@ def test_a_frozen_fio_worker_shows_growing_age_no_latency_and_no_burst_afterward
     job = ["--name=job", "--rw=randread", "--bs=4k", "--size=4m", "--ioengine=psync", "--thinktime=5000"]
     output = ["--output-format=json+", "--status-interval=1", "--eta=never", "--output=" + str(folder / "fio.json")]
     fio = processes.start(
-        "fio", ["fio", *job, "--filename=" + str(folder / ".data"), "--time_based", "--runtime=16", *output]
+        "fio", ["fio", *job, "--filename=" + str(folder / ".data"), "--time_based", "--runtime=20", *output]
     )
     rate = f'fio_iops{FIO},job="job",op="read"}}'
-    eventually(lambda: exporter.page("stall").get(rate, 0) > 20, 30, "fio reads")
+    eventually(lambda: exporter.page("stall").get(rate, 0) > 20, "fio reads")
     time.sleep(3)
     worker = int(subprocess.run(["pgrep", "-P", str(fio.popen.pid)], capture_output=True, text=True).stdout.split()[0])
     os.kill(worker, signal.SIGSTOP)
-    eventually(
-        lambda: exporter.page("stall")['benchwatch_run_state{worker="fio",state="stalled"}'] == 1,
-        3 + SLACK,
-        "the run is stalled",
-    )
+    state = 'benchwatch_run_state{worker="fio",state="stalled"}'
+    eventually(lambda: exporter.page("stall")[state] == 1, "the run is stalled", PATIENCE)
     page = exporter.page("stall")
     assert not shown(page, "fio_latency") | shown(page, "fio_iops")
     assert "IOPS</td>" not in requests.get(exporter.url, timeout=30).text, "no throughput on the landing page either"

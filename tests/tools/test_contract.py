@@ -24,10 +24,10 @@ from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread, State, Tool
 from benchwatch.tools.registry import TOOLS
 from benchwatch.watch.page import SampleReader, live, read_page, slow
-from tests.conftest import NOW, RECORDINGS
-from tests.dashboards.grafana import DASHBOARDS, load, targets
-from tests.prometheus.programs import output as said_by
-from tests.prometheus.programs import program
+from tests.support.grafana import DASHBOARDS, load, targets
+from tests.support.places import NOW, RECORDINGS
+from tests.support.programs import output as said_by
+from tests.support.programs import program
 
 from .toy import TOY, output
 

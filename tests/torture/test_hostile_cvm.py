@@ -1,10 +1,9 @@
 """A real `benchwatch serve` beside a CVM that hangs, drips, or answers with what takes a reader away."""
 
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,8 @@ import requests
 
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
+from tests.support.ports import free_address
+from tests.support.waiting import eventually
 
 INTERVAL = 1.0
 
@@ -30,13 +31,11 @@ def exporter(cvm: SimulatedCvm, tmp_path: Path) -> Iterator[str]:
         f"runs: {{path: runs}}\nnutanix:\n  cvms: [{{name: a, url: '{cvm.url}'}}]\n  poll_interval: {INTERVAL:g}s\n"
         "  allow_fast_polling: true\n  deadline: 10m\n"
     )
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    address = free_address()
     command = [sys.executable, "-m", "benchwatch", "serve", "--config.file", str(tmp_path / "benchwatch.yaml")]
     with subprocess.Popen([*command, "--web.listen-address", address], stderr=subprocess.DEVNULL) as process:
         try:
-            eventually(lambda: "nutanix_vdisk_usage_bytes" in metrics(f"http://{address}"))
+            eventually(lambda: "nutanix_vdisk_usage_bytes" in metrics(f"http://{address}"), "it is polled")
             yield f"http://{address}"
         finally:
             process.kill()
@@ -49,23 +48,16 @@ def metrics(url: str) -> str:
         return ""
 
 
-def eventually(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
 @pytest.mark.parametrize("variation", ["late", "slow", "slow-header", "tangled", "gzip", "huge", "closed", "not-http"])
 def test_a_hostile_cvm_is_down_without_numbers_and_comes_back(cvm: SimulatedCvm, exporter: str, variation: str) -> None:
     release: list[bool] = []
-    cvm.sleep = lambda seconds: eventually(lambda: bool(release))
+    cvm.sleep = lambda seconds: eventually(lambda: bool(release), "the test goes on")
     cvm.variations.add(variation)
-    eventually(lambda: 'nutanix_cvm_up{cvm="a"} 0' in metrics(exporter))
-    eventually(lambda: "nutanix_vdisk" not in metrics(exporter))
+    eventually(lambda: 'nutanix_cvm_up{cvm="a"} 0' in metrics(exporter), "it is down")
+    eventually(lambda: "nutanix_vdisk" not in metrics(exporter), "no numbers are left")
     assert requests.get(exporter, timeout=60).status_code == 200
     assert cvm.most_at_once == 1
     cvm.variations.clear()
     release.append(True)
-    eventually(lambda: 'nutanix_cvm_up{cvm="a"} 1' in metrics(exporter))
+    eventually(lambda: 'nutanix_cvm_up{cvm="a"} 1' in metrics(exporter), "it is back")
     assert "nutanix_vdisk_usage_bytes" in metrics(exporter)

@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from tests.support.waiting import PATIENCE
+
 ENTER, LEAVE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 
 
@@ -62,7 +64,7 @@ class Terminal:
             self.output += os.read(self._ours, 65536)
             seconds = 0.0
 
-    def wait_for(self, condition: Callable[[bytes], object], what: str, seconds: float = 20.0) -> None:
+    def wait_for(self, condition: Callable[[bytes], object], what: str, seconds: float = PATIENCE) -> None:
         """Until what is sent from now on is as wanted; fails after that time."""
         start, deadline = len(self.output), time.monotonic() + seconds
         while not condition(self.output[start:]):
@@ -70,7 +72,7 @@ class Terminal:
             assert self.process.poll() is None, f"ended with {self.process.returncode}: {self.output[-3000:]!r}"
             self._read(0.1)
 
-    def end(self, seconds: float = 10.0) -> int:
+    def end(self, seconds: float = PATIENCE) -> int:
         """Its exit code, once it has ended."""
         deadline = time.monotonic() + seconds
         while self.process.poll() is None:

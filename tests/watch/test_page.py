@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,11 @@ from benchwatch.server.process import FAMILIES as PROCESS
 from benchwatch.tools.registry import TOOLS
 from benchwatch.watch.model import Cvm, Measured, Page
 from benchwatch.watch.page import SampleReader, live, read_page, slow
-
-from ..conftest import RECORDINGS
+from tests.support.places import RECORDINGS, Place
 
 GOLDEN = Path(__file__).parents[1] / "nutanix" / "published.prom"
 PROGRESS = RECORDINGS / "pgbench" / "progress-timestamp-15.18.err"
 FIO = RECORDINGS / "fio" / "jsonplus-si1-libaio-qd16-3.42.out"
-Place = Callable[..., Path]
 
 
 def page_of(text: str) -> Page:

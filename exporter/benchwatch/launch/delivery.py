@@ -65,8 +65,9 @@ class Delivery:
             self._trouble = _why(error)
         except _Refused as refusal:
             raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
+        trouble = self._trouble  # which the thread may have overcome already
         self._thread.start()
-        return f"{self._shown} cannot be reached now ({self._trouble}): it is tried again" if self._trouble else ""
+        return f"{self._shown} cannot be reached now ({trouble}): it is tried again" if trouble else ""
 
     def finish(self) -> str:
         """Send the rest within a few seconds; returns a sentence if something was not delivered."""

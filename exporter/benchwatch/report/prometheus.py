@@ -42,15 +42,16 @@ class Prometheus:
     def windows(self, counter: str) -> dict[str, list[str]]:
         """How far a rate of this counter looks back (PromQL), and the instances for which it is that far.
 
-        At least as far as the step, and over some scrapes, as they came in the run's best minute.
+        At least as far as the step, and over some scrapes, as they came in the run's best minute. Short windows first.
         """
         span = max(60, math.ceil(self._end - self._start))
         most = f"max_over_time((max by (instance) (count_over_time({counter}[1m])))[{span}s:30s])"
-        found: dict[str, list[str]] = {}
+        found: dict[float, list[str]] = {}
         for series in self._ask("query", query=most, time=self._end):
             seconds = max(self.step, math.ceil(_SCRAPES * 60 / float(series["value"][1])))
-            found.setdefault(f"{seconds:.0f}s", []).append(series["metric"].get("instance", ""))
-        return found
+            found.setdefault(seconds, []).append(series["metric"].get("instance", ""))
+        # Prometheus answers in any order.
+        return {f"{seconds:.0f}s": sorted(instances) for seconds, instances in sorted(found.items())}
 
     def range(self, query: str) -> list[Result]:
         """The course of a query over the run. Raises PrometheusError."""

@@ -1,8 +1,7 @@
 from pathlib import Path
 
 from benchwatch.tools.fio.display import final_figures, without_documents
-
-from ...conftest import RECORDINGS
+from tests.support.places import RECORDINGS
 
 
 def test_a_terminal_gets_what_is_between_the_documents() -> None:

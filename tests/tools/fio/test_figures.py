@@ -7,8 +7,8 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Figures
 from benchwatch.tools.fio.state import FioState
+from tests.support.places import RECORDINGS
 
-from ...conftest import RECORDINGS
 from .recordings import after_each, data_of, documents_of, read, state_of, texts_of, values
 
 

@@ -2,8 +2,7 @@ import re
 
 from benchwatch.tools.api import Moment
 from benchwatch.tools.fio import FIO
-
-from ...conftest import RECORDINGS
+from tests.support.places import RECORDINGS
 
 
 def moments(data: bytes) -> list[Moment]:

@@ -10,8 +10,8 @@ from benchwatch.history.timeline import read_timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
+from tests.support.places import NOW
 
-from ...conftest import NOW
 from .recordings import PROGRESS, values
 
 REPORT = (

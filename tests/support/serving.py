@@ -2,14 +2,11 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import pytest
 
 from benchwatch.metrics.exposition import PARTS, Exposition, Part, Source
 from benchwatch.server.app import Scrapes, make_app
@@ -18,8 +15,8 @@ from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import serve
 from benchwatch.server.views import CvmView, WorkerView
 from benchwatch.server.webconfig import OPEN, WebConfig
-
-NOW = 1_790_000_000.0
+from tests.support.places import NOW
+from tests.support.waiting import PATIENCE
 
 
 @dataclass
@@ -112,26 +109,17 @@ def served(
 
     thread = threading.Thread(target=asyncio.run, args=(run(),))
     thread.start()
-    bound, loop, stop = started.result(10)
+    bound, loop, stop = started.result(PATIENCE)
 
     async def call(function: Callable[[], object]) -> object:
         return function()
 
     def on_loop(function: Callable[[], object]) -> object:
-        return asyncio.run_coroutine_threadsafe(call(function), loop).result(10)
+        return asyncio.run_coroutine_threadsafe(call(function), loop).result(PATIENCE)
 
     try:
         yield Served(board, pushes, scrapes, doors, bound, on_loop, address)
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive(), "the server does not stop"
-
-
-def eventually(condition: Callable[[], bool], what: str) -> None:
-    """Wait until something holds; fail after five seconds."""
-    deadline = time.monotonic() + 30
-    while not condition():
-        if time.monotonic() > deadline:
-            pytest.fail(f"did not come true within 30 s: {what}")
-        time.sleep(0.01)

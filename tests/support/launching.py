@@ -8,17 +8,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-_PATIENCE = 30.0
-"""Seconds."""
+from tests.support.waiting import PATIENCE, eventually
 
 
-class Place:
+class Launchpad:
     """A folder with tools and runs, in which launchers are started."""
 
     def __init__(self, folder: Path) -> None:
@@ -41,7 +39,7 @@ class Place:
 
     def run(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
         """Launches and waits for the end."""
-        options = {"capture_output": True, "timeout": 60, "check": False} | options
+        options = {"capture_output": True, "timeout": PATIENCE, "check": False} | options
         return subprocess.run(self.command(*arguments), cwd=self.folder, env=self.environment, **options)
 
     def start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
@@ -65,7 +63,7 @@ class Place:
 class OnTerminal:
     """A launcher with a terminal of its own, in a session of its own."""
 
-    def __init__(self, place: Place, command: list[str]) -> None:
+    def __init__(self, place: Launchpad, command: list[str]) -> None:
         self.process, self.terminal = pty.fork()
         if not self.process:
             os.chdir(place.folder)
@@ -74,13 +72,13 @@ class OnTerminal:
         self.ended = False
 
     def read_until(self, pattern: bytes) -> None:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while not re.search(pattern, self.shown, re.DOTALL):
             assert self._read(deadline), f"it has ended, and not shown {pattern!r}: {self.shown!r}"
 
     def read_to_the_end(self) -> int:
         """All that is shown, and the exit code."""
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while self._read(deadline):
             pass
         self.close()
@@ -89,7 +87,7 @@ class OnTerminal:
     def _read(self, deadline: float) -> bool:
         """Read what comes next; whether there was something."""
         ready, _, _ = select.select([self.terminal], [], [], max(0, deadline - time.monotonic()))
-        assert ready, f"after {_PATIENCE:g} s no more than {self.shown!r}"
+        assert ready, f"after {PATIENCE:g} s no more than {self.shown!r}"
         try:
             data = os.read(self.terminal, 65536)
         except OSError:  # nobody has it open any more
@@ -119,10 +117,3 @@ class OnTerminal:
             os.waitpid(self.process, 0)
         if self.terminal >= 0:
             self.close()
-
-
-def eventually(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"after {_PATIENCE:g} s still not so: {what}"
-        time.sleep(0.02)
