@@ -298,8 +298,8 @@ def _begin(board: Board, url: str, user: str, first: bool) -> str:
         send = f"curl -sS {f'-u {shlex.quote(user)} ' if user else ''}-T - {url}/ingest/my-run"
         body = (
             "<ol><li>Run one of these on the machine of the benchmark. Choose your own names for the run "
-            f"(<code>my-run</code>) and the worker (<code>{in_html(name)}</code>). You need to install nothing there. A file "
-            "keeps a copy of the output, and the benchmark goes on if this exporter fails."
+            f"(<code>my-run</code>) and the worker (<code>{in_html(name)}</code>). You need to install nothing there. "
+            "A file keeps a copy of the output, and the benchmark goes on if this exporter fails."
             + "".join(_command(f"{tool.example} 2>&1 | tee -p {tool.name}.log | {send}/{tool.name}1") for tool in tools)
             + '</li><li>It appears on this page and in <a href="metrics">/metrics</a> as soon as it reports. '
             "A run can have many workers: give each its own name.</li>"
