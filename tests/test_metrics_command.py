@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -80,7 +81,7 @@ def test_names_that_are_not_utf_8_are_printed(capsys: pytest.CaptureFixture[str]
 )
 @pytest.mark.parametrize("prefix", [b"", b"fio-1  | "])
 def test_output_of_fio_without_documents_is_over_as_its_text_says(
-    capsys: pytest.CaptureFixture[str], place: Place, ending: bytes, state: str, prefix: bytes
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path, ending: bytes, state: str, prefix: bytes
 ) -> None:
     text = (
         b"job1: (g=0): rw=read, bs=(R) 4096B-4096B, ioengine=psync, iodepth=1\nfio-3.33\nStarting 1 process\n" + ending
@@ -88,6 +89,9 @@ def test_output_of_fio_without_documents_is_over_as_its_text_says(
     lines = b"".join(prefix + line for line in text.splitlines(keepends=True))
     assert main(["metrics", str(place("a/disk1.out", lines))]) == 0
     assert f'benchwatch_run_state{{run="disk1",worker="disk1",state="{state}"}} 1\n' in capsys.readouterr().out
+    assert main(["backfill", str(tmp_path / "runs" / "a" / "disk1.out")]) == 0
+    (*_, last) = re.findall(r'benchwatch_run_state\{.*state="(\w+)"\} 1 ', capsys.readouterr().out)
+    assert last == ("abandoned" if state == "running" else state)
 
 
 def test_a_parameter_without_a_value_is_not_exported(capsys: pytest.CaptureFixture[str], place: Place) -> None:

@@ -88,3 +88,10 @@ def test_test_debian_says_which_releases_it_knows(argument: str, expected: str) 
         [ROOT / "scripts/test-debian", argument], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"test-debian: expected {expected}\n")
+
+
+def test_the_tests_that_documents_name_exist() -> None:
+    pages = [ROOT / "SECURITY.md", ROOT / "scripts" / "torture.py", *(ROOT / "docs").glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"tests/[a-z0-9_/]+\.py", page.read_text())}
+    assert len(named) > 15
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []

@@ -29,7 +29,7 @@ def test_a_pattern_that_could_take_long_is_refused_in_words(pattern: str) -> Non
 
 @pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "(?P<x>", "*"])
 def test_what_is_no_pattern_is_refused_in_words(pattern: str) -> None:
-    with pytest.raises(ValueError, match=r"exclude: .* is no regular expression"):
+    with pytest.raises(ValueError, match=r"exclude: .* is not a regular expression"):
         VdiskSelection(exclude=(pattern,))
 
 

@@ -93,3 +93,9 @@ def test_a_line_that_only_looks_like_one_of_the_next_second_hides_nothing() -> N
     line = "0 {} 1000 0 {} 500000\n"
     text = "".join(line.format(number, 1795000000 + number) for number in range(3)) + "torn 1795000003 x\n"
     assert moments("log", text)[-1] == Moment(len(text), 1795000002.5)
+
+
+@pytest.mark.parametrize("end", ["", "torn", "torn\n"])
+def test_nul_bytes_before_the_only_line_are_no_part_of_it(end: str) -> None:
+    text = "0 1 695 0 1795170\n\0\0001 1 988 0 1795170203 206182\n" + end
+    assert moments("log", text) == [Moment(len(text), 1795170203.206182)]

@@ -294,3 +294,11 @@ def test_where_the_clock_was_set_back_the_last_transaction_is_the_latest(words: 
     for cuts in ([], [len(b"".join(before))], range(1, len(data), 7)):
         pieces = [record for record in parse("log", data, cuts) if isinstance(record, Transactions)]
         assert max(piece.end for piece in pieces if piece.lines) == 1795168498.415032
+
+
+@pytest.mark.parametrize("size", [5_000, 9_000, 100_000, 1_000_000])
+def test_a_long_line_of_something_else_costs_only_itself(size: int) -> None:
+    line, long = b"0 1 500 0 1795168490 415032\n", b"x" * size + b"\n"
+    for data in (line * 9 + long, long + line * 9, line * 4 + long + line * 5, line * 9 + long + long):
+        found = whole(parse("log", data))
+        assert (found.lines, [one.reason for one in found.misread]) == (9, ["log_line"] * data.count(long))

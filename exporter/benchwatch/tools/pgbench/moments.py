@@ -127,7 +127,7 @@ def _line_at(data: bytes | mmap, offset: int) -> _Line:
         end = data.find(b"\n", begin)
         if end < 0:
             break
-        time = completed(data[begin:end].lstrip(b"\0"))
+        time = _completed(data[begin:end])
         if time is not None:
             return _Line(begin, time)
         begin = offset = end + 1
@@ -136,5 +136,10 @@ def _line_at(data: bytes | mmap, offset: int) -> _Line:
 
 def _last_time(data: bytes | mmap, begun: int) -> float:
     """When the last transaction from the offset `begun` on completed, Unix seconds."""
-    times = (completed(line) for line in reversed(data[begun:].split(b"\n")[:-1]))
+    times = (_completed(line) for line in reversed(data[begun:].split(b"\n")[:-1]))
     return next(time for time in times if time is not None)
+
+
+def _completed(line: bytes) -> float | None:
+    """See transactions.completed; NUL bytes are left out, as by the parser."""
+    return completed(line.replace(b"\0", b""))

@@ -156,13 +156,15 @@ class TransactionParser:
         """All at once; where that fails, by halves down to a piece that is read line by line."""
         if self._fields and self._at_once(block):
             return
-        if len(block) <= _PIECE:
+        half = len(block) // 2
+        middle = block.find(b"\n", half) + 1
+        if middle == len(block):  # the last line is the longer half
+            middle = block.rfind(b"\n", 0, half) + 1
+        if len(block) <= _PIECE or not middle:
             self._by_line(block)
             return
-        middle = block.find(b"\n", len(block) // 2) + 1
         self._block(block[:middle])
-        if middle < len(block):
-            self._block(block[middle:])
+        self._block(block[middle:])
 
     def _at_once(self, block: bytes) -> bool:
         """Reads a block if each of its lines is digits and single spaces, as many as expected; tells whether it did."""
