@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from benchwatch.history.timeline import Timeline, read_timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Sample
 from benchwatch.settings.settings import RunsSettings
+from benchwatch.tools.pgbench.text import TextParser
 from benchwatch.values.errors import ConfigError
 from tests.support.places import NOW, RECORDINGS, Place
 
@@ -349,3 +351,21 @@ def test_runs_appended_to_two_files_are_dated_by_the_lines_of_either(place: Plac
     assert timeline.start == 1_795_000_100
     assert timeline.end == pytest.approx(1_795_000_104, abs=0.1)
     assert [time for time, _ in points(timeline, "pgbench_tps")][-4:] == [1_795_000_100 + at for at in range(1, 5)]
+
+
+def test_a_text_without_dates_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"progress: {second}.0 s, 100.0 tps, lat 10.000 ms stddev 1.000, 0 failed\n" for second in range(1, 61)]
+    (tmp_path / "db1.err").write_text("".join(lines))
+    parsed: list[bytes] = []
+    feed = TextParser.feed
+
+    def counting(self: TextParser, data: bytes) -> Any:
+        parsed.append(data)
+        return feed(self, data)
+
+    monkeypatch.setattr(TextParser, "feed", counting)
+    (timeline,) = read_timelines([tmp_path], RunsSettings(), Buckets())
+    (tps,) = timeline.get("pgbench_tps")
+    assert tps.values.tolist() == [100.0] * 60
+    assert np.diff(tps.times).tolist() == [1.0] * 59
+    assert b"".join(parsed) == "".join(lines).encode()

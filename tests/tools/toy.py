@@ -148,11 +148,17 @@ class ToyState:
     def written(self, stream: str, times: Written) -> None:
         """Its reports are dated."""
 
+    def over(self) -> None:
+        """All that there is has been applied."""
+
     def tick(self, now: float) -> None:
         """Nothing waits."""
 
     def reached(self, time: float) -> None:
         """Nothing waits."""
+
+    def over(self) -> None:
+        """Nothing follows from a silence."""
 
     def parameters(self) -> Mapping[str, str]:
         return {"lanes": str(len(self._lanes))} if self._lanes else {}

@@ -43,7 +43,8 @@ def test_small_counts_are_exact(value: float | None, text: str) -> None:
     [
         (None, "–"),
         (float("nan"), "–"),
-        (0.00000052, "0.52 µs"),
+        (0.00000052, "520 ns"),
+        (0.0, "0 s"),
         (0.000123, "123 µs"),
         (0.0009996, "1.00 ms"),
         (0.00123, "1.23 ms"),
@@ -126,3 +127,24 @@ def test_the_time_of_day_is_utc() -> None:
 )
 def test_bandwidths_are_in_the_units_of_fio(value: float | None, text: str) -> None:
     assert figures.bandwidth(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "0"), (8.123, "8.12"), (999.4, "999"), (62_190.4, "62,190")])
+def test_rates_are_written_in_full_where_there_is_room(value: float, text: str) -> None:
+    assert figures.rate_in_full(value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("2.50 ms", "2.5 ms"),
+        ("2.00 ms", "2 ms"),
+        ("100 µs", "100 µs"),
+        ("12,000", "12,000"),
+        ("10.0 s", "10 s"),
+        ("0.05", "0.05"),
+        ("<0.01", "<0.01"),
+    ],
+)
+def test_zeros_at_the_end_are_left_out_on_axes(text: str, short: str) -> None:
+    assert figures.trimmed(text) == short

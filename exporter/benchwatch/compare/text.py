@@ -1,38 +1,29 @@
 """Numbers and words as people read them: 62,190 TPS, 1.24 ms, 310 MiB/s, +7.5 %."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
+from ..values import numbers
 from .changes import Row, Verdict
 from .measures import THROUGHPUT, WHOLE_RUN, Measure, Unit, unit_of
 
-_SCALES: dict[Unit, tuple[tuple[float, str], ...]] = {
-    "seconds": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
-    "bytes per second": ((2.0**30, "GiB/s"), (2.0**20, "MiB/s"), (2.0**10, "KiB/s"), (1.0, "B/s")),
+_TEXTS: Mapping[Unit, Callable[[float], str]] = {
+    "per second": numbers.rate_in_full,
+    "bytes per second": numbers.bandwidth,
+    "seconds": numbers.latency,
+    "ratio": numbers.part,
 }
 
 
 def quantity(value: float, unit: Unit) -> str:
     """A number with its unit; that of a throughput is said elsewhere."""
-    if unit == "ratio":
-        return f"{100 * value:.3g} %"
-    if unit == "per second":
-        return f"{value:,.0f}" if abs(value) >= 1000 else _digits(value)
-    scale = _SCALES[unit]
-    factor, name = next((step for step in scale if abs(value) >= step[0]), scale[0])
-    return f"{_digits(value / factor)} {name}"
+    return _TEXTS[unit](value)
 
 
 def figure(value: float, measure: Measure, roles: Roles) -> str:
     """A figure with its unit; that of operations a second is said by its title."""
     return quantity(value, unit_of(measure, roles))
-
-
-def _digits(value: float) -> str:
-    """Three digits that count, or all before the point."""
-    places = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
-    return f"{value:.{places}f}"
 
 
 def span(seconds: Sequence[float]) -> str:

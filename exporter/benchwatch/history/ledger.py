@@ -16,6 +16,7 @@ from .series import Floats, Pairs, Series
 
 _SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "summary": ("_sum", "_count")}
 _SLACK = 0.01
+_NARROW = np.iinfo(np.uint16).max
 
 _Key = tuple[Family, tuple[str, ...], Pairs]
 
@@ -94,7 +95,8 @@ class Ledger:
         moments, pages, numbers = zip(*self._pages, strict=True)
         columns, values = np.concatenate(pages), np.concatenate(numbers)
         times = np.repeat(np.round(moments, 3), [len(page) for page in pages])
-        order = np.argsort(columns, kind="stable")
+        narrow = np.uint16 if len(self._heads) <= _NARROW else np.int64  # small numbers are sorted by their digits
+        order = np.argsort(columns.astype(narrow), kind="stable")
         columns, times, values = columns[order], times[order], values[order]
         # Of two pages of the same moment the later one counts.
         last = np.append((columns[1:] != columns[:-1]) | (times[1:] != times[:-1]), True)

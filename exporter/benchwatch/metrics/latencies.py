@@ -23,6 +23,11 @@ _GAPS = 0.01
 _NARROW = np.iinfo(np.uint16).max
 
 
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, which are not negative, in as few bytes as they need: two, mostly."""
+    return counts.astype(np.uint16) if counts.max(initial=0) <= _NARROW else counts
+
+
 class Dated(NamedTuple):
     """Operations of which each is dated: Unix seconds of their ends, latencies in microseconds."""
 
@@ -53,6 +58,14 @@ class Piece(NamedTuple):
     log: Log | None = None
     """Of a whole second of a log: that log."""
 
+    @classmethod
+    def of(cls, begin: float, filled: Counts, microseconds: NDArray[np.int64], log: Log | None = None) -> "Piece":
+        """Of latencies, whose bins are given."""
+        counts = np.bincount(filled, minlength=BINS)
+        (places,) = counts.nonzero()
+        highest, total = int(microseconds.max()) / 1e6, int(microseconds.sum()) / 1e6
+        return cls(begin, highest, places.astype(np.uint16), narrow(counts[places]), total, log)
+
 
 class Latencies:
     """Counts by bin and the highest latency of short pieces of time."""
@@ -63,13 +76,9 @@ class Latencies:
         """When the last operation completed, Unix seconds, where each is dated."""
         self._examined = self._missing = 0
 
-    def add(self, begin: float, counts: Counts, highest: float, total: float = 0.0, log: Log | None = None) -> None:
-        """Take in what was counted from `begin` to the next piece, and where it is known the sum of these latencies."""
-        filled = np.flatnonzero(counts)
-        if len(filled):
-            numbers = counts[filled]
-            narrow = numbers.astype(np.uint16) if numbers.max() <= _NARROW else numbers
-            self._pieces.append(Piece(begin, highest, filled.astype(np.uint16), narrow, total, log))
+    def add(self, piece: Piece) -> None:
+        """Take in what was counted in a short time."""
+        self._pieces.append(piece)
 
     def dated(self, end: float, examined: int, missing: int) -> None:
         """Operations are dated, up to `end`; of some that were examined, others are missing."""
@@ -139,10 +148,7 @@ def _parts(piece: Piece, cuts: Sequence[float]) -> Iterator[Piece]:
         yield piece
         return
     times, latencies = piece.log.second(int(piece.begin))
-    found = Latencies()
     for begin, end in pairwise([piece.begin, *inside, piece.begin + 1]):
         own = latencies[(times >= begin) & (times < end)]
         if len(own):
-            counts = np.bincount(bins(own * 1000), minlength=BINS)
-            found.add(begin, counts, int(own.max()) / 1e6, int(own.sum()) / 1e6)
-    yield from found._pieces
+            yield Piece.of(begin, bins(own * 1000), own)

@@ -9,9 +9,9 @@ from ..metrics.exposition import Family
 from ..tools.registry import all_roles
 from ..tools.roles import Roles
 from . import latencies, plots, style
+from .axes import BANDWIDTH, LATENCY, Axis, count, throughput, time
 from .latencies import Latencies
 from .lines import Drawn, Line, column_width, drawn, interval
-from .units import BANDWIDTH, LATENCY, Axis, count, throughput, time
 from .views import Trace, View, label, stalled, traces
 
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))

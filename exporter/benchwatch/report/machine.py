@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import plots, style, units
+from . import axes, plots, style
+from .axes import Axis
 from .figures import Figure, Key, spread
 from .lines import Line, column_width, drawn
 from .page import Section
 from .prometheus import Prometheus, PrometheusError, Result, text
-from .units import Axis
 from .views import View
 
 _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
@@ -85,13 +85,13 @@ def _disks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
         _Panel(
             "Disk operations",
             {op: rate(f"{op}s_completed_total") for op in ("read", "write")},
-            units.OPERATIONS,
+            axes.OPERATIONS,
             f"Requests completed a second, by disk and direction. {source}",
         ),
         _Panel(
             "Disk await",
             operations,
-            units.LATENCY,
+            axes.LATENCY,
             f"Mean time of a request with its queueing: seconds of all requests by their number; none where there was "
             f"no request. {source}",
             log=True,
@@ -99,7 +99,7 @@ def _disks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
         _Panel(
             "Disk utilisation",
             {"": rate("io_time_seconds_total")},
-            units.RATIO,
+            axes.RATIO,
             f"Part of the time with any request under way: at 100 % an SSD may have room left. {source}",
         ),
     ):
@@ -116,26 +116,26 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Figure]:
         _Panel(
             "Front-end latency of vdisks",
             {"": "nutanix_vdisk_frontend_latency_seconds"},
-            units.LATENCY,
+            axes.LATENCY,
             "Average latency as the virtual machine sees it, from the CVM's pages.",
             log=True,
         ),
         _Panel(
             "Front-end operations of vdisks",
             {"": "nutanix_vdisk_frontend_ops_per_second"},
-            units.OPERATIONS,
+            axes.OPERATIONS,
             "As the virtual machine sees them, from the CVM's pages.",
         ),
         _Panel(
             "Writes that the oplog took",
             {"": _OPLOG},
-            units.RATIO,
+            axes.RATIO,
             "Part of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
         ),
         _Panel(
             "Random part of the operations",
             {"": "nutanix_vdisk_random_ratio"},
-            units.RATIO,
+            axes.RATIO,
             "As the CVM categorises them, over about 3 s. From the vdisks' pages.",
         ),
     ):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..compare.text import percent
+from ..values.numbers import clock
 from . import style
+from .axes import Axis, count
 from .lines import Array, Drawn, Span, alone
-from .units import Axis, clock, count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,9 @@ from typing import NamedTuple
 from ..history.timeline import Timeline
 from ..metrics.exposition import Sample
 from ..tools.registry import all_roles
+from ..values.numbers import clock
 from ..values.printable import in_html
-from . import style, units
+from . import style
 from .views import View, parameters
 
 _NONE = '<span class="none">–</span>'
@@ -126,7 +127,7 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
     if run.length:
         source = " (from when its files were last modified)" if run.by_file_time else ""
         yield "Began", f"{datetime.fromtimestamp(run.start, UTC):%Y-%m-%d %H:%M:%S} UTC{source}"
-        yield "Length", units.clock(run.length)
+        yield "Length", clock(run.length)
     outcomes = dict.fromkeys(
         f"{worker.phase}{f': {worker.reason}' if worker.reason else ''}" for worker in run.timelines
     )

@@ -1,12 +1,19 @@
-"""Figures for people: three significant digits and a unit that fits. Metrics themselves are in base units."""
+"""Figures for people, the same in all views: three significant digits and a unit that fits. Metrics themselves are in
+base units.
+
+Where there is room for it a rate is written in full (12,345), in narrow columns with a prefix (12.3k). On axes and in
+captions zeros at the end are left out (`trimmed`).
+"""
 
 import math
+import re
 import time
 
 NOT_MEASURED = "–"
 _PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))
 _SIZES = ((2.0**30, "GiB/s"), (2.0**20, "MiB/s"), (2.0**10, "KiB/s"), (1.0, "B/s"))
-_TIMES = ((" µs", 1e-6), (" ms", 1e-3), (" s", 1.0))
+_TIMES = ((" ns", 1e-9), (" µs", 1e-6), (" ms", 1e-3), (" s", 1.0))
+_ZEROS = re.compile(r"\.0+(?=\D|$)|(?<=\.)(\d*?)0+(?=\D|$)")
 
 
 def _digits(value: float) -> str:
@@ -38,6 +45,11 @@ def rate(value: float | None) -> str:
     return "<0.01" if value < 0.005 else _scaled(value, _PREFIXES)
 
 
+def rate_in_full(value: float | None) -> str:
+    """The same where there is room: 12,345."""
+    return f"{value:,.0f}" if value is not None and _measured(value) and value >= 999.5 else rate(value)
+
+
 def count(value: float | None) -> str:
     """A number of things: 987, 12.3k, 4.56M."""
     if value is None or not _measured(value):
@@ -46,18 +58,44 @@ def count(value: float | None) -> str:
 
 
 def bandwidth(value: float | None) -> str:
-    """Bytes a second, in the units of fio and `benchwatch compare`: 999 B/s, 3.12 MiB/s."""
+    """Bytes a second: 999 B/s, 3.12 MiB/s."""
     if value is None or not _measured(value):
         return NOT_MEASURED
-    factor, unit = next((size for size in _SIZES if value >= size[0]), _SIZES[-1])
+    factor, unit = size(value)
     return f"{_digits(value / factor)} {unit}" if factor > 1 else f"{value:.0f} {unit}"
 
 
+def size(value: float) -> tuple[float, str]:
+    """Of what so many bytes a second are a multiple: how many bytes a second, and its unit."""
+    return next((size for size in _SIZES if value >= size[0] * _ALMOST), _SIZES[-1])
+
+
+_ALMOST = 0.99999
+"""Part of a unit from which on a number is one: on axes sums of steps are a little off."""
+
+
 def latency(seconds: float | None) -> str:
-    """A latency: 123 µs, 1.23 ms, 12.3 s."""
+    """A latency: 850 ns, 123 µs, 1.23 ms, 12.3 s."""
     if seconds is None or not _measured(seconds):
         return NOT_MEASURED
-    return _scaled(seconds, _TIMES)
+    return _scaled(seconds, _TIMES) if seconds else "0 s"
+
+
+def part(ratio: float) -> str:
+    """A part of 1: 45 %, 0.012 %."""
+    return f"{100 * ratio:.3g} %"
+
+
+def trimmed(text: str) -> str:
+    """A figure without zeros at its end: 2.50 ms is 2.5 ms."""
+    return _ZEROS.sub(r"\1", text)
+
+
+def clock(seconds: float) -> str:
+    """Elapsed time: 0:05, 1:02:03."""
+    whole = round(seconds)
+    hours, minutes, left = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
 def duration(seconds: float | None) -> str:

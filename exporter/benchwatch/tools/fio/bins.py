@@ -3,15 +3,16 @@
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ...metrics.buckets import UPPER_NS
-from ...metrics.latencies import Group, Latencies
+from ...metrics.buckets import BINS, UPPER_NS
+from ...metrics.latencies import Group, Latencies, Piece, narrow
 from ..api import Begin, Content
 from .document import Document
-from .snapshot import Snapshot, take
+from .snapshot import Integers, Snapshot, take
 
 _MOST = 2**53
 
@@ -40,13 +41,32 @@ class DocumentBins:
 
     def _add(self, after: Snapshot) -> None:
         before = self._before
-        earlier = dict(zip(before.series, before.counts, strict=True)) if before else {}
+        counts = after.counts - _earlier(before, after)
+        gone_back = counts.min(axis=1).tolist() if counts.min(initial=0) < 0 else []
+        for row in (row for row, least in enumerate(gone_back) if least < 0):
+            # fio counts from zero again, as at the end of ramp_time
+            self._found[tuple(after.series[row])] = Latencies()
+            counts[row] = after.counts[row]
+        flat = counts.ravel()
+        places = np.flatnonzero(flat != 0)
+        borders = np.searchsorted(places, np.arange(len(after.series) + 1) * BINS).tolist()
+        numbers, filled = flat[places], (places % BINS).astype(np.uint16)
         highest = after.highest(after.maxima).tolist()
-        for series, total, longest in zip(after.series, after.counts, highest, strict=True):
-            counts = total - earlier[series] if series in earlier else total
-            if counts.min() < 0:  # fio counts from zero again, as at the end of ramp_time
-                self._found[tuple(series)] = Latencies()
-                counts = total
-            if counts.any():
-                edge = min(int(UPPER_NS[np.flatnonzero(counts)[-1]]), longest or _MOST) / 1e9
-                self._found[tuple(series)].add(before.time if before else -math.inf, counts, edge)
+        for series, longest, (begin, end) in zip(after.series, highest, pairwise(borders), strict=True):
+            if begin < end:
+                edge = min(int(UPPER_NS[filled[end - 1]]), longest or _MOST) / 1e9
+                piece = Piece(
+                    before.time if before else -math.inf, edge, filled[begin:end], narrow(numbers[begin:end]), 0.0
+                )
+                self._found[tuple(series)].add(piece)
+
+
+def _earlier(before: Snapshot | None, after: Snapshot) -> Integers:
+    """The bins that the series of `after` had before."""
+    if before is None:
+        return np.zeros_like(after.counts)
+    if before.series == after.series:
+        return before.counts
+    earlier = dict(zip(before.series, before.counts, strict=True))
+    nothing = np.zeros(BINS, np.int64)
+    return np.array([earlier.get(series, nothing) for series in after.series]).reshape(after.counts.shape)

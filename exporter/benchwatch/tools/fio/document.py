@@ -108,8 +108,8 @@ class Disk(Struct, gc=False):
     util: Percent = None
 
 
-class Document(Struct):
-    """One document."""
+class Document(Struct, dict=True):
+    """One document. What was made of it once may be kept with it (see snapshot.take)."""
 
     version: str = field(name="fio version")
     timestamp: Seconds = 0

@@ -105,7 +105,8 @@ class Framer:
         return pieces
 
     def _take(self, length: int) -> bytes:
-        data = bytes(self._buffer[:length])
+        with memoryview(self._buffer) as view:
+            data = bytes(view[:length])
         del self._buffer[:length]
         self._offset += length
         self._scanned = 0

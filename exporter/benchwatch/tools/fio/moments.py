@@ -25,7 +25,7 @@ def moments(data: bytes | mmap) -> Iterator[Moment]:
         yield from _by_line(data)
         return
     for begin, following in pairwise([*begins, len(data)]):
-        end = data.find(_END, begin, following) + len(_END)
+        end = data.rfind(_END, begin, following) + len(_END)  # of a document alone there is one; looked for from there
         if end < len(_END) or data.find(b'"client_stats"', begin, end) >= 0:
             continue
         time = _time(data[begin : min(end, begin + _HEAD)])

@@ -101,7 +101,14 @@ class Snapshot:
 
 
 def take(document: Document, time: float) -> Snapshot:
-    """The counters of a document that was built at `time`, Unix seconds."""
+    """The counters of a document that was built at `time`, Unix seconds; they are kept with it."""
+    known: Snapshot | None = vars(document).get("snapshot")
+    if known is None or known.time != time:
+        known = vars(document)["snapshot"] = _counters(document, time)
+    return known
+
+
+def _counters(document: Document, time: float) -> Snapshot:
     jobs = reported_jobs(document)
     names = labels(jobs)
     options = [job_options(document.global_options, job.options) for job in jobs]

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...metrics.buckets import BINS, bins
-from ...metrics.latencies import Dated, Group, Latencies
+from ...metrics.latencies import Dated, Group, Latencies, Piece
 from ..api import Content
+from .decimals import Integers
+from .log import by_value
 from .transactions import FIELDS, TransactionParser, Transactions
 
 
@@ -31,18 +32,19 @@ class LogBins:
         if not measured:
             return
         lines = _Lines(self._content, begin, end, FIELDS[measured[-1].extra])
-        seconds = np.concatenate([record.second for record in measured])
-        latency = np.concatenate([record.latency for record in measured])
-        filled = bins(latency * 1000)
-        for second in [int(seconds[0])] if (seconds == seconds[0]).all() else np.unique(seconds).tolist():
-            chosen = seconds == second
-            own = latency[chosen]
-            counts = np.bincount(filled[chosen], minlength=BINS)
-            self._latencies.add(second, counts, int(own.max()) / 1e6, int(own.sum()) / 1e6, lines)
+        seconds = _joined([record.second for record in measured])
+        latency = _joined([record.latency for record in measured])
+        filled = _joined([record.bins for record in measured])
+        for second, chosen in by_value(seconds):
+            self._latencies.add(Piece.of(second, filled[chosen], latency[chosen], lines))
 
     def found(self) -> Mapping[Group, Latencies]:
         """See tools.Bins."""
         return {(): self._latencies}
+
+
+def _joined(arrays: Sequence[Integers]) -> Integers:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 class _Lines(NamedTuple):

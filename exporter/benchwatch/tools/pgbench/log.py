@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.buckets import BINS, Buckets, Counts, bins, quantiles
+from ...metrics.buckets import BINS, Buckets, Counts, quantiles
 from ...metrics.exposition import Sample
 from ...metrics.latencies import is_whole
 from ...metrics.limits import OTHER
@@ -106,17 +106,17 @@ class TransactionLog:
 
     def _count(self, record: Transactions, stream: str) -> None:
         latency = record.latency
-        filled = bins(latency * 1000)
+        filled = record.bins
         self._highest = max(self._highest, int(latency.max()))
-        for script, chosen in _groups(np.minimum(record.script, self._scripts)):
+        for script, chosen in by_value(np.minimum(record.script, self._scripts)):
             self._bins.setdefault(script, np.zeros(BINS, np.int64))
             self._bins[script] += np.bincount(filled[chosen], minlength=BINS)
             self._sums[script] = self._sums.get(script, 0) + int(latency[chosen].sum())
-        for second, chosen in _groups(record.second):
+        for second, chosen in by_value(record.second):
             self.windows.add(stream, second, latency[chosen], np.bincount(filled[chosen], minlength=BINS))
 
 
-def _groups(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
+def by_value(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
     """Each of the values, and where it stands."""
     if (values == values[0]).all():
         yield int(values[0]), slice(None)

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...metrics.buckets import bins
 from ..api import Misread
 from .decimals import PADDING, Integers, Words, decimals, words
 from .lines import LIMIT, Overlong, WholeLines
@@ -55,6 +56,8 @@ class Transactions(NamedTuple):
 
     latency: Integers
     """Microseconds."""
+    bins: Integers
+    """Their bins (see benchwatch.metrics.buckets)."""
     script: Integers
     second: Integers
     """Unix second in which it completed."""
@@ -88,7 +91,7 @@ FIELDS = {"": 6, "either": 7, "retries": 8}
 """How many fields a line has, by Transactions.extra."""
 _EXTRA = {fields: extra for extra, fields in FIELDS.items()}
 _NONE = np.zeros(0, np.int64)
-_NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE)
+_NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 class TransactionParser:
@@ -190,8 +193,10 @@ class TransactionParser:
         second = _seconds(numbers, text, stops[4])
         if second.min() < _FIRST_SECOND or second.max() > _LAST_SECOND:
             return False
+        latency = decimals(numbers, stops[2], time)
         piece = Transactions(
-            latency=decimals(numbers, stops[2], time),
+            latency=latency,
+            bins=bins(latency * 1000),
             script=decimals(numbers, stops[3], script),
             second=second,
             microsecond=decimals(numbers, stops[5], microsecond) if self._microseconds else _NONE,
@@ -234,6 +239,7 @@ class TransactionParser:
         columns = np.array(rows, np.int64).reshape(-1, 4)
         piece = Transactions(
             latency=columns[:, 0],
+            bins=bins(columns[:, 0] * 1000),
             script=columns[:, 1],
             second=columns[:, 2],
             microsecond=columns[:, 3] if self._microseconds else _NONE,

@@ -1,0 +1,197 @@
+"""A recorded stream, to be read again as far as it had been written at some time.
+
+Each line is parsed once, although a stream may be read twice: for the start of its run, and to be played. On the way
+its latencies are gathered, if they are wanted.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from mmap import ACCESS_READ, MADV_DONTNEED, mmap
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..runs.layout import StreamPlan
+from ..runs.stream import Stream
+from ..tools.api import Bins, Parser
+from ..values.errors import ConfigError
+
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
+_HELD = 1 << 24
+"""How much of a file is read before its memory is released, bytes."""
+
+
+class Recording(Stream):
+    """A stream whose files were read whole; it gives them as far as `until`, bytes."""
+
+    def __init__(self, plan: StreamPlan, folder: Path, gather: bool) -> None:
+        self._gather = plan.tool.kinds[plan.kind].bins if gather else None
+        self.bins: Bins | None = None
+        """What it has gathered of its latencies, if it is to."""
+        whole = _content([folder / name for name, _ in plan.parts])
+        self.data = whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
+        self.until = 0
+        self.modified: float | None = None
+        """When all of it was written, Unix seconds; None while it is played, at the times that it tells itself."""
+        self.start: float | None = None
+        """When the run began, which is known while it is played, Unix seconds."""
+        self._kept: _Keeping | None = None
+        super().__init__(plan, folder)
+
+    def keep(self) -> None:
+        """Parse each line once only, however often it is read from now on; its records stay in memory."""
+        self._kept = _Keeping(self.plan.parser())
+
+    def restart(self) -> None:
+        """Read from the start again."""
+        super().restart()
+        self._position = self._released = 0
+        if self._kept is not None:
+            self._kept.rewind()
+            self.parser = self._kept
+        if self._gather is not None:
+            self.bins = self._gather(lambda begin, end: self.data[begin:end])
+            self.parser = _Gathering(self.parser, self.bins)
+
+    @property
+    def size(self) -> int:
+        """How much was read of it."""
+        return self._position
+
+    def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
+        """What has been written since the last call; it is not older than that."""
+        data = self.data[self._position : self.until]
+        self._position = max(self._position, self.until)
+        if self._position - self._released > _HELD:
+            self.release()
+        return data, math.inf if self.modified is None else self.modified
+
+    def release(self) -> None:
+        """Let the system take back the memory of what was read of a file; it can be read again."""
+        self._released = self._position
+        if isinstance(self.data, mmap):
+            self.data.madvise(MADV_DONTNEED)
+
+    def begun(self, recorded: float | None) -> tuple[float | None, bool]:
+        """As of the files, or as it is known when it is played."""
+        return super().begun(recorded) if self.start is None else (self.start, True)
+
+
+class _Line(NamedTuple):
+    """What a parser said of a line."""
+
+    end: int
+    """Bytes."""
+    records: Sequence[Any]
+    understood: int
+    """The parser's `records` up to there."""
+    undated: bool
+
+
+class _Keeping:
+    """A parser that keeps what it says of each line, and says it again when the same is read once more."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        self._lines: list[_Line] = []
+        self._parsed = 0
+        self._settled: Sequence[Any] | None = None
+        self._closed: Sequence[Any] | None = None
+        self.rewind()
+
+    def rewind(self) -> None:
+        """Begin again."""
+        self._offset = self._said = 0
+        self._rest_said = False
+        self.records = 0
+        self.undated = False
+
+    def feed(self, data: bytes) -> Sequence[Any]:
+        """See tools.Parser. What was fed before has to be the same."""
+        self._parse(data[max(0, self._parsed - self._offset) :])
+        self._offset += len(data)
+        found: list[Any] = []
+        while self._said < len(self._lines) and self._lines[self._said].end <= self._offset:
+            line = self._lines[self._said]
+            found += line.records
+            self.records, self.undated = line.understood, line.undated
+            self._said += 1
+        return found
+
+    def _parse(self, data: bytes) -> None:
+        parser = self._parser
+        for line in _LINE.findall(data):
+            self._parsed += len(line)
+            records = parser.feed(line)
+            self._lines.append(_Line(self._parsed, records, parser.records, parser.undated))
+
+    def settle(self) -> Sequence[Any]:
+        """See tools.Parser: only the last line may lack its end."""
+        if self._offset < self._parsed or self._rest_said:
+            return ()
+        if self._settled is None:
+            self._settled = self._parser.settle()
+        self._rest_said = True
+        return self._ended(self._settled)
+
+    def close(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        if self._offset < self._parsed:
+            return ()
+        settled = self.settle()
+        if self._closed is None:
+            self._closed = self._parser.close()
+        return [*settled, *self._ended(self._closed)]
+
+    def _ended(self, records: Sequence[Any]) -> Sequence[Any]:
+        self.records, self.undated = self._parser.records, self._parser.undated
+        return records
+
+
+class _Gathering:
+    """A parser whose records are shown to what gathers latencies too."""
+
+    def __init__(self, parser: Parser, bins: Bins) -> None:
+        self._parser = parser
+        self._bins = bins
+        self._offset = 0
+
+    @property
+    def records(self) -> int:
+        """See tools.Parser."""
+        return self._parser.records
+
+    @property
+    def undated(self) -> bool:
+        """See tools.Parser."""
+        return self._parser.undated
+
+    def feed(self, data: bytes) -> Sequence[Any]:
+        """See tools.Parser."""
+        begin, self._offset = self._offset, self._offset + len(data)
+        return self._gathered(self._parser.feed(data), begin)
+
+    def settle(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        return self._gathered(self._parser.settle(), self._offset)
+
+    def close(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        return self._gathered(self._parser.close(), self._offset)
+
+    def _gathered(self, records: Sequence[Any], begin: int) -> Sequence[Any]:
+        self._bins.take(records, begin, self._offset)
+        return records
+
+
+def _content(paths: Sequence[Path]) -> bytes | mmap:
+    """What is in these files, one after the other."""
+    try:
+        if len(paths) == 1 and paths[0].stat().st_size:
+            with paths[0].open("rb") as file:
+                return mmap(file.fileno(), 0, access=ACCESS_READ)
+        return b"".join(path.read_bytes() for path in paths)
+    except OSError as error:
+        raise ConfigError(
+            f"{error.filename}: cannot be read: {error.strerror}; expected output of a benchmark"
+        ) from error
