@@ -148,9 +148,6 @@ class ToyState:
     def written(self, stream: str, times: Written) -> None:
         """Its reports are dated."""
 
-    def over(self) -> None:
-        """All that there is has been applied."""
-
     def tick(self, now: float) -> None:
         """Nothing waits."""
 

@@ -8,7 +8,7 @@ What has no time of its own follows from what has:
 
 - seconds since the start (pgbench without --progress-timestamp, its final report): from the start that a live exporter
   shows for these files: that of the transaction log or other lines, else what run.yaml and the file system tell of it
-  (see tools.pgbench.beginning);
+  (see tools.beginning);
 - text after the last report: when its file was last modified, if that was soon after the last report of the worker,
   else at that report;
 - a worker none of whose output has a time: all of it at the recorded `end`, else when it was last modified.

@@ -6,8 +6,9 @@ from .api import Tool
 from .fio import FIO
 from .pgbench import PGBENCH
 from .roles import Roles
+from .sysbench import SYSBENCH
 
-TOOLS: list[Tool] = [PGBENCH, FIO]
+TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH]
 """A list, for a test adds a tool of its own; so what is made from it is made when it is needed."""
 
 

@@ -12,7 +12,7 @@ from benchwatch.runs.watcher import Runs
 from benchwatch.runs.worker import Worker
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Written
-from benchwatch.tools.pgbench.beginning import beginning
+from benchwatch.tools.beginning import beginning
 
 from .recordings import PROGRESS, new_state, text_records
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwatch.tools.api import Begin, Misread
+from benchwatch.tools.lines import LIMIT
 from benchwatch.tools.pgbench import PGBENCH
-from benchwatch.tools.pgbench.lines import LIMIT
 from benchwatch.tools.pgbench.messages import ClientAborted, Failure, Ignored, RunAborted, VacuumStarted
 from benchwatch.tools.pgbench.progress import Progress
 from benchwatch.tools.pgbench.text import Banner, Version

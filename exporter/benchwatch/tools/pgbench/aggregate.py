@@ -17,7 +17,7 @@ import re
 from typing import NamedTuple
 
 from ..api import Misread
-from .lines import LIMIT, Overlong, WholeLines
+from ..lines import LIMIT, Overlong, WholeLines
 
 _FIELDS = frozenset([6, 10, 11, 15])
 _LINE = re.compile(rb"[1-3]\d{9} \d{1,12}(?: \d{1,30}){4}(?: \d{1,30}){0,4}(?: \d{1,12}){0,5}\r?")

@@ -29,9 +29,9 @@ from ...metrics.buckets import Buckets
 from ...metrics.exposition import Family, Sample
 from ...metrics.limits import DEFAULT, Limits
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
+from ..beginning import ENDED_WITHIN, PUNCTUAL, SLOW, beginning
 from . import metrics
 from .aggregate import Interval
-from .beginning import PUNCTUAL, SLOW, beginning
 from .course import Course
 from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
 from .log import TransactionLog
@@ -65,8 +65,6 @@ Record = (
 )
 
 _SILENT_INTERVALS = 3
-_ENDED_WITHIN = 300.0
-"""Seconds after the last report within which a message is taken for the end of the run."""
 _QUANTILE_LABELS = (*(repr(quantile) for quantile in QUANTILES), "1")
 
 
@@ -186,7 +184,7 @@ class PgbenchState:
         reported, heard = self._reported, self._heard
         if reported is None or heard is None:
             return heard if reported is None else reported
-        return heard if 0 <= heard - reported <= _ENDED_WITHIN else reported
+        return heard if 0 <= heard - reported <= ENDED_WITHIN else reported
 
     @property
     def last_report(self) -> float | None:

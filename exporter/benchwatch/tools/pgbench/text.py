@@ -16,8 +16,8 @@ from copy import deepcopy
 from typing import NamedTuple
 
 from ..api import Begin, Misread
+from ..lines import EXCERPT, LineParser
 from .initialisation import Generated, Initialisation, InitialisationStep, Initialised, initialisation
-from .lines import LIMIT, Overlong, WholeLines
 from .messages import ClientAborted, Failure, Ignored, Message, RunAborted, VacuumStarted, known, message, server_error
 from .progress import PROGRESS, PROGRESS_START, Progress, progress
 from .summary import REPORT_START, Complete, Entry, Figure, Parameter, ReportReader, Statement
@@ -41,7 +41,6 @@ Record = Banner | Version | Progress | Entry | Message | Initialisation | Begin 
 _BANNER = re.compile(r"pgbench \((?!PostgreSQL\))(?P<version>.+?)(?:, server (?P<server>.+))?\)")
 _VERSION = re.compile(r"pgbench \(PostgreSQL\) (?P<version>\d.*)")
 _PROGRESS_LIKE = re.compile(r"progress(?: \d+)?: ")
-_EXCERPT = 200
 _TIMED = Progress | Complete | Generated | Initialised
 """Records that say how long the run has taken so far."""
 _WHOLE = Begin | Progress | Figure | Complete | Generated | Initialised | ClientAborted | Failure | RunAborted
@@ -67,33 +66,14 @@ class _Run:
         return self.time is not None or self.report.begun or self.failed
 
 
-class TextParser:
+class TextParser(LineParser):
     """Reads one stream of text."""
 
+    _TORN = (Parameter, Figure, Statement)
+
     def __init__(self) -> None:
-        self.records = 0
-        self._undated = False
-        self._lines = WholeLines()
-        self._number = 0
+        super().__init__()
         self._run = _Run()
-        self._out: list[Record] = []
-
-    @property
-    def undated(self) -> bool:
-        """See tools.Parser."""
-        return self._undated or bool(self._lines.rest)
-
-    def feed(self, data: bytes) -> list[Record]:
-        """The records of the lines that these bytes complete."""
-        for block in self._lines.feed(data):
-            if isinstance(block, Overlong):
-                self._number += 1
-                self._undated = True
-                self._misread("line_too_long", f"{_decode(block.excerpt)} ... (more than {LIMIT} bytes)")
-                continue
-            for line in block[:-1].split(b"\n"):
-                self._line(line)
-        return self._taken()
 
     def settle(self) -> list[Record]:
         """See tools.Parser. A line that ends in a digit may lack others; the last number of a progress line cannot."""
@@ -107,29 +87,10 @@ class TextParser:
         if not (found and whole) or (rest[-1:].isdigit() and not isinstance(found[-1], Progress)):
             return []
         trial._lines.close()
-        trial._number -= 1  # its end is still to come
         vars(self).update(vars(trial))
         return found
 
-    def close(self) -> list[Record]:
-        """The records of the last line, which may lack its end; a line of the report that may lack more is torn."""
-        if (found := self.settle()) or not (rest := self._lines.close()):
-            return found
-        trial = deepcopy(self)
-        trial._line(rest)
-        if any(isinstance(record, Parameter | Figure | Statement) for record in trial._taken()):
-            self._number += 1
-            self._misread("truncated_line", _decode(rest))
-        else:
-            self._line(rest)
-        return self._taken()
-
-    def _taken(self) -> list[Record]:
-        out, self._out = self._out, []
-        return out
-
     def _line(self, line: bytes) -> None:
-        self._number += 1
         for part in _decode(line).split("\r"):
             position = 0
             for match in PROGRESS.finditer(part) if PROGRESS_START in part else ():
@@ -159,7 +120,7 @@ class TextParser:
             entries = self._run.report.read(text)
         except ValueError as error:
             self._undated = True
-            self._misread("summary_line", f"{text[:_EXCERPT]} ({error})")
+            self._misread("summary_line", f"{text[: EXCERPT // 2]} ({error})")
             return
         if entries is not None:
             self._undated |= not self._run.report.complete
@@ -232,9 +193,6 @@ class TextParser:
         self._out += records
         if any(isinstance(record, _TIMED) for record in records):
             self._undated = False
-
-    def _misread(self, reason: str, text: str) -> None:
-        self._out.append(Misread(reason, f"line {self._number}", text[: 2 * _EXCERPT]))
 
 
 def _decode(line: bytes) -> str:

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from ...metrics.buckets import bins
 from ..api import Misread
+from ..lines import LIMIT, Overlong, WholeLines
 from .decimals import PADDING, Integers, Words, decimals, words
-from .lines import LIMIT, Overlong, WholeLines
 
 EXAMINED = 4096
 """How many lines of a file are examined for gaps in the numbers of transactions."""

@@ -1,0 +1,72 @@
+"""sysbench's command line: `sysbench [--name=value ...] [test] [command]`, the words in any order.
+
+The last of equal options counts, those of a --config-file stand where that is. Without a percentile no histogram.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...machine.host import Host
+from ...values.errors import UserError
+from .. import postgres
+from ..invocation import Benchmark
+from ..launcher import Command, Facts, Preparation
+
+_NO_BENCHMARK = ("prepare", "cleanup", "prewarm", "help", "version")
+_NO_DATABASE = frozenset({"cpu", "memory", "threads", "mutex"})
+_OLD = {"num-threads": "threads", "max-time": "time", "max-requests": "events", "tx-rate": "rate"}
+_RECORDED = ("time", "events", "percentile", "tables", "table-size", "db-driver")
+_CONNECTION = {"host": "localhost", "port": "", "user": "sbtest", "db": "sbtest", "password": ""}
+
+
+class SysbenchCommand(Command):
+    """What is given: the options without their dashes, and the test."""
+
+    def __init__(self, options: dict[str, str], test: str) -> None:
+        self.options = options
+        self.test = test
+
+    @property
+    def length(self) -> float | None:
+        """Seconds (--time; 10 unless given, 0 for no limit)."""
+        text = self.options.get("time", "" if "config-file" in self.options else "10")
+        return float(text) or None if text.isdecimal() and self.test != "mutex" else None
+
+    def prepare(self, percentiles: bool, room: object) -> Preparation:
+        """See Command."""
+        given, added, remarks = self.options, [], []
+        if "report-interval" not in given:
+            added.append("--report-interval=1")
+        elif given["report-interval"] == "0":
+            remarks.append("nothing is seen of sysbench before its end with --report-interval=0")
+        if percentiles and "config-file" not in given:
+            added += ["--percentile=99"] if "percentile" not in given else []
+            added += ["--histogram=on"] if "histogram" not in given and given.get("percentile") != "0" else []
+        return Preparation(tuple(added), tuple(remarks))
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """What the command says, and what the server does, or what the files lie on."""
+        given = self.options
+        said = {name.replace("-", "_"): given[name] for name in _RECORDED if name in given} | {"test": self.test}
+        if self.test == "fileio":
+            target = {} if benchmark.elsewhere else host.storage.facts(Path.cwd(), "target")
+            return Facts(said, target, here=True)
+        if self.test in _NO_DATABASE or given.get("db-driver") != "pgsql":
+            return Facts(said, here=self.test in _NO_DATABASE)
+        words = {name: given.get(f"pgsql-{name}", default).split(",")[0] for name, default in _CONNECTION.items()}
+        words["dbname"] = words.pop("db")
+        quoted = (f"{name}='{value}'" for name, value in words.items() if value and "'" not in value)
+        found = postgres.facts(benchmark, [f"--dbname={' '.join(quoted)}"], host)
+        return found._replace(parameters={**found.parameters, **said})
+
+
+def read(arguments: Sequence[str], version: str) -> SysbenchCommand:
+    """See Launcher."""
+    options: dict[str, str] = {}
+    for name, _, value in (word[2:].partition("=") for word in arguments if word.startswith("--")):
+        options[_OLD.get(name, name)] = value
+    words = [word for word in arguments if not word.startswith("--")]
+    for name in _NO_BENCHMARK:
+        if name in words[-1:] or name in options:
+            raise UserError(f"sysbench {name} is no benchmark: start it without `benchwatch run`")
+    return SysbenchCommand(options, words[0] if words else "")

@@ -1,0 +1,101 @@
+"""The text that sysbench prints: interval lines (`reports`), final reports (`summary`), and around them:
+
+sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)   first; another one begins another run in the same stream
+Number of threads: 8
+Target transaction rate: 60/sec                     with --rate
+Report intermediate results every 1 second(s)
+Threads started!                                    the clock of the interval lines begins here
+FATAL: ...                                          what ends the run, or the process after a last report
+"""
+
+import re
+from typing import NamedTuple
+
+from ..api import Begin, Misread
+from ..lines import LineParser
+from .reports import LINES, Interval, Said, report
+from .summary import LAST, Bin, Entry, Figure, entries
+
+_BANNER = re.compile(r"sysbench (\d[\w.+~-]*)(?: \(using [^)]*\))?$")
+_OPTIONS = {
+    "threads": re.compile(r"Number of threads: (\d{1,9})$"),
+    "report_interval": re.compile(r"Report intermediate results every (\d{1,9}) second\(s\)"),
+    "rate": re.compile(r"Target transaction rate: (\d{1,12})/sec"),
+    **{"block_size": re.compile(r"(?:B|  b)lock size:? (\S+)$"), "operation": re.compile(r"  operation: (\S+)$")},
+    **{"file_test_mode": re.compile(r"Doing (.+) test$"), "io_mode": re.compile(r"Using (\S+) I/O mode$")},
+    "total_file_size": re.compile(r"(\S+) total file size$"),
+}
+_KNOWN = re.compile(
+    r"Running the test with following options:|Initializing |Extra file open flags|\d+ files?, \S+ each|"
+    r"Number of IO requests|Read/Write ratio|Periodic FSYNC|Calling fsync|Using |Doing |Running memory speed test|"
+    r"  (?:total size|scope): |Prime numbers limit|Warming up for |Forcing shutdown in |Report checkpoint\(s\)|"
+    r"(?:Creating|Inserting|Dropping|Removing|Prewarming|Preparing) |\d+ bytes written|Debug mode|DEBUG: |"
+    r"Additional request validation|LuaJIT|Latency statistics|Time limit exceeded, exiting|"
+    r"\(last message repeated \d+ times\)|Done\.|Random number generator seed|WARNING: "
+)
+_STARTED = "Threads started!"
+_FATAL = re.compile(r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchmark ")
+
+
+class Complete(NamedTuple):
+    """The last line of a report: how long the run has taken, seconds; it goes on after that of a checkpoint."""
+
+    time: float
+    checkpoint: bool
+
+
+Record = Said | Interval | Entry | Complete | Begin | Misread
+
+
+class SysbenchParser(LineParser):
+    """Reads one stream of text."""
+
+    _TORN = (Figure, Bin, Said)
+    _time = 0.0
+    _checkpoint = False
+    _after_fatal = False
+
+    def settle(self) -> list[Record]:
+        """See tools.Parser. Only lines whose last number has all its decimals are whole without their end."""
+        if any(pattern.fullmatch(_decode(self._lines.rest)) for pattern in (*LINES[:4], LAST)):
+            self._line(self._lines.close())
+        return self._taken()
+
+    def _line(self, line: bytes) -> None:
+        if not (text := _decode(line)):
+            return
+        found = self._read(text)
+        # A server's message goes on in further lines, which have no form of their own.
+        self._after_fatal = self._after_fatal if found is None else "fatal" in (each[0] for each in found if each)
+        if found is None and not self._after_fatal:
+            self._misread("interval_line" if text.startswith("[ ") else "other_text", text)
+            return
+        self.records += 1
+        self._out += found or []
+        self._undated = text[:2] != "[ " and not (text == _STARTED or LAST.match(text))
+
+    def _read(self, text: str) -> list[Record] | None:
+        if banner := _BANNER.match(text):
+            self._checkpoint = False
+            return [*([Begin()] if self.records else []), Said("version", banner[1])]
+        if interval := report(text):
+            return [interval]
+        if LAST.match(text):
+            checkpoint, self._checkpoint = self._checkpoint, False
+            return [Complete(self._time, checkpoint)]
+        if (entry := entries(text)) is not None:
+            self._time = next((each[1] for each in entry if each[0] == "time"), self._time)
+            return [*entry]
+        if text.startswith("[ ") and text.endswith(" Checkpoint report:"):
+            self._checkpoint = True
+            return []
+        if fatal := _FATAL.match(text):
+            return [Said("fatal", fatal[1] or text)]
+        if text == _STARTED:
+            return [Said("started", "")]
+        settings = [Said(name, match[1]) for name, pattern in _OPTIONS.items() if (match := pattern.match(text))]
+        return [*settings] if settings or _KNOWN.match(text) else None
+
+
+def _decode(line: bytes) -> str:
+    return line.decode("utf-8", "replace").lstrip("\r").rstrip()
