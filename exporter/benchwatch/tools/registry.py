@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from .api import Tool
 from .fio import FIO
+from .iperf3 import IPERF3
 from .pgbench import PGBENCH
 from .roles import Roles
 from .sysbench import SYSBENCH
 
-TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH]
+TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3]
 """A list, for a test adds a tool of its own; so what is made from it is made when it is needed."""
 
 

@@ -1,0 +1,108 @@
+"""iperf3's command line (3.9 - 3.22): which reporting flags are missing, and how long it will run.
+
+`--json-stream` reports best, but came with 3.17; text is flushed at every report only with `--forceflush`. What a user
+asked for (-J, -V, -f, --timestamps ...) stays.
+"""
+
+import getopt
+import re
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ...machine.host import Host
+from ...values.errors import UserError
+from ...values.numbers import bandwidth
+from ..api import Begin, Misread
+from ..invocation import Benchmark
+from ..launcher import Command, Display, Facts, LogRoom, Preparation, not_understood
+from .parser import Iperf3Parser
+from .state import Iperf3State
+
+_SHORT = "p:f:i:I:F:A:B:VJvhsD1c:X:ub:t:n:k:l:P:Rw:C:M:N46S:L:ZO:T:dm"
+_LONG = """
+    port= format= interval= pidfile= file= affinity= bind= bind-dev= verbose json json-stream json-stream-full logfile=
+    forceflush timestamps rcv-timeout= snd-timeout= debug version help server daemon one-off server-bitrate-limit=
+    idle-timeout= server-max-duration= rsa-private-key-path= authorized-users-path= time-skew-threshold= client= sctp
+    xbind= nstreams= udp connect-timeout= bitrate= pacing-timer= fq-rate= time= bytes= blockcount= length= cport=
+    parallel= reverse bidir window= congestion= set-mss= no-delay version4 version6 tos= dscp= flowlabel= zerocopy
+    skip-rx-copy omit= title= extra-data= get-server-output udp-counters-64bit repeating-payload dont-fragment mptcp
+    gsro username= rsa-public-key-path= use-pkcs1-padding cntl-ka"""
+_NAMES = "interval verbose json format debug title daemon server client time bytes blockcount omit version help"
+_LETTERS = dict(zip("iVJfdTDsctnkOvh", _NAMES.split(), strict=True))
+_OPTIONAL = re.compile(r"(--(?:timestamps|debug)|-d)=.*", re.DOTALL)  # values that Python's getopt cannot leave out
+_AS_TEXT = frozenset({"verbose", "format", "debug", "title", "timestamps", "forceflush"})
+_KERNEL = ("net.ipv4.tcp_congestion_control", "net.core.rmem_max", "net.core.wmem_max")
+_AT_THE_END = {
+    "-J": "iperf3 -J prints one document at the end: nothing is seen while it runs without --json-stream",
+    "-i 0": "iperf3 -i 0 reports only at the end: nothing is seen while it runs",
+}
+
+
+class Iperf3Command(Command):
+    """What is given, by the long options' names; a switch has an empty value. None: not understood."""
+
+    def __init__(self, options: Mapping[str, str] | None, version: tuple[int, ...] = ()) -> None:
+        self._understood, self._given, self._version = options is not None, options or {}, version
+
+    @property
+    def length(self) -> float | None:
+        """Seconds, with those that are omitted (-t, -O); None of a server, or if an amount is given (-n, -k)."""
+        if "client" not in self._given or self._given.keys() & {"bytes", "blockcount"}:
+            return None
+        given = [self._given.get("time", "10"), self._given.get("omit", "0")]
+        seconds = [float(text) for text in given if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text)]
+        return sum(seconds) if len(seconds) == 2 and seconds[0] else None
+
+    @property
+    def output(self) -> str:
+        """See Command."""
+        return self._given.get("logfile", "")
+
+    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+        """See Command."""
+        if not self._understood:
+            return not_understood()
+        remarks = [_AT_THE_END["-i 0"]] if self._given.get("interval") in ("0", "0.0") else []
+        if any(name.startswith("json") for name in self._given):
+            streams = "json-stream" in self._given or "json-stream-full" in self._given
+            return Preparation(remarks=(*remarks, *(() if streams else (_AT_THE_END["-J"],))))
+        if self._version >= (3, 17) and not self._given.keys() & _AS_TEXT:
+            return Preparation(("--json-stream",), tuple(remarks), display=Display(lambda _: len, closing))
+        flags = {"forceflush": ("--forceflush",), "interval": ("-i", "1")}
+        added = (word for name, words in flags.items() if name not in self._given for word in words)
+        return Preparation(tuple(added), tuple(remarks))
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """What this end's kernel does with connections."""
+        files = {name: Path("/proc/sys", name.replace(".", "/")) for name in _KERNEL if not benchmark.elsewhere}
+        return Facts({name: file.read_text().strip() for name, file in files.items() if file.is_file()}, here=True)
+
+
+def read(arguments: Sequence[str], version: str) -> Iperf3Command:
+    """See Launcher."""
+    number = re.match(r"iperf (\d+)\.(\d+)", version)
+    try:
+        found, _ = getopt.gnu_getopt([_OPTIONAL.sub(r"\1", word) for word in arguments], _SHORT, _LONG.split())
+    except getopt.GetoptError:
+        return Iperf3Command(None)
+    options = {_LETTERS.get(name.lstrip("-"), name.lstrip("-")): value for name, value in found}
+    for name, why in {"version": "is no benchmark", "help": "is no benchmark", "daemon": "leaves its output"}.items():
+        if name in options:
+            raise UserError(f"iperf3 --{name} {why}: start it without `benchwatch run`")
+    return Iperf3Command(options, tuple(map(int, number.groups())) if number else ())
+
+
+def closing(path: Path, warmup: float | None = None) -> str:
+    """The result in recorded output, one line; empty if there is none. No event reaches a terminal."""
+    state, parser = Iperf3State(), Iperf3Parser()
+    for record in (*parser.feed(path.read_bytes()), *parser.close()):
+        if isinstance(record, Begin):
+            state = Iperf3State()
+        elif not isinstance(record, Misread):
+            state.apply(record, path.name, time.time())
+    rate = state.figures().throughput
+    if not state.outcome or rate is None:
+        return f"iperf3: {state.reason}" if state.reason else ""
+    included = f", the warm-up of {warmup:g} s included" if warmup else ""
+    return f"iperf3 over the whole run{included}: {bandwidth(rate)}"

@@ -1,0 +1,194 @@
+"""What is known of one iperf3 process in one test.
+
+JSON dates itself by the timestamp of its start. Text has only seconds since then, so that the start follows from when
+they were written (`beginning`). What iperf3 omits (-O) is shown while it lasts, but neither counted nor in a result.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...metrics.exposition import Sample
+from ..api import HISTORY, Figures, Outcome, Report, Times, Written
+from ..pgbench.beginning import PUNCTUAL, beginning
+from . import metrics
+from .records import Beginning, Done, Failure, Flow, Interval, Result
+
+_COUNTERS = {
+    "bytes": metrics.CLIENT.bytes,
+    "packets": metrics.PACKETS,
+    "retransmits": metrics.RETRANSMITS,
+    "lost": metrics.LOST,
+}
+_RESULTS = {"retransmits": metrics.RESULT_RETRANSMITS, "jitter": metrics.RESULT_JITTER}
+_OWN = ("bytes", "packets")
+"""Counters whose result is always what this end counted."""
+
+
+class Iperf3State:
+    """See tools.State. Its throughput is bytes a second; it has no latency."""
+
+    def __init__(self) -> None:
+        self.version = self.idle_reports = self._idle_before = 0
+        self.report_interval: float | None = None
+        self.tool_version = ""
+        self._begun: float | None = None  # as the output itself says
+        self._told: dict[str, Any] = {}
+        self._parameters: dict[str, str] = {}
+        self._flows: dict[str, Flow] = {}  # of the last report, by direction
+        self._last: dict[str, tuple[float, float, bool]] = {}  # by direction: times of the last interval
+        self._reports: deque[Report] = deque(maxlen=HISTORY)  # by elapsed time
+        self._counters: dict[tuple[str, str], int] = {}
+        self._results: dict[str, dict[str, Any]] = {}  # by direction
+        self._load: Mapping[str, float] = {}
+        self._failures: list[str] = []
+        self._done = False
+        self._elapsed: dict[str, float] = {}  # by stream
+        self._written: dict[str, Written] = {}
+
+    def apply(self, record: Any, stream: str, arrived: float) -> None:
+        """See tools.State."""
+        self.version += 1
+        self._written[stream] = Written(arrived)
+        match record:
+            case Beginning():
+                self.tool_version = record.version or self.tool_version
+                self._begun = record.time or self._begun
+                self.report_interval = record.interval or self.report_interval
+                self._told |= {name: value for name, value in record._asdict().items() if value}
+                self._parameters |= {**({"role": record.role} if record.role else {}), **record.parameters}
+            case Interval():
+                self._report(record, stream)
+            case Result(end, flow):
+                known = {name: value for name, value in flow._asdict().items() if value is not None}
+                self._results.setdefault(flow.direction, {}).update(known)
+                if end is not None:
+                    self._elapsed[stream] = max(end, self._elapsed.get(stream, 0.0))
+            case Done(load):
+                self._done, self._load = True, load or self._load
+            case Failure(message):
+                self._failures.append(message)
+
+    def _report(self, record: Interval, stream: str) -> None:
+        """Takes in an interval; when the connection is lost iperf3 prints the last one a second time."""
+        times = record[:3]
+        flows: dict[str, Flow] = {f.direction: f for f in record.flows if self._last.get(f.direction) != times}
+        if not flows:
+            return
+        if not flows.keys().isdisjoint(self._flows):
+            self._flows, self._idle_before = {}, self.idle_reports
+        elif self._flows:
+            self._reports.pop()  # the other direction of the same report
+        self._flows.update(flows)
+        self._last.update(dict.fromkeys(flows, times))
+        self._elapsed[stream] = record.end
+        length = record.end - record.start
+        self.report_interval = self.report_interval or round(length, 1) or None
+        rate = sum(flow.rate or 0.0 for flow in self._flows.values())
+        self._reports.append(Report(record.end, rate, None))
+        if length >= (self.report_interval or 0.0) / 2:
+            self.idle_reports = 0 if rate else self._idle_before + 1
+        for flow in () if record.omitted else flows.values():
+            for name in _COUNTERS:
+                if (count := getattr(flow, name)) is not None:
+                    key = (name, flow.direction)
+                    self._counters[key] = self._counters.get(key, 0) + count
+
+    def written(self, stream: str, times: Written) -> None:
+        """See tools.State."""
+        if self._written.get(stream) != times:
+            self._written[stream] = times
+            self.version += 1
+
+    def tick(self, time: float) -> None:
+        """See tools.State: nothing waits."""
+
+    reached = tick
+
+    def over(self) -> None:
+        """See tools.State: nothing waits."""
+
+    @property
+    def start(self) -> float | None:
+        """See tools.State."""
+        if self._begun is not None:
+            return self._begun
+        tolerance, interval = 0.0 if self._results else PUNCTUAL, self.report_interval or 0.0
+        lines = ((seconds, self._written[stream]) for stream, seconds in self._elapsed.items())
+        return min((beginning(seconds, times, tolerance, interval) for seconds, times in lines), default=None)
+
+    @property
+    def last_report(self) -> float | None:
+        """See tools.State."""
+        if (start := self.start) is not None and self._elapsed:
+            return start + max(self._elapsed.values())
+        return max((times.last for times in self._written.values()), default=None)
+
+    @property
+    def end(self) -> float | None:
+        """See tools.State."""
+        return self.last_report if self.outcome else None
+
+    @property
+    def outcome(self) -> Outcome:
+        """See tools.State: a test that ends without results has failed; one that was interrupted may have some."""
+        if self._failures or (self._done and not self._results):
+            return "failed"
+        return "finished" if self._results else ""
+
+    @property
+    def reason(self) -> str:
+        """See tools.State."""
+        return next(iter(self._failures), "it ended without results" if self.outcome == "failed" else "")
+
+    @property
+    def history(self) -> deque[Report]:
+        """See tools.State."""
+        start = self.start or 0.0
+        return deque((report._replace(time=start + report.time) for report in self._reports), HISTORY)
+
+    def parameters(self) -> Mapping[str, str]:
+        """See tools.State."""
+        return self._parameters
+
+    def figures(self) -> Figures:
+        """See tools.State: operations are bytes."""
+        rates = [result.get("rate") for result in self._results.values()] if self.outcome else []
+        rates = rates or [flow.rate for flow in self._flows.values()]
+        found = [rate for rate in rates if rate is not None]
+        sizes = [value for (name, _), value in self._totals().items() if name == "bytes"]
+        return Figures(sum(found) if found else None, None, None, sum(sizes) if sizes else None)
+
+    def times(self) -> Times:
+        """See tools.State: all figures are of one interval."""
+        return Times()
+
+    def _totals(self) -> Mapping[tuple[str, str], int]:
+        """The counters, settled to the results."""
+        told = {(name, way): result.get(name) for way, result in self._results.items() for name in _COUNTERS}
+        settled = {key: value for key, value in told.items() if value is not None}
+        return self._counters | {key: settled[key] for key in settled if key in self._counters or key[0] in _OWN}
+
+    def samples(self, current: bool) -> Iterator[Sample]:
+        """See tools.State."""
+        counted = metrics.SERVER if self._told.get("role") == "server" else metrics.CLIENT
+        for flow in self._flows.values() if current else ():
+            yield Sample(counted.rate, (flow.direction,), flow.rate or 0.0)
+            gauges = {metrics.JITTER: flow.jitter, metrics.RTT: flow.rtt, metrics.WINDOW: flow.window}
+            yield from (
+                Sample(family, (), value) for family, value in gauges.items() if flow.rate and value is not None
+            )
+        for (name, direction), total in self._totals().items():
+            family = {**_COUNTERS, "bytes": counted.bytes}[name]
+            yield Sample(family, (direction,) if family.labels else (), total)
+        streams, target = self._told.get("streams"), self._told.get("target")
+        if streams:
+            yield Sample(metrics.STREAMS, (), streams)
+        if target:
+            yield Sample(metrics.TARGET, (), target * (streams or 1))
+        for direction, result in self._results.items():
+            results = {**_RESULTS, "rate": counted.result_rate, "bytes": counted.result_bytes}
+            yield from (Sample(family, (direction,), result[n]) for n, family in results.items() if n in result)
+            if "lost" in result and result.get("packets"):
+                yield Sample(metrics.RESULT_LOST, (direction,), result["lost"] / result["packets"])
+        yield from (Sample(metrics.RESULT_CPU, (host,), value) for host, value in self._load.items())

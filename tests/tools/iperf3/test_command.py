@@ -1,0 +1,100 @@
+"""What `benchwatch run` makes of iperf3's command line."""
+
+from pathlib import Path
+
+import pytest
+
+from benchwatch.machine.host import Host
+from benchwatch.tools.invocation import Benchmark
+from benchwatch.tools.iperf3.command import read
+from benchwatch.values.errors import UserError
+
+from .recordings import ROOT, client, data_of
+
+NEW, OLD = "iperf 3.18 (cJSON 1.7.15)\nLinux\n", "iperf 3.12 (cJSON 1.7.15)\nLinux\n"
+
+
+def added(command: str, version: str) -> tuple[str, ...]:
+    return read(command.split(), version).prepare(True, None).added
+
+
+@pytest.mark.parametrize(
+    ("command", "version", "flags"),
+    [
+        ("-c h", NEW, "--json-stream"),
+        ("-s", NEW, "--json-stream"),
+        ("-c h", OLD, "--forceflush -i 1"),
+        ("-s -1 -p 5202", OLD, "--forceflush -i 1"),
+        ("-c h", "", "--forceflush -i 1"),
+        ("-c h -i 2", OLD, "--forceflush"),
+        ("-c h --forceflush -i 0.5", OLD, ""),
+        ("-c h --json-stream", NEW, ""),
+        ("-c h -V", NEW, "--forceflush -i 1"),
+        ("-c h -f m --timestamps=%s", NEW, "--forceflush -i 1"),
+        ("-c h -J", OLD, ""),
+        ("-c h --wrong", NEW, ""),
+    ],
+)
+def test_only_the_flags_that_are_missing_are_added(command: str, version: str, flags: str) -> None:
+    assert added(command, version) == tuple(flags.split())
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("-c h -J", "iperf3 -J prints one document at the end: nothing is seen while it runs without --json-stream"),
+        ("-c h -i 0 --json-stream", "iperf3 -i 0 reports only at the end: nothing is seen while it runs"),
+        ("-c h --wrong", "the options are not understood, so that none is added"),
+    ],
+)
+def test_the_user_is_told_what_will_not_be_seen(command: str, sentence: str) -> None:
+    assert read(command.split(), NEW).prepare(True, None).remarks == (sentence,)
+
+
+@pytest.mark.parametrize(
+    ("command", "length"),
+    [
+        ("-c h", 10),
+        ("-c h -t 30 -O 3", 33),
+        ("-ch -t30", 30),
+        ("--client=h --time 60 -P 4 -u -b 10M -R", 60),
+        ("-c h --bidir --time=7", 7),
+        ("-c h -t 0", None),
+        ("-c h -n 60M", None),
+        ("-c h -k 100", None),
+        ("-c h -t soon", None),
+        ("-s -1", None),
+    ],
+)
+def test_the_planned_length_is_that_of_the_client(command: str, length: float | None) -> None:
+    assert read(command.split(), NEW).length == length
+
+
+@pytest.mark.parametrize("command", ["--version", "-v", "-h", "-s -D"])
+def test_what_is_no_benchmark_is_refused(command: str) -> None:
+    with pytest.raises(UserError, match="start it without `benchwatch run`"):
+        read(command.split(), "")
+
+
+def test_its_own_log_file_is_its_output() -> None:
+    assert read(["-c", "h", "--logfile", "x.log"], NEW).output == "x.log"
+
+
+def test_the_kernels_settings_are_those_of_this_machine() -> None:
+    here = Benchmark((), "iperf3", ("-c", "h"), "iperf3")
+    facts = read(["-c", "h"], NEW).facts(here, Host())
+    assert facts.here
+    for name, value in facts.parameters.items():
+        assert value == Path("/proc/sys", name.replace(".", "/")).read_text().strip()
+    assert not read(["-c", "h"], NEW).facts(Benchmark(("ssh", "db1"), "iperf3", (), "iperf3"), Host()).parameters
+
+
+def test_a_terminal_shows_the_result_in_place_of_events() -> None:
+    display = read(["-c", "h"], NEW).prepare(True, None).display
+    assert display is not None
+    shown = bytearray()
+    filtered = display.filter(lambda data: shown.extend(data) or len(data))  # type: ignore[func-returns-value]
+    assert filtered(memoryview(data_of(client("stream-tcp-3.18")))) == 3476
+    assert not shown
+    assert display.closing(ROOT / client("stream-tcp-3.18"), None) == "iperf3 over the whole run: 23.8 MiB/s"
+    assert display.closing(ROOT / client("stream-refused-3.18"), None).startswith("iperf3: unable to connect to server")

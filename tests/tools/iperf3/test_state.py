@@ -1,0 +1,301 @@
+"""What is made of iperf3's reports: stalls, ends, omitted intervals, several tests in one output."""
+
+import re
+
+import pytest
+
+from benchwatch.tools.api import Written
+from benchwatch.tools.iperf3 import IPERF3
+
+from .recordings import ARRIVED, NAMES, client, data_of, misread, parse, parts, read, server, state_of, values
+
+START = b"Connecting to host 10.0.0.2, port 5201\n[  5] local 10.0.0.1 port 40000 connected to 10.0.0.2 port 5201\n"
+ROW = b"[  5]   %d.00-%d.00   sec  23.8 MBytes   200 Mbits/sec    0    767 KBytes       \n"
+
+
+def lines_until(file: str, count: int) -> bytes:
+    return b"".join(data_of(file).splitlines(keepends=True)[:count])
+
+
+def test_every_family_has_a_unit_and_a_source_in_its_help() -> None:
+    names = [family.name for family in IPERF3.families]
+    assert len(names) == len(set(names))
+    for family in IPERF3.families:
+        assert re.fullmatch(r"iperf_[a-z_]+", family.name)
+        assert family.help.endswith(".")
+        assert (family.kind == "counter") == family.name.endswith("_total")
+        of_the_run = "_result_" in family.name or family.name in (
+            "iperf_streams",
+            "iperf_target_bytes_per_second",
+        )
+        assert family.part == ("runs" if of_the_run else "live")
+
+
+def test_a_report_shows_what_the_sum_says() -> None:
+    state = state_of(lines_until("stream-tcp-3.18.out", 4))
+    assert values(state) == {
+        ("iperf_throughput_bytes_per_second", "send"): 25034752 / 0.99895399808883667,
+        ("iperf_rtt_seconds",): pytest.approx(100e-6),
+        ("iperf_congestion_window_bytes",): 785796,
+        ("iperf_bytes_total", "send"): 25165824 + 25034752 + 25034752,
+        ("iperf_retransmits_total",): 1,
+        ("iperf_streams",): 1,
+        ("iperf_target_bytes_per_second",): 25e6,
+    }
+    assert (state.start, state.last_report) == (1795334815, 1795334815 + 3.006949)
+    assert (state.tool_version, state.report_interval, state.end) == ("3.18", 1, None)
+    assert state.figures() == (25034752 / 0.99895399808883667, None, None, 75235328)
+
+
+def test_several_streams_are_summed_and_their_round_trips_averaged() -> None:
+    shown = values(state_of(lines_until("stream-p2-bidir-3.22.out", 3)))
+    assert shown["iperf_rtt_seconds",] == pytest.approx((255 + 283) / 2 * 1e-6)
+    assert shown["iperf_congestion_window_bytes",] == 2 * 1178694
+    assert shown["iperf_throughput_bytes_per_second", "send"] == pytest.approx(101084311.52704425 / 8)
+    assert shown["iperf_throughput_bytes_per_second", "receive"] == pytest.approx(101084311.52704425 / 8)
+    assert shown["iperf_target_bytes_per_second",] == 2 * 50e6 / 8
+    text = values(state_of(lines_until("text-p4-bidir-3.12.out", 12)))
+    assert text["iperf_throughput_bytes_per_second", "send"] == 101e6 / 8
+    assert text["iperf_congestion_window_bytes",] == 2 * round(1.12 * 2**20)
+    assert text["iperf_streams",] == 2
+
+
+def test_a_report_in_both_directions_is_one_report_in_text_as_in_json() -> None:
+    for name in ("text-p4-bidir-3.18", "stream-p2-bidir-3.18"):
+        history = state_of(data_of(client(name))).history
+        assert len(history) == 4
+        assert all(report.throughput == pytest.approx(25e6, rel=0.02) for report in history)
+
+
+def test_the_last_interval_that_is_printed_again_when_the_connection_is_lost_counts_once() -> None:
+    shown = values(state_of(data_of(client("stream-server-killed-3.22"))), current=False)
+    assert shown["iperf_bytes_total", "send"] == 25165824 + 24903680 + 25034752
+    assert values(state_of(data_of(client("json-server-killed-3.12"))))["iperf_bytes_total", "send"] == 74973184
+    text = state_of(data_of(client("text-server-killed-3.12")), data_of("text-server-killed-3.12.err"))
+    assert len(text.history) == 3
+    assert values(text)["iperf_retransmits_total",] == 0 + 2 + 1
+    assert (text.outcome, text.reason) == ("failed", "control socket has closed unexpectedly")
+
+
+@pytest.mark.parametrize("name", ["stream-omit-interval05-3.22", "json-udp-omit-3.18", "text-verbose-omit-3.22"])
+def test_omitted_intervals_are_shown_but_not_counted_and_time_goes_on_behind_them(name: str) -> None:
+    state = state_of(data_of(client(name)))
+    step = 0.5 if "05" in name else 1.0
+    times = [report.time - state.history[0].time for report in state.history]
+    assert times == pytest.approx([step * number for number in range(len(times))], abs=0.03)
+    assert len(times) == round(4 / step)
+    if name.startswith("stream"):
+        assert values(state)["iperf_bytes_total", "send"] == 74973184 == values(state)["iperf_result_bytes", "send"]
+        first = values(state_of(lines_until(client(name), 2)))
+        assert first["iperf_throughput_bytes_per_second", "send"] == pytest.approx(25e6, rel=0.01)
+        assert ("iperf_bytes_total", "send") not in first
+
+
+@pytest.mark.parametrize(
+    ("name", "burst"), [("stream-server-stopped4s-3.18", 818547351 / 8), ("text-server-stopped4s-3.12", 859e6 / 8)]
+)
+def test_a_frozen_receiver_shows_no_byte_and_no_round_trip(name: str, burst: float) -> None:
+    data = data_of(client(name))
+    lines = data.splitlines(keepends=True)
+    rows = [
+        number for number, line in enumerate(lines) if b'"event":"interval"' in line or re.match(rb"\[  5\] +\d", line)
+    ]
+    frozen = state_of(b"".join(lines[: rows[5] + 1]))
+    assert (frozen.idle_reports, frozen.outcome) == (3, "")
+    shown = {key: value for key, value in values(frozen).items() if "_total" not in key[0]}
+    assert shown["iperf_throughput_bytes_per_second", "send"] == 0
+    assert not {key[0] for key in shown} & {"iperf_rtt_seconds", "iperf_congestion_window_bytes"}
+    thawed = state_of(b"".join(lines[: rows[6] + 1]))
+    assert thawed.idle_reports == 0
+    assert values(thawed)["iperf_throughput_bytes_per_second", "send"] == pytest.approx(burst)
+
+
+def test_the_short_rest_of_a_server_is_no_stall() -> None:
+    data = data_of(server("text-p4-bidir-3.22"))
+    state = state_of(data[: data.index(b"[  9][TX-S]   4.00")])
+    assert state.figures().throughput == 0
+    assert state.idle_reports == 0
+
+
+def test_what_an_interrupted_test_sent_is_kept_and_what_arrived_is_not_known() -> None:
+    state = state_of(data_of(client("stream-sigint-3.22")))
+    shown = values(state, current=False)
+    assert shown["iperf_bytes_total", "send"] == shown["iperf_result_bytes", "send"] == 79298560
+    assert shown["iperf_result_throughput_bytes_per_second", "send"] == pytest.approx(199944049.949 / 8)
+    assert shown["iperf_result_cpu_ratio", "local"] == pytest.approx(0.017609674579)
+    assert ("iperf_result_cpu_ratio", "remote") not in shown
+    assert state.end == pytest.approx(1795334890.092 + 3.17283)
+
+
+def test_an_end_without_results_is_a_failure() -> None:
+    state = state_of(b'{"event":"end","data":{}}\n')
+    assert (state.outcome, state.reason) == ("failed", "it ended without results")
+    assert values(state) == {}
+
+
+def test_losses_of_an_upload_are_counted_by_the_server_and_known_to_the_client_at_the_end() -> None:
+    sender, receiver = (state_of(data_of(of("text-udp-3.12"))) for of in (client, server))
+    assert values(receiver)["iperf_lost_packets_total",] == 1
+    assert values(receiver)["iperf_packets_total", "receive"] == 763
+    assert not [key for key in values(sender) if key[0] in ("iperf_lost_packets_total", "iperf_jitter_seconds")]
+    assert values(sender)["iperf_packets_total", "send"] == 763
+    for state, direction in ((sender, "send"), (receiver, "receive")):
+        assert values(state)["iperf_result_lost_ratio", direction] == 1 / 763
+        assert values(state)["iperf_result_jitter_seconds", direction] == pytest.approx(25e-6)
+    live = values(state_of(lines_until(server("stream-udp-3.22"), 4)))
+    assert live["iperf_jitter_seconds",] == pytest.approx(0.02201744010130207e-3)
+    assert live["iperf_packets_total", "receive"] == 192 + 191 + 190
+
+
+def test_both_directions_of_datagrams_are_apart_at_both_ends() -> None:
+    here, there = (parts(data_of(of("json-udp-bidir-3.12"))) for of in (client, server))
+    for own, other, file in ((here, there, client), (there, here, server)):
+        shown = values(state_of(data_of(file("json-udp-bidir-3.12"))))
+        counted = "iperf_server" if file is server else "iperf"
+        for name in ("sum", "sum_bidir_reverse"):
+            flows = [each[name] for each in own["intervals"]]
+            direction = "send" if flows[0]["sender"] else "receive"
+            assert shown[f"{counted}_bytes_total", direction] == sum(flow["bytes"] for flow in flows)
+            assert shown["iperf_packets_total", direction] == sum(flow["packets"] for flow in flows)
+            if direction == "receive":
+                assert shown["iperf_lost_packets_total",] == sum(flow["lost_packets"] for flow in flows)
+                received = shown[f"{counted}_result_bytes", "receive"]
+                assert received == shown[f"{counted}_bytes_total", "receive"]
+                assert received < sum(each[name]["bytes"] for each in other["intervals"])
+
+
+def test_the_document_behind_the_stream_says_nothing_new() -> None:
+    data = data_of(client("stream-full-3.22"))
+    assert len(read(data)) == 1
+    assert values(state_of(data)) == values(state_of(data[: data.index(b"\n{\n") + 1]))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "refused" not in name and "killed" not in name])
+def test_another_test_in_the_same_output_begins_anew(name: str) -> None:
+    for file in (client(name), server(name)):
+        data = data_of(file)
+        states = read(data + re.sub(rb'("time(?:milli)?secs":\s*)1795', rb"\g<1>1796", data))
+        assert len(states) == 2
+        assert values(states[0]) == values(states[1]) == values(state_of(data))
+
+
+def test_tests_of_a_server_are_apart_and_errors_between_them_belong_to_none() -> None:
+    data = data_of(server("text-udp-3.12"))
+    between = b"-----------------------------------------------------------\nServer listening on 5201 (test #2)\n"
+    error = b"iperf3: error - unable to receive cookie at server\n"
+    (state,) = read(data + between + error)
+    assert (state.outcome, state.reason) == ("finished", "")
+    assert [each.outcome for each in read(data + between + error + data)] == ["finished", "finished"]
+    events = data_of(server("stream-udp-3.22"))
+    (state,) = read(events + b'{"event":"error","data":"unable to receive cookie"}\n{"event":"end","data":{}}\n')
+    assert state.outcome == "finished"
+
+
+def test_a_client_that_is_refused_again_is_another_test() -> None:
+    data = data_of(client("stream-refused-3.22"))
+    assert [state.outcome for state in read(data * 3)] == ["failed"] * 3
+    again = read(data + data_of(client("stream-tcp-3.18")))
+    assert [state.outcome for state in again] == ["failed", "finished"]
+
+
+def test_text_without_its_beginning_is_recognised_by_a_line_and_counts_from_the_second() -> None:
+    data = ROW % (5, 6) + ROW % (6, 7) + ROW % (7, 8)
+    assert IPERF3.recognise(ROW % (5, 6)) == "text"
+    assert len(state_of(data).history) == 2
+    parallel = data_of(client("text-p4-bidir-3.12"))
+    begun = state_of(parallel[parallel.index(b"[  7][TX-C]   1.00") :])
+    assert [report.throughput for report in begun.history] == pytest.approx([202e6 / 8] * 2 + [197.2e6 / 8])
+
+
+def test_units_follow_the_format_that_was_asked_for() -> None:
+    kilo, mega = (state_of(data_of(client(f"text-timestamps-units-{version}"))) for version in ("3.22", "3.12"))
+    assert [report.throughput for report in kilo.history] == [n * 1024 for n in (24434, 23726, 25034, 24533)]
+    assert [report.throughput for report in mega.history] == [n * 1e6 / 8 for n in (200, 200, 201, 199)]
+    row = ROW.replace(b"200 Mbits", b"1.64 Gbits") % (0, 1)
+    assert state_of(START + row).history[0].throughput == 1.64e9 / 8
+
+
+@pytest.mark.parametrize(
+    ("torn", "reason"),
+    [
+        (b'{"event":"interval","data":{"streams":[{"soc', "truncated_line"),
+        (b"[  5]   2.00-3.00   sec  23.9 MBytes   200 Mbits/sec    1", "truncated_line"),
+        (b'{\n\t"start":\t{\n\t\t"connected":\t[', "truncated_document"),
+    ],
+)
+def test_an_output_that_ends_in_the_middle_says_so(torn: bytes, reason: str) -> None:
+    data = START + ROW % (0, 1) + ROW % (1, 2)
+    assert [each for each, _ in misread(data + torn)] == [reason]
+    assert len(state_of(data + torn).history) == 2
+
+
+@pytest.mark.parametrize("name", ["stream-tcp-3.18", "json-tcp-p2-3.22", "text-tcp-3.12"])
+def test_a_last_line_counts_without_its_end(name: str) -> None:
+    data = data_of(client(name)).rstrip(b"\n")
+    parser = IPERF3.parser("text")
+    found = [*parser.feed(data), *parser.settle()]
+    assert found == parse(data + b"\n") == [*found, *parser.feed(b"\n"), *parser.close()]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"event":"interval","data":[]}',
+        b'{"event":"interval","data":{"sum":{"bytes":-1}}}',
+        b'{"event":"interval","data":{"sum":{"bytes":1e400}}}',
+        b'{"event":"start","data":{"version":3}}',
+        b'{"start":1,"intervals":[],"end":{}}',
+        b"{}",
+        b'{"event":"interval","data":' + b"[" * 5000,
+    ],
+)
+def test_json_that_is_not_iperf3s_is_counted_and_nothing_else_is_lost(line: bytes) -> None:
+    data = data_of(client("stream-tcp-3.18"))
+    first, rest = data.split(b"\n", 1)
+    doctored = first + b"\n" + line + b"\n" + rest
+    assert misread(doctored) == [("bad_document", "line 2")]
+    assert values(state_of(doctored)) == values(state_of(data))
+
+
+def test_other_text_is_counted_and_does_not_disturb() -> None:
+    data = START + b"hello from a wrapper\n" + ROW % (0, 1)
+    assert misread(data) == [("other_text", "line 3")]
+    assert len(state_of(data).history) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_moments_are_when_the_reports_were_made(name: str) -> None:
+    if "refused" in name:
+        return
+    data = data_of(client(name))
+    moments = list(IPERF3.moments("text", data))
+    assert [moment.offset for moment in moments] == sorted({moment.offset for moment in moments})
+    assert all(moment.elapsed == name.startswith("text") for moment in moments)
+    state = state_of(data)
+    last = state.last_report
+    assert last is not None and state.start is not None
+    assert moments[-1].time + (state.start if moments[-1].elapsed else 0) == pytest.approx(last)
+    assert len(moments) == 1 if name.startswith("json") else len(moments) > 3
+    half = moments[len(moments) // 2]
+    assert state_of(data[: half.offset]).last_report == pytest.approx(half.time, abs=1e-3) or half.elapsed
+
+
+def test_text_is_dated_by_when_it_was_written() -> None:
+    state = state_of(START + ROW % (0, 1) + ROW % (1, 2), arrived=ARRIVED)
+    assert (state.start, state.last_report) == (ARRIVED - 2, ARRIVED)
+    state.written("stream 0", Written(ARRIVED + 0.5, ARRIVED - 1.6))
+    assert state.start == ARRIVED - 1.6
+
+
+def test_parameters_are_those_of_the_test() -> None:
+    found = state_of(data_of(client("stream-omit-interval05-3.22"))).parameters()
+    assert found == {
+        "role": "client",
+        "protocol": "TCP",
+        "streams": "1",
+        "block_size": "131072",
+        "omit": "1",
+        "duration": "3",
+        "target_bitrate": "200000000",
+        "interval": "0.5",
+    }

@@ -1,0 +1,67 @@
+"""A run with the outputs of a client and its server: each byte is counted once, whoever looks."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+from benchwatch.watch.page import SampleReader, live, read_page, slow
+
+from .recordings import client, data_of, server
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    for name, recording in (("one", "stream-p2-bidir-3.18"), ("two", "stream-p2-bidir-3.22")):
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / "client.out").write_bytes(data_of(client(recording)))
+        (folder / "server.out").write_bytes(data_of(server(recording)))
+    return tmp_path / "runs"
+
+
+def compared(capsys: pytest.CaptureFixture[str], runs: Path) -> dict[tuple[str | None, str], tuple[float, float]]:
+    assert main(["compare", str(runs / "one"), str(runs / "two"), "--format", "json"]) == 0
+    (other,) = json.loads(capsys.readouterr().out)["others"]
+    return {(row.get("direction"), row["name"]): (row["base"], row["other"]) for row in other["measures"]}
+
+
+def test_compare_counts_what_the_client_counts(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = compared(capsys, runs)
+    assert found["send", "throughput"][1] == pytest.approx(100042092.22 / 8)
+    assert found["receive", "throughput"][1] == pytest.approx(99993816.98 / 8)
+    assert found["all", "throughput"][1] == pytest.approx((100042092.22 + 99993816.98) / 8)
+
+
+def test_a_server_alone_is_compared_by_what_it_counts(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one", "two"):
+        (runs / name / "client.out").unlink()
+    assert compared(capsys, runs)["send", "throughput"][1] == pytest.approx(101e6 / 8)
+
+
+def test_watch_shows_both_and_sums_up_the_client(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics", str(runs / "two")]) == 0
+    page = read_page(SampleReader(live() | slow()).read(capsys.readouterr().out))
+    assert {worker.name: worker.roles.observer for worker in page.workers if worker.roles} == {
+        "client": False,
+        "server": True,
+    }
+    rates = {worker.name: {part.op: part.rate for part in worker.result} for worker in page.workers}
+    assert rates["client"]["send"] == pytest.approx(100042092.22 / 8)
+    assert rates["client"]["receive"] == pytest.approx(99993816.98 / 8)
+
+
+def test_report_and_backfill_show_its_throughput(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(runs / "one"), "--output", str(tmp_path / "one.html")]) == 0
+    assert "All streams of a direction, from iperf3" in (tmp_path / "one.html").read_text()
+    assert main(["backfill", str(runs / "one"), "--output", str(tmp_path / "out")]) == 0
+    wanted = r'(?m)^iperf_throughput_bytes_per_second\{.*run="one",worker="client",direction="send"\} (\S+) (\S+)$'
+    found = [(float(rate), float(time)) for rate, time in re.findall(wanted, (tmp_path / "out").read_text())]
+    assert [time for _, time in found] == pytest.approx(
+        [1795334820 + end for end in (1.001, 2.001, 3.001, 4.005)], abs=0.001
+    )
+    assert found[0][0] == pytest.approx(12565872.6)
