@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from mmap import mmap
 
 from ..api import Begin, Misread, Moment
-from ..pgbench.lines import LIMIT, Overlong, WholeLines
+from ..lines import LIMIT, Overlong, WholeLines
 from .document import of_document, of_event
 from .records import Beginning, Done, Failure, Interval, Record, Result
 from .text import LISTENING, Text, row_like, whole

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...metrics.exposition import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from ..pgbench.beginning import PUNCTUAL, beginning
+from ..beginning import PUNCTUAL, beginning
 from . import metrics
 from .records import Beginning, Done, Failure, Flow, Interval, Result
 
