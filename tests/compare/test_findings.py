@@ -98,8 +98,8 @@ def test_different_lengths_versions_scales_and_failures_are_named(findings: Find
     one = place(tmp_path / "one", 1000.0)
     two = place(tmp_path / "two", 1000.0, seconds=600, version="18.6", scale=200, failed=6061)
     assert findings("length", one, two) == ["different lengths: one 60 s, two 600 s"]
-    assert findings("version", one, two) == ["different tool versions: 15.18 and 18.6"]
-    assert findings("scale", one, two) == ["different scale factors: 100 and 200"]
+    assert findings("version", one, two) == ["different tool versions: 15.18 in BASE, 18.6 in OTHER"]
+    assert findings("scale", one, two) == ["different scale factors: 100 in BASE, 200 in OTHER"]
     assert findings("failed", one, two) == [
         "transactions failed: 0 % in one, 1 % in two; throughput counts those that did not, and so does latency where "
         "pgbench measured each (-P, -R or -L)"
@@ -120,7 +120,7 @@ def test_the_scale_that_pgbench_prints_for_own_scripts_is_none(findings: Finding
     builtin, own = place(tmp_path / "builtin", 1000.0), place(tmp_path / "own", 1000.0, script="own.sql", scale=1)
     given = place(tmp_path / "given", 1000.0, script="own.sql", scale=5)
     assert findings("scale", builtin, own) == []
-    assert findings("scale", builtin, given) == ["different scale factors: 100 and 5"]
+    assert findings("scale", builtin, given) == ["different scale factors: 100 in BASE, 5 in OTHER"]
 
 
 def test_a_machine_that_was_busy_before_the_start_is_named(findings: Findings, tmp_path: Path) -> None:

@@ -45,11 +45,13 @@ def test_what_was_not_meant_to_differ_is_said_loudly_and_in_the_exit_code(
         "shared_buffers": False,
         "vm.nr_hugepages": True,
     }
-    assert said == ["shared_buffers differs too and was not to: 8GB and not known"]
+    assert said == [
+        "shared_buffers differs as well: 8GB in BASE, unknown in OTHER (add --vary shared_buffers if that was intended)"
+    ]
     main(["compare", str(tmp_path / "base"), str(tmp_path / "other"), "--vary", "vm.nr_hugepages"])
     out = capsys.readouterr().out
     assert "! shared_buffers" in out
-    assert "! host.huge_pages_total differs too and was not to: 0 and 9" in out
+    assert "! host.huge_pages_total differs as well: 0 in BASE, 9 in OTHER" in out
 
 
 def test_a_command_differs_only_by_what_is_not_output_and_was_not_meant_to(
@@ -64,7 +66,7 @@ def test_a_command_differs_only_by_what_is_not_output_and_was_not_meant_to(
     records = [base, base.replace("10", "20").replace("db1", "db2")]
     code, differing, said = compare(capsys, tmp_path / "host", records, "--vary", "clients")
     assert (code, differing) == (1, {"clients": True, "command": False})
-    assert said[0].startswith("command differs too and was not to: /usr/bin/pgbench -P 1")
+    assert said[0].startswith("command differs as well: /usr/bin/pgbench -P 1")
 
 
 @pytest.mark.parametrize("option", ["-c {}", "-c{}", "--client={}", "-Dclients={}"])

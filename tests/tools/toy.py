@@ -154,9 +154,6 @@ class ToyState:
     def reached(self, time: float) -> None:
         """Nothing waits."""
 
-    def over(self) -> None:
-        """Nothing follows from a silence."""
-
     def parameters(self) -> Mapping[str, str]:
         return {"lanes": str(len(self._lanes))} if self._lanes else {}
 

@@ -1,4 +1,4 @@
-"""`benchwatch backfill`: puts runs of the past into Prometheus, with their true times, names and labels as if live.
+"""`benchwatch backfill`: loads past runs into Prometheus, with their true times, and names and labels as if live.
 
 The series are those of `timeline`, repeated between reports as scrapes would have seen them (prometheus/prometheus.yml:
 part "live" here once a second, part "runs" every 10 s), up to a minute after the end of the run. Each gets the labels
@@ -36,7 +36,7 @@ SCRAPED: dict[Part, float] = {"live": 1.0, "runs": 10.0}
 _HEAD = 3 * 3600
 """Seconds that a Prometheus may hold outside of blocks."""
 _RETENTION = 15 * 86400
-"""How long a Prometheus keeps data unless told otherwise, seconds."""
+"""How long a Prometheus keeps data by default, seconds."""
 _BLOCK = re.compile(r"^[0-9A-HJKMNP-TV-Z]{26}\b", re.MULTILINE)
 _DESCRIPTION = """\
 Writes what the exporter would have shown during past runs, with their true timestamps, as OpenMetrics text for

@@ -20,35 +20,42 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     parser = commands.add_parser(
         "compare",
         parents=[common],
-        help="compare runs: what changed, and how sure that is",
+        help="compare runs: what changed, and how certain that is",
         description="Compares runs of one tool: figures side by side, changes with their intervals, a verdict, "
-        "parameters that differ, and what speaks against the figures.",
+        "parameters that differ, and warnings about the figures. Example: benchwatch compare runs/default runs/huge "
+        "--vary '*huge*'. See docs/compare.md.",
     )
-    what = "file, folder of a run, or name of an experiment that was repeated"
+    what = "a file, the folder of a run, or the name of a repeated experiment"
     parser.add_argument("base", type=Path, metavar="BASE", help=what)
-    parser.add_argument("others", nargs="+", type=Path, metavar="OTHER", help="what to compare with it")
-    parser.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal", help="(terminal)")
+    parser.add_argument("others", nargs="+", type=Path, metavar="OTHER", help="runs to compare with BASE")
     parser.add_argument(
-        "--warmup", type=duration, metavar="60s", help="left out of every run (what its record says, else nothing)"
+        "--format", choices=("terminal", "markdown", "json"), default="terminal", help="(default: terminal)"
+    )
+    parser.add_argument(
+        "--warmup", type=duration, metavar="60s", help="leave this out of every run (default: what the records say)"
     )
     parser.add_argument(
         "--vary",
         action="append",
         default=[],
         metavar="NAME",
-        help="parameter that was meant to differ, may be repeated; exit code 1 if another one differs",
+        help="parameter that was meant to differ, or a pattern; can be repeated; exit code 1 if another one differs",
     )
     parser.add_argument(
-        "--confidence", type=_part, default=0.95, metavar="0.95", help="that all verdicts together are right (0.95)"
+        "--confidence",
+        type=_part,
+        default=0.95,
+        metavar="0.95",
+        help="probability that all verdicts are right (default: 0.95)",
     )
     parser.add_argument(
         "--allowance",
         type=_part,
         default=0.05,
         metavar="0.05",
-        help="change that two single runs may show without a cause (0.05); of no use where runs were repeated",
+        help="change that two equal single runs may show (default: 0.05); not used for repeated runs",
     )
-    parser.add_argument("--force", action="store_true", help="compare runs that failed or have no end too")
+    parser.add_argument("--force", action="store_true", help="also compare runs that failed or have no end")
     parser.set_defaults(func=_compare)
 
 

@@ -211,15 +211,17 @@ def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
         for each, keys in zip((base, other), mains, strict=True):
             roles = each.runs[0].roles
             names = [f"{heading(group)} {title(measure, roles)}".strip() for group, measure in keys]
-            texts.append(f"that of {each.name} is {' and '.join(names) or 'not known'}")
+            texts.append(f"that of {each.name} is {' and '.join(names) or 'unknown'}")
         yield Finding("no_verdict", f"no verdict, since the main measures differ: {', '.join(texts)}")
 
 
 def _differing(differing: Sequence[Difference]) -> Iterator[Finding]:
     for one in differing:
-        values = f"{one.base or 'not known'} and {one.other or 'not known'}"
+        values = f"{one.base or 'unknown'} in BASE, {one.other or 'unknown'} in OTHER"
         if not one.intended:
-            yield Finding("parameter", f"{one.name} differs too and was not to: {values}")
+            yield Finding(
+                "parameter", f"{one.name} differs as well: {values} (add --vary {one.name} if that was intended)"
+            )
         elif not one.named and one.base and one.other and _VERSION.fullmatch(one.name):
             yield Finding("version", f"different {one.name.replace('_', ' ')}s: {values}")
         elif not one.named and one.base and one.other and _SCALE.fullmatch(one.name):

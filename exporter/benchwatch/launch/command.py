@@ -20,29 +20,41 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     """Register the command `run`."""
     run = commands.add_parser(
         "run",
-        help="start a benchmark, show its output untouched, and record it with its parameters",
+        help="start a benchmark, pass its output on unchanged, and record it",
         usage=f"benchwatch run [options] -- {'|'.join(tool.name for tool in TOOLS)} ...",
-        description=f"Starts {names()}, adds the reporting flags that are missing, and records what it prints.",
-        epilog="Its exit code is the benchmark's (128 and the signal's number if one killed it). See docs/run.md.",
+        description=f"Starts {names()}, adds missing reporting flags, and records the output and the parameters.",
+        epilog="Example: benchwatch run --name test1 --repeat 5 -- pgbench -T 600 -c 32 mydb. The exit code is that of "
+        "the benchmark (128 plus the signal's number if a signal killed it). See docs/run.md.",
     )
-    run.add_argument("--name", help="of the run (the tool, date and time)")
-    run.add_argument("--worker", help="name of this process among several in the run (the tool)")
+    run.add_argument("--name", help="name of the run (default: the tool, date and time)")
+    run.add_argument("--worker", help="name of this process in the run (default: the tool)")
     pair = {"action": "append", "default": [], "type": _pair, "metavar": "NAME=VALUE"}
-    run.add_argument("--label", help="further label of the run, may be repeated", **pair)
-    run.add_argument("--parameter", help="what else was set, may be repeated", **pair)
-    run.add_argument("--disk", help="role of a disk, such as sdb=log, may be repeated", **pair)
-    run.add_argument("--objective", type=_objective, metavar="TIME", help="latency to stay below, such as 1ms")
-    run.add_argument("--warmup", type=duration, metavar="TIME", help="from the start on, to be left out of results")
-    run.add_argument("--runs.path", dest="runs_path", type=Path, default=Path("runs"), metavar="DIR", help="(runs)")
-    run.add_argument("--push", default="", metavar="URL", help="exporter elsewhere, http(s)://host:19777")
+    run.add_argument("--label", help="additional label of the run; can be repeated", **pair)
+    run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pair)
+    run.add_argument("--disk", help="role of a disk, such as sdb=log; can be repeated", **pair)
+    run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
+    run.add_argument("--warmup", type=duration, metavar="TIME", help="first part of the run, left out of results")
+    run.add_argument(
+        "--runs.path",
+        dest="runs_path",
+        type=Path,
+        default=Path("runs"),
+        metavar="DIR",
+        help="folder of runs (default: runs)",
+    )
+    run.add_argument(
+        "--push", default="", metavar="URL", help="also send everything to this exporter: http(s)://host:19777"
+    )
     run.add_argument(
         "--percentiles",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="have the latency of each transaction or I/O counted (yes)",
+        help="count the latency of each transaction or I/O (default: yes)",
     )
-    run.add_argument("--repeat", type=count, metavar="N", help="runs, named NAME-1 to NAME-N (1)")
-    run.add_argument("--pause", type=duration, default=Duration(0), metavar="TIME", help="between them (0)")
+    run.add_argument("--repeat", type=count, metavar="N", help="number of runs, named NAME-1 to NAME-N (default: 1)")
+    run.add_argument(
+        "--pause", type=duration, default=Duration(0), metavar="TIME", help="time between repeats (default: 0)"
+    )
     run.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     run.set_defaults(func=_run)
 
@@ -52,7 +64,7 @@ def _run(options: argparse.Namespace) -> int:
     from .terminal import Terminal
 
     if options.pause and options.repeat is None:
-        raise UserError("--pause is between repeats; expected --repeat with it")
+        raise UserError("--pause requires --repeat")
     repeat = options.repeat or 1
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     benchmark = find_benchmark(words, {tool.name for tool in TOOLS})

@@ -1,4 +1,4 @@
-"""`benchwatch nutanix check`: what is understood of a CVM's pages and what is not, in words or as metrics."""
+"""`benchwatch nutanix check`: what is recognised on a CVM's pages and what is not, in words or as metrics."""
 
 import sys
 import time

@@ -1,9 +1,9 @@
 """Reads pages of a CVM over HTTP, and nothing else.
 
-GET requests on this port can change settings, clear counters or stop the process. So only three paths can be asked
-for, a query only after `/vdisk_stats`, only one found in a link of the main page, and only of harmless characters;
-redirects are not followed, proxies and netrc files not looked at. A page has one deadline, whatever drips in, and a
-greatest size; a client has one request under way at a time.
+GET requests on this port can change settings, clear counters or stop the process. So only three paths can be requested.
+Only `/vdisk_stats` can have a query, which comes from a link of the main page and has only harmless characters.
+Redirects, proxies and netrc files are ignored. A page has one deadline for all its bytes and a maximum size; a client
+has one request in flight at a time.
 """
 
 import http.client

@@ -1,7 +1,7 @@
 """A time limit for a whole HTTP exchange.
 
-The timeouts of sockets start anew with every byte received: a peer that lets one drip now and then holds a reader for
-ever, in the middle of a header too. Here every wait on the socket lasts until one moment at most.
+The timeout of a socket restarts with every byte, so a peer that sends one now and then could hold a reader for ever,
+even within a header. Here every wait on the socket ends at the same deadline.
 """
 
 import socket

@@ -1,4 +1,4 @@
-"""From a vdisk to what it is in the benchmark: of which VM, which disk, in which role."""
+"""From a vdisk to its part in the benchmark: the VM, the disk and the role."""
 
 from pathlib import Path
 

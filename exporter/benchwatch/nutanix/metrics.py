@@ -1,4 +1,4 @@
-"""The samples of one CVM, from the last snapshot of its pages. What the pages do not show is absent."""
+"""The samples of one CVM, from the last snapshot of its pages. What the pages lack is absent."""
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Regular expressions for names that a CVM prints: only those that can be tried on any name in little time.
+"""Regular expressions for names that a CVM prints: only those that are fast on any name.
 
 Python's `re` tries all ways in which an expression may divide a text, knows no time limit, and lets no other thread run
 meanwhile: `(a+)+b` takes years on 100 times `a`. So the ways are counted from the expression, for names of LONGEST

@@ -1,12 +1,12 @@
 """Reads the pages of a CVM in the background, one poll after another, and keeps the last snapshot.
 
-A poll is the main page, the oplog page if wanted, and the pages of some selected vdisks: at most so many, those whose
-last turn is longest ago, and only until the poll interval is used up. Polls start on a grid of the interval and never
-overlap. The main page's numbers are shown before the other pages are asked for; a page that fails is counted, and a
-vdisk that has gone between the list and its page is no error.
+A poll reads the main page, the oplog page if configured, and the pages of a limited number of selected vdisks: those
+whose last turn is longest ago, until the poll interval is used up. Polls start on a grid of the interval and never
+overlap. The main page's numbers are shown before the other pages are requested. A page that fails is counted; a vdisk
+that disappears between the list and its page is not an error.
 
 Numbers are shown only while they are less than three intervals old (details: three rounds of turns), by the monotonic
-clock and at the moment of the scrape: nothing that a poll under way does can keep them. After that the CVM is down.
+clock at the time of the scrape, whatever a running poll does. After that the CVM is down.
 """
 
 import itertools

@@ -1,7 +1,7 @@
-"""A copy of a CVM's pages that can be given away: addresses, host names, uuids and names replaced, all else as it was.
+"""A copy of a CVM's pages that can be shared: addresses, host names, uuids and names replaced, all else unchanged.
 
-Replaced consistently over all pages, in the raw HTML, so that structure, spelling and numbers stay what a parser has to
-cope with. Names are those of vdisks (what is not a uuid in them), word by word, so that their form stays too.
+The same text gets the same replacement on all pages, in the raw HTML, so that structure, spelling and numbers stay as a
+parser meets them. Names are those of vdisks, without their uuids, replaced word by word, so that their form stays too.
 """
 
 import ipaddress

@@ -1,4 +1,4 @@
-"""`benchwatch nutanix save`: a sanitised copy of a CVM's pages, to be looked through and given away."""
+"""`benchwatch nutanix save`: a sanitised copy of a CVM's pages, to look through and share."""
 
 import sys
 from collections.abc import Sequence

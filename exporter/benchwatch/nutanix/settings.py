@@ -3,17 +3,17 @@
 nutanix:
   cvms:
     - {name: cvm-a, url: "http://10.0.0.11:2009"}
-  poll_interval: 10s        # below 10 s only with allow_fast_polling: true
+  poll_interval: 10s        # less than 10s needs allow_fast_polling: true
   connect_timeout: 5s
-  deadline: 60s             # for one page, to its last byte
+  deadline: 60s             # for one page, including its last byte
   max_page_bytes: 16777216
-  max_vdisks: 10000         # of each table of vdisks; what is beyond is counted as unrecognised
-  oplog_flush_stats: false  # poll /oplog_flush_stats too
-  vdisks:                   # whose detail pages are read, besides those in the mapping
+  max_vdisks: 10000         # per table of vdisks; further rows count as unrecognised
+  oplog_flush_stats: false  # true: read /oplog_flush_stats too
+  vdisks:                   # vdisks whose detail pages are read, besides those in the mapping
     include: ["45269", "vm-.*"]
     exclude: []
-    max_detail_pages: 32    # a poll
-  mapping:                  # or mapping_file: a YAML file of the same form
+    max_detail_pages: 32    # per poll
+  mapping:                  # or mapping_file: a YAML file with the same content
     1a8ef41c-ae3f-4293-a46e-49d7e6c1c907: {vm: db1, disk: scsi.1, role: data}
 
 The patterns are regular expressions that must match a vdisk's whole id, whole name, or whole file name (the text in the
@@ -100,7 +100,7 @@ Mapped = Mapping[str, VdiskDisk]
 
 
 class VdiskSelection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whose detail pages are read, besides the mapped vdisks'; `exclude` goes before everything."""
+    """Vdisks whose detail pages are read, besides the mapped ones; `exclude` overrides everything."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

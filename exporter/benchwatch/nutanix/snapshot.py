@@ -1,4 +1,4 @@
-"""What is known of one CVM at one moment; made by the poller's thread, read by others, never changed."""
+"""What is known about one CVM at one time: written once by the poller's thread, read by others, never changed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -25,24 +25,30 @@ def add_parser(commands: "argparse._SubParsersAction[Any]", common: argparse.Arg
         parents=[common],
         help="write runs as one HTML file with plots and tables",
         description="Writes one self-contained HTML file: throughput, latency, percentiles and heatmaps over time, "
-        "what disks and vdisks did, results and parameters; several runs are compared with the first.",
+        "disks and vdisks, results and parameters; compares several runs with the first. "
+        "Example: benchwatch report runs/test1 --prometheus http://127.0.0.1:9090. See docs/report.md.",
     )
     parser.add_argument(
         "paths",
         nargs="+",
         type=Path,
         metavar="RUN",
-        help="file, folder of a run, or folder of runs; PATH#3: the third run in a file",
+        help="a file, the folder of a run, or a folder of runs; PATH#3 is the third run in a file",
     )
-    parser.add_argument("--output", type=Path, default=Path("report.html"), metavar="FILE", help="(report.html)")
     parser.add_argument(
-        "--prometheus", type=_url, metavar="URL", help="Prometheus that watched the run: disks and vdisks from there"
+        "--output", type=Path, default=Path("report.html"), metavar="FILE", help="file to write (default: report.html)"
+    )
+    parser.add_argument(
+        "--prometheus",
+        type=_url,
+        metavar="URL",
+        help="take disks and vdisks from this Prometheus, which watched the run",
     )
     parser.add_argument(
         "--warmup",
         type=duration,
         metavar="TIME",
-        help="mark the first part, and leave it out of distributions, such as 60s (what run.yaml says)",
+        help="leave the first part out of figures, such as 60s (default: what the records say)",
     )
     parser.set_defaults(func=_report)
 

@@ -1,7 +1,7 @@
-"""The pages: metrics, landing page, health, and where pushes come in.
+"""The pages: metrics, landing page, health, and the address for pushes.
 
-`GET /metrics?collect[]=live&collect[]=runs` selects parts as node_exporter does; `/-/healthy` and `/-/ready` are those
-of Prometheus' own programs.
+`GET /metrics?collect[]=live&collect[]=runs` selects parts, as in node_exporter; `/-/healthy` and `/-/ready` are as in
+Prometheus' own programs.
 """
 
 import asyncio
@@ -225,7 +225,7 @@ async def _answer_failures(request: web.Request, handler: _Handler) -> web.Strea
 
 
 def _check_host(doors: Doors, hosts: Collection[str], *, everywhere: bool) -> Middleware:
-    """A check against DNS rebinding, by which a web page anywhere reads what is on loopback here.
+    """A check against DNS rebinding, by which any web page could read what is on loopback here.
 
     What listens on loopback is asked for by address (which no web page can claim for its own name), as localhost, or
     by a name that the configuration gives; what listens on a network by any name, unless the configuration gives some.

@@ -1,4 +1,4 @@
-"""The exporter as a whole: runs, CVMs, pushes and itself, rendered as one page (see web.model.Board)."""
+"""The exporter as a whole: runs, CVMs, pushes and itself, rendered as one page (see views.Board)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

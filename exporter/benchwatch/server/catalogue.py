@@ -1,4 +1,4 @@
-"""All metric families there are, by the part of the page they belong to; what docs/metrics.md is made from."""
+"""All metric families, by the part of the page to which they belong; the source of docs/metrics.md."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""`benchwatch serve`: one event loop that reads files, answers requests and takes pushes; CVMs are polled beside it."""
+"""`benchwatch serve`: one event loop that reads files, answers requests and accepts pushes; threads poll the CVMs."""
 
 import asyncio
 import gc

@@ -1,10 +1,10 @@
-"""The connections of the server: how many there are, how long each may take, and which one makes room for another.
+"""The connections of the server: how many there can be, how long each may take, and which one makes room for another.
 
-A connection that has to say something (its TLS handshake, a request, the rest of one) has `HEADERS` seconds for it; one
-between two requests `IDLE` seconds; an answer is written within `ANSWER` seconds. Pushes are without a deadline here
-(see streams.push). When there are as many connections as there may be, a new one takes the place of one that waits for
-its client: of the address that has most of those, first one that never completed a request, and the oldest of them. So
-whoever holds connections open takes nothing from a scrape, which sends its request at once.
+A client has `HEADERS` seconds for its TLS handshake or a whole request and `IDLE` seconds between two requests; an
+answer is written within `ANSWER` seconds. Pushes have no deadline here (see ingest). When the maximum is reached, a new
+connection replaces one that waits for its client: of the address that has most of those, first one that never completed
+a request, and the oldest of them. So a client that holds connections open blocks no scrape, which sends its request at
+once.
 """
 
 import asyncio

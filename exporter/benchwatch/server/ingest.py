@@ -1,22 +1,21 @@
-"""Takes benchmark output sent by HTTP and appends it to the run's folder, from where it is read like any other.
+"""Accepts benchmark output by HTTP and appends it to files in the run's folder, where it is read like any other output.
 
 `PUT` or `POST /ingest/<run>/<worker>`, for example `... | curl -T - http://host:port/ingest/<run>/<worker>`: the body
 lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<worker>.push` as soon as it has arrived.
-A client may be silent for as long as it likes, as a stalled benchmark prints nothing; only where there are as many
-pushes as may be, the one that has been silent for longest makes room for another. One that is gone is noticed by TCP
-keepalive. A later push to the same name goes on in the same file, on a line of its own if the one before broke off
-within a line.
+A client can be silent as long as it likes, because a stalled benchmark prints nothing. Only when the maximum of pushes
+is reached, the one that has been silent longest makes room for another. TCP keepalive detects a client that is gone. A
+later push to the same name continues in the same file, on a new line if the previous one broke off within a line.
 
-`benchwatch run --push` sends pieces instead, each with its place: `?stream=<suffix>&offset=<bytes>` puts the body into
-`<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. What is
-there already has to be the same and is passed over, so a piece whose answer was lost can be sent again. A gap, or other
-content, is refused with 409.
+`benchwatch run --push` sends pieces instead, each with its offset: `?stream=<suffix>&offset=<bytes>` puts the body into
+`<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. Bytes
+that are already there must be the same, so a piece whose answer was lost can be sent again. A gap or other content is
+refused with 409.
 
-`/ingest/<run>/<worker>.yaml` takes the worker's record (see runfile), and `/ingest/<run>/run.yaml` the run's, in place
-of the one there is; with `If-None-Match: *` only if there is nothing of that worker yet, or just that record.
+`/ingest/<run>/<worker>.yaml` replaces the worker's record (see settings.record), and `/ingest/<run>/run.yaml` the
+run's; with `If-None-Match: *` only if there is nothing of that worker yet, or just that record.
 
-A thread of its own writes what comes, in the order in which it came, so that nothing else waits for the disk. How much
-may be written: see append.
+A separate thread writes what arrives, in its order, so that nothing else waits for the disk. How much may be written:
+see runs.append.
 """
 
 import asyncio

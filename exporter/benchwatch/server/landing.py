@@ -1,7 +1,7 @@
-"""The landing page: what runs now and how it does, what ended, which CVMs answer, and how to begin.
+"""The landing page: active runs and their figures, finished runs, CVMs, and how to begin.
 
-One HTML document without anything from elsewhere, whole without script. What others chose (names of runs and workers,
-reasons, the Host header) goes through `in_html` wherever it stands.
+One self-contained HTML document, complete without its script. All text from outside (names of runs and workers,
+reasons, the Host header) goes through `in_html`.
 """
 
 import re
@@ -111,7 +111,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def _present(workers: Iterable[WorkerView], now: float) -> str:
-    """A card for each run that is on, the one begun last first, with all its workers."""
+    """A card for each active run with all its workers, most recent first."""
     groups = [list(group) for _, group in groupby(sorted(workers, key=_run_of), key=_run_of)]
     groups.sort(key=lambda group: max(worker.start or 0.0 for worker in group), reverse=True)
     cards, left = [], ACTIVE_SHOWN

@@ -1,8 +1,8 @@
-"""A log that says the same thing at most once a minute, whoever says it and however often.
+"""A log that repeats the same message at most once a minute.
 
-Lines are of one kind when their logger, level and template are the same, numbers in it apart. Of one kind the same line
-passes once a minute and a hundred different ones do (ten with a traceback); how many did not is said after the minute.
-What is logged is a function of what goes wrong, not of how many clients have it go wrong.
+Lines are of one kind if they have the same logger, level and template, ignoring numbers. Within a minute, the same line
+passes once, and a hundred different lines of one kind pass (ten with a traceback); after the minute, the log says how
+many did not. So the log depends on what goes wrong, not on how many clients cause it.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """A small chart of a quantity over time, as inline SVG: no script, no style attribute, nothing from elsewhere.
 
-Time runs to the right up to the present, one unit a second, and the value from 0 at the bottom to the peak at the
-top. The line is broken where nothing was measured, so that a gap never looks like a value.
+Time runs to the right up to the present, one unit per second; the value runs from 0 at the bottom to the peak at the
+top. The line breaks where nothing was measured, so that a gap never looks like a value.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
-"""The server's side of TLS, with certificates that may change while it runs.
+"""TLS of the server, with certificates that can change while it runs.
 
-As Prometheus' own programs do, the files are looked at in each handshake; they are read again when they have changed,
-so that a renewed certificate is used without a restart.
+As in Prometheus' own programs, each handshake checks the files and reads them again if they have changed, so a renewed
+certificate needs no restart.
 """
 
 import logging

@@ -1,9 +1,8 @@
 """Users by HTTP basic authentication (RFC 7617) against bcrypt hashes.
 
-bcrypt is slow on purpose: it runs in a thread, one password at a time however many are tried. The right passwords are
-remembered (as a keyed digest) for good, so that a scrape pays for it once; the wrong ones apart from them, the most
-recent only. Few may wait for their check, and few of those from one address. An unknown user takes as long as a known
-one.
+bcrypt is slow on purpose: it runs in a thread, one password at a time. Right passwords are remembered for good, as a
+keyed digest, so a scrape pays once; of the wrong ones, kept separately, only the most recent are. Few passwords can
+wait for their check, and even fewer from one address. An unknown user takes as long as a known one.
 """
 
 import asyncio

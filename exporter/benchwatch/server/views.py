@@ -1,4 +1,4 @@
-"""What the web side needs to know of the exporter, and nothing else of it."""
+"""What the web pages need to know about the exporter, and nothing else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

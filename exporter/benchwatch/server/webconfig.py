@@ -13,13 +13,13 @@ https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuratio
       cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]   # of TLS 1.2
       prefer_server_cipher_suites: true
     http_server_config:
-      http2: true                         # without effect: HTTP/1.1 is what is spoken
+      http2: true                         # no effect: the server speaks HTTP/1.1
       headers: {Strict-Transport-Security: max-age=31536000}
     basic_auth_users:
       prometheus: $2y$10$...              # bcrypt, as `htpasswd -nB` prints it
 
-What cannot be done here is an error, never passed over. The file is read at the start; certificates are read again
-when they change.
+A setting that this server does not support is an error, never ignored. The file is read at the start; certificates are
+read again when they change.
 """
 
 import logging

@@ -1,19 +1,19 @@
-"""Records: what a run's folder says of the run itself, in YAML.
+"""Records: what a run's folder says about the run itself, in YAML.
 
-`run.yaml` holds for the whole run, `<worker>.yaml` for one worker and goes before it: labels, parameters and disks
-key by key. `benchwatch run` writes the latter. Every key is optional:
+`run.yaml` applies to the whole run; `<worker>.yaml` applies to one worker and overrides it, for labels, parameters and
+disks key by key. `benchwatch run` writes the latter. Every key is optional:
 
 labels: {cluster: a, vm: pg1}       further labels of benchwatch_run_info
-parameters: {shared_buffers: 16GB}  beside what the tool prints
+parameters: {shared_buffers: 16GB}  in addition to what the tool prints
 latency_objective: 1ms
 disks: {sdb: log, sdc: data}        roles of disks by device name
 command: pgbench -P 1 ...           or a list of arguments
 start: 1790000000.0                 Unix seconds
-warmup: 60s                         from the start on; results should leave it out
+warmup: 60s                         time from the start that results should leave out
 repeat_of: huge-pages               the experiment that this run repeats
-end: 1790000600.0                   Unix seconds; this and what follows is there once the benchmark has ended
+end: 1790000600.0                   Unix seconds; this and the following appear when the benchmark has ended
 exit_code: 0
-signal: SIGINT                      what it was ended by
+signal: SIGINT                      the signal that ended it
 cpu_seconds: 31.4                   CPU time that it took
 """
 

@@ -1,7 +1,7 @@
 """The one configuration file: YAML, checked whole before anything starts.
 
-Every key is optional. A key that is not known, or a value of another kind than expected, is an error that names the
-file, the line, the key and what was expected.
+Every key is optional. An unknown key or a value of an unexpected kind is an error that names the file, the line, the
+key and what was expected.
 """
 
 from pathlib import Path
@@ -19,16 +19,16 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where runs are looked for, and how long they are kept."""
+    """Where runs are, and how long they stay in memory."""
 
     path: str = "runs"
     """Folder of runs; relative to the configuration file."""
     poll_interval: Duration = Duration(0.25)
-    """Seconds between two looks at the files of runs that are on."""
+    """Seconds between two looks at the files of active runs."""
     keep: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 100
-    """How many ended runs are remembered; older ones are let go, their files stay."""
+    """How many finished runs stay in memory; the files of older ones stay too."""
     abandoned_after: Duration = Duration(300)
-    """Seconds of silence after which a run without an end counts as abandoned."""
+    """Silence, seconds, after which a run without an end counts as abandoned."""
     latency_objective: Duration | None = None
     """Latency that a run should stay below, seconds, where its run.yaml names none."""
     limits: Limits = DEFAULT
@@ -39,11 +39,11 @@ class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is done with output that is sent to /ingest/<run>/<worker>."""
+    """What happens to output sent to /ingest/<run>/<worker>."""
 
     enabled: bool = True
     path: str | None = None
-    """Folder it is written to, watched like the folder of runs; by default that folder."""
+    """The folder for it, watched like the folder of runs; by default that folder."""
     max_push_bytes: Count = 64 * 1024**3
     """Bytes of one push, or of one file that is sent in pieces."""
     max_run_bytes: Count = 1024**4
@@ -61,7 +61,7 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """How pages are served."""
 
     hosts: list[str] = []
-    """Names under which it is asked for, besides localhost and addresses; by default any, but none on loopback."""
+    """Host names to answer to, besides localhost and addresses. Default: any on a network, none on loopback."""
 
 
 class HistogramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -27,14 +27,21 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     """Register the command `watch`."""
     watch = commands.add_parser(
         "watch",
-        help="show live in the terminal what an exporter sees",
+        help="show in the terminal what an exporter sees",
         description="Shows what an exporter sees: runs, throughput, latency, vdisks, alerts. Keys: q ends it, j and k "
-        "choose the run that is shown first, p pauses. Where the output is no terminal, it is one plain snapshot.",
+        "choose the run that is shown first, p pauses. Without a terminal it prints one plain snapshot. "
+        "See docs/watch.md.",
     )
-    watch.add_argument("url", nargs="?", default=DEFAULT_URL, metavar="URL", help=f"of the exporter ({DEFAULT_URL})")
-    watch.add_argument("--prometheus", metavar="URL", help="of the Prometheus whose firing alerts are shown (none)")
-    watch.add_argument("--interval", type=_interval, default=Duration(1), help="between two readings (1s)")
-    watch.add_argument("--once", action="store_true", help="print one plain snapshot; exit code 1 if there is nothing")
+    watch.add_argument(
+        "url", nargs="?", default=DEFAULT_URL, metavar="URL", help=f"the exporter (default: {DEFAULT_URL})"
+    )
+    watch.add_argument("--prometheus", metavar="URL", help="show the firing alerts of this Prometheus")
+    watch.add_argument(
+        "--interval", type=_interval, default=Duration(1), help="time between two readings (default: 1s)"
+    )
+    watch.add_argument(
+        "--once", action="store_true", help="print one plain snapshot; exit code 1 if the exporter cannot be read"
+    )
     watch.set_defaults(func=_watch)
 
 

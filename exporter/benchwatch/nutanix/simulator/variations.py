@@ -1,6 +1,6 @@
 """Everything in which a real page may differ from those that were seen, each by a name.
 
-A page variation changes the document or how its HTML is written; what a reader then cannot have is said in `absent`. A
+A page variation changes the document or how its HTML is written; `absent` says what a reader then cannot have. A
 server variation changes how the server answers, or what becomes of the cluster.
 """
 
@@ -206,18 +206,18 @@ SERVER_VARIATIONS: Mapping[str, str] = {
     "slow-header": "the header drips, a byte every 0.1 s",
     "truncated": "the body ends half-way, Content-Length says more",
     "truncated-chunked": "the body ends half-way through its chunks",
-    "truncated-close": "the body ends half-way, its length is not told",
-    "no-length": "the length of the body is not told, and it is whole",
+    "truncated-close": "the body ends half-way, without its length",
+    "no-length": "the whole body without its length",
     "chunked": "the body comes in chunks",
     "http500": "HTTP status 500",
-    "huge": "a body of 100 MB, its length not told",
+    "huge": "a body of 100 MB without its length",
     "tangled": "15 MB of tags that no other closes, over which a browser's parser takes hours",
-    "gzip": "a body of 100 MB packed into 100 kB, though none was asked for",
+    "gzip": "a body of 100 MB packed into 100 kB, without being requested",
     "redirect": "a redirect to /h/gflags on another port",
     "not-a-cvm": "another server's page",
-    "not-http": "something else than HTTP",
+    "not-http": "an answer that is not HTTP",
     "closed": "the connection is closed without an answer",
-    "restart": "Stargate starts anew after 30 s: incarnation and start time change",
+    "restart": "Stargate restarts after 30 s: incarnation and start time change",
     "vdisk-gone": "the last vdisk is listed once; then its page is not there (404), and it is not listed any more",
     "vdisk-moved": "the first vdisk moves to the next CVM after 30 s",
 }

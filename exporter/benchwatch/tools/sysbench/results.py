@@ -43,7 +43,7 @@ class Results:
             found["bytes"] = found["bytes_read"] + found.get("bytes_write", 0.0)
         if not {"transactions", "bytes"}.isdisjoint(found):  # whose events have names of their own
             found.pop("events", None)
-        elif found["time"]:
+        elif found.get("time"):
             found.setdefault("eps", events / found["time"])
         if events:
             found["mean"] = found.get("sum", 0.0) / events
@@ -63,12 +63,12 @@ class Results:
 
 def _joined(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """One report out of several: counts added up, rates weighted by time."""
-    ends = [part["time"] for part in parts]
+    ends = [part.get("time", 0.0) for part in parts]
     lengths = [end - before for before, end in zip([0.0, *ends], ends, strict=False)]
     whole: dict[str, float] = {}
     for name in parts[-1]:
         values = [part.get(name, 0.0) for part in parts]
-        if name.startswith(_RATES):
+        if name.startswith(_RATES) and ends[-1]:
             whole[name] = sum(value * length for value, length in zip(values, lengths, strict=True)) / ends[-1]
         else:
             whole[name] = {"min": min, "max": max, "time": max}.get(name, sum)(values)
