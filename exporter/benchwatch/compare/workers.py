@@ -148,8 +148,10 @@ class WorkerFigures:
         return found.after(self.begin)
 
     def known(self, family: Family) -> set[Group]:
-        """The groups that a family is there for, in reports or at the end."""
-        return {*self.final.get(family.name, {}), *_by_group(self.timeline, self.roles, family)}
+        """The groups that a family is there for, in reports or at the end; all if it does not tell them apart."""
+        if family.labels == self.roles.labels:
+            return {*self.final.get(family.name, {}), *_by_group(self.timeline, self.roles, family)}
+        return set(self.groups()) if family.name in self.final or self.timeline.get(family.name) else set()
 
     def result(self, family: Family | None, group: Group) -> float | None:
         """Of the tool's final report."""
