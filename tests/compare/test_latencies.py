@@ -12,7 +12,7 @@ from benchwatch.history.timeline import read_timelines
 from benchwatch.metrics.buckets import BINS, Buckets, quantiles
 from benchwatch.metrics.latencies import Latencies
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.tools.fio.document import Document, decode
+from benchwatch.tools.fio.document import FioDocument, decode
 
 
 def read(path: Path) -> dict[tuple[str, ...], Latencies]:
@@ -103,7 +103,7 @@ def test_each_document_is_decoded_once(recordings: Path, monkeypatch: pytest.Mon
     path = recordings / "fio" / "jsonplus-si1-libaio-qd16-3.42.out"
     decoded: list[bytes] = []
 
-    def counting(data: bytes, tolerant: bool = False) -> Document:
+    def counting(data: bytes, tolerant: bool = False) -> FioDocument:
         decoded.append(data)
         return decode(data, tolerant)
 

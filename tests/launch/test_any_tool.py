@@ -10,7 +10,7 @@ import pytest
 from benchwatch.cli import main
 from benchwatch.machine.host import Host
 from benchwatch.tools.invocation import Benchmark
-from benchwatch.tools.launcher import Command, Facts, Launcher, Log, LogRoom, Preparation
+from benchwatch.tools.launcher import Command, ExtraLog, Facts, Launcher, LogRoom, Preparation
 from benchwatch.tools.registry import TOOLS
 from benchwatch.values.errors import UserError
 from tests.support.launching import Launchpad
@@ -18,7 +18,7 @@ from tests.support.launching import Launchpad
 
 class ToyCommand(Command):
     length = 90.0
-    log = Log("trace", "", 1000.0)
+    log = ExtraLog("trace", "", 1000.0)
 
     def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
         trace = (f"--trace={room.prefix}",) if room else ()

@@ -10,7 +10,7 @@ import bcrypt
 import pytest
 
 from benchwatch.launch.delivery import Delivery
-from benchwatch.launch.record import Record
+from benchwatch.launch.record import RunRecord
 from benchwatch.server.webconfig import load_web_config
 from benchwatch.values.errors import UserError
 from tests.support.serving import FakeBoard, Served, served
@@ -18,8 +18,8 @@ from tests.support.waiting import eventually
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Record:
-    made = Record(tmp_path / "here", "r", "db1")
+def record(tmp_path: Path) -> RunRecord:
+    made = RunRecord(tmp_path / "here", "r", "db1")
     made.create()
     made.write(command=["pgbench"])
     return made
@@ -35,7 +35,9 @@ def content(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-def test_files_arrive_while_they_grow_and_the_record_with_them(record: Record, server: Served, tmp_path: Path) -> None:
+def test_files_arrive_while_they_grow_and_the_record_with_them(
+    record: RunRecord, server: Served, tmp_path: Path
+) -> None:
     there = tmp_path / "there/r"
     delivery = Delivery(server.url, record)
     assert delivery.start() == ""
@@ -52,7 +54,7 @@ def test_files_arrive_while_they_grow_and_the_record_with_them(record: Record, s
     assert (there / "db1.yaml").read_bytes() == record.path.read_bytes()
 
 
-def test_an_exporter_that_goes_away_and_comes_back_gets_the_rest(record: Record, tmp_path: Path) -> None:
+def test_an_exporter_that_goes_away_and_comes_back_gets_the_rest(record: RunRecord, tmp_path: Path) -> None:
     there = tmp_path / "there"
     with served(FakeBoard(push_folder=there)) as server:
         delivery = Delivery(server.url, record)
@@ -66,7 +68,7 @@ def test_an_exporter_that_goes_away_and_comes_back_gets_the_rest(record: Record,
 
 
 def test_a_record_whose_answer_was_lost_is_sent_again_though_it_has_grown(
-    record: Record, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    record: RunRecord, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchwatch.launch.delivery._RETRY", 0.05)
     connection = http.client.HTTPConnection("127.0.0.1", server.port)
@@ -109,7 +111,7 @@ def test_a_record_whose_answer_was_lost_is_sent_again_though_it_has_grown(
 
 @pytest.mark.parametrize("code", [408, 429, 507])
 def test_an_exporter_without_a_place_or_room_for_now_is_tried_again(
-    record: Record, monkeypatch: pytest.MonkeyPatch, code: int
+    record: RunRecord, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     monkeypatch.setattr("benchwatch.launch.delivery._RETRY", 0.05)
     codes = [code, 200, code, code]
@@ -142,7 +144,7 @@ def test_an_exporter_without_a_place_or_room_for_now_is_tried_again(
 
 
 def test_files_of_another_worker_whose_name_begins_alike_are_left_alone(
-    record: Record, server: Served, tmp_path: Path
+    record: RunRecord, server: Served, tmp_path: Path
 ) -> None:
     for name in ("db1.1.out", "db1.1.yaml", "db1.b.err", "db1.notes"):
         (record.folder / name).write_text("of another\n")
@@ -152,7 +154,7 @@ def test_files_of_another_worker_whose_name_begins_alike_are_left_alone(
     assert {file.name for file in (tmp_path / "there/r").iterdir()} == {"db1.yaml", "db1.out"}
 
 
-def test_what_was_not_delivered_is_said(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_delivered_is_said(record: RunRecord, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchwatch.launch.delivery._LAST_PATIENCE", 0.3)
     delivery = Delivery("http://bob:secret@127.0.0.1:9", record)
     assert delivery.start() == "127.0.0.1:9 cannot be reached now (Connection refused): it is tried again"
@@ -162,7 +164,7 @@ def test_what_was_not_delivered_is_said(record: Record, monkeypatch: pytest.Monk
     )
 
 
-def test_a_name_that_is_there_is_refused(record: Record, server: Served, tmp_path: Path) -> None:
+def test_a_name_that_is_there_is_refused(record: RunRecord, server: Served, tmp_path: Path) -> None:
     (tmp_path / "there/r").mkdir(parents=True)
     (tmp_path / "there/r/db1.push").write_bytes(b"of another\n")
     with pytest.raises(UserError, match="worker db1 of run r is there already: push under another name; nothing was"):
@@ -171,7 +173,7 @@ def test_a_name_that_is_there_is_refused(record: Record, server: Served, tmp_pat
 
 
 @pytest.mark.parametrize(("user", "taken"), [("bob:secret@", True), ("bob:wrong@", False), ("", False)])
-def test_a_user_is_named_in_the_url(record: Record, tmp_path: Path, user: str, taken: bool) -> None:
+def test_a_user_is_named_in_the_url(record: RunRecord, tmp_path: Path, user: str, taken: bool) -> None:
     hashed = bcrypt.hashpw(b"secret", bcrypt.gensalt(4)).decode()
     (tmp_path / "web.yml").write_text(f"basic_auth_users: {{bob: '{hashed}'}}\n")
     config = load_web_config(tmp_path / "web.yml")
@@ -185,7 +187,7 @@ def test_a_user_is_named_in_the_url(record: Record, tmp_path: Path, user: str, t
     assert (tmp_path / "there/r/db1.yaml").exists() == taken
 
 
-def test_a_certificate_that_is_not_trusted_ends_it_before_the_start(record: Record, tmp_path: Path) -> None:
+def test_a_certificate_that_is_not_trusted_ends_it_before_the_start(record: RunRecord, tmp_path: Path) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-days", "2"]
     subprocess.run([*request, "-keyout", key, "-out", certificate], check=True, capture_output=True)
@@ -196,7 +198,7 @@ def test_a_certificate_that_is_not_trusted_ends_it_before_the_start(record: Reco
 
 
 @pytest.mark.parametrize("url", ["host:19777", "ftp://host", "http://", "http://bob:secret@"])
-def test_what_is_no_url_is_refused_without_showing_a_password(record: Record, url: str) -> None:
+def test_what_is_no_url_is_refused_without_showing_a_password(record: RunRecord, url: str) -> None:
     with pytest.raises(UserError) as caught:
         Delivery(url, record)
     assert "expected http(s)://host:port" in str(caught.value)

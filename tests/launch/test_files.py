@@ -4,13 +4,13 @@ from pathlib import Path
 import pytest
 
 from benchwatch.launch.files import OwnFiles, place_log
-from benchwatch.launch.record import Record
+from benchwatch.launch.record import RunRecord
 from benchwatch.machine.host import Host
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Record:
-    made = Record(tmp_path / "runs", "a", "db1")
+def record(tmp_path: Path) -> RunRecord:
+    made = RunRecord(tmp_path / "runs", "a", "db1")
     made.create()
     return made
 
@@ -21,7 +21,7 @@ def host(folder: Path, available: str) -> Host:
 
 
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no /dev/shm")
-def test_a_log_goes_to_memory_if_it_takes_a_quarter_of_it_at_most(record: Record, tmp_path: Path) -> None:
+def test_a_log_goes_to_memory_if_it_takes_a_quarter_of_it_at_most(record: RunRecord, tmp_path: Path) -> None:
     machine = host(tmp_path, "4000")
     place = place_log(record, 1_024_000, machine)
     assert (place.folder.parent, place.in_memory, place.room) == (Path("/dev/shm"), True, 1_024_000)
@@ -32,7 +32,7 @@ def test_a_log_goes_to_memory_if_it_takes_a_quarter_of_it_at_most(record: Record
     assert place.room > 0
 
 
-def test_a_log_stays_in_memory_and_is_named_if_the_folder_takes_it_no_more(record: Record, tmp_path: Path) -> None:
+def test_a_log_stays_in_memory_and_is_named_if_the_folder_takes_it_no_more(record: RunRecord, tmp_path: Path) -> None:
     memory = tmp_path / "memory"
     memory.mkdir()
     files = OwnFiles(record, Host())
@@ -45,7 +45,9 @@ def test_a_log_stays_in_memory_and_is_named_if_the_folder_takes_it_no_more(recor
     assert record.file("7").read_text() == "a line\n"
 
 
-def test_what_leaves_memory_is_on_disk_first(record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_leaves_memory_is_on_disk_first(
+    record: RunRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory = tmp_path / "memory"
     memory.mkdir()
     files = OwnFiles(record, Host())
@@ -60,7 +62,7 @@ def test_what_leaves_memory_is_on_disk_first(record: Record, tmp_path: Path, mon
     assert not memory.exists()
 
 
-def test_files_of_others_are_not_linked(record: Record, tmp_path: Path) -> None:
+def test_files_of_others_are_not_linked(record: RunRecord, tmp_path: Path) -> None:
     files = OwnFiles(record, Host())
     files.expect_log(tmp_path / "mine")
     for name in ("mine.7", "mine.7.1", "mine.8", "mine.7.old", "other.7"):

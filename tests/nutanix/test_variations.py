@@ -10,7 +10,7 @@ from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
 from benchwatch.nutanix.pages.notes import Unrecognised
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import SCENE_NAMES, Cluster
-from benchwatch.nutanix.simulator.document import Document
+from benchwatch.nutanix.simulator.document import PageDocument
 from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, write
 
 SAME = [name for name, variation in PAGE_VARIATIONS.items() if not variation.absent]
@@ -22,7 +22,7 @@ SECOND = 45
 Fields = dict[Any, Any]
 
 
-def documents(scene: str) -> tuple[Document, Document, str]:
+def documents(scene: str) -> tuple[PageDocument, PageDocument, str]:
     """Main page, page of its first vdisk, and that vdisk's id."""
     now = [0.0]
     cluster = Cluster(scene, cvms=1, vdisks=4, seed=3, clock=lambda: now[0])

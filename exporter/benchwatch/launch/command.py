@@ -13,7 +13,7 @@ from ..values.arguments import count, duration
 from ..values.durations import Duration
 from ..values.errors import UserError
 from ..values.names import check_name
-from .record import Record
+from .record import RunRecord
 
 
 def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace) -> int:
     check(benchmark)
     name, worker = _names(options, benchmark)
     series = [name] if repeat == 1 else [f"{name}-{number + 1}" for number in range(repeat)]
-    records = [Record(options.runs_path, run, worker) for run in series]
+    records = [RunRecord(options.runs_path, run, worker) for run in series]
     for record in records:
         record.check_is_new()
     for label, _ in options.label:

@@ -15,7 +15,7 @@ from ..runs.append import LARGEST_PIECE, STREAM
 from ..settings.record import SUFFIX
 from ..values.errors import UserError
 from .child import leave_signals
-from .record import Record
+from .record import RunRecord
 
 _EVERY = 0.5
 _RETRY = 2.0
@@ -34,7 +34,7 @@ class _Refused(Exception):
 class Delivery:
     """The delivery of one worker's files to the exporter at `url`, `http(s)://[user:password@]host:port`."""
 
-    def __init__(self, url: str, record: Record) -> None:
+    def __init__(self, url: str, record: RunRecord) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             shown = "" if "@" in url else f", got {url!r}"

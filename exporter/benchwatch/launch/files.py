@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..machine.host import Host
-from .record import Record
+from .record import RunRecord
 
 _MEMORY = Path("/dev/shm")
 _SHARE_OF_MEMORY = 4
@@ -37,7 +37,7 @@ class LogPlace(NamedTuple):
             self.folder.rmdir()
 
 
-def place_log(record: Record, size: float, host: Host) -> LogPlace:
+def place_log(record: RunRecord, size: float, host: Host) -> LogPlace:
     """The place for a log of up to `size` bytes: memory, if that is at most a quarter of what is free there."""
     try:
         free = min(shutil.disk_usage(_MEMORY).free, host.available_memory()) / _SHARE_OF_MEMORY
@@ -53,7 +53,7 @@ def place_log(record: Record, size: float, host: Host) -> LogPlace:
 class OwnFiles:
     """The files that one benchmark writes, and their links."""
 
-    def __init__(self, record: Record, host: Host) -> None:
+    def __init__(self, record: RunRecord, host: Host) -> None:
         self._record = record
         self._host = host
         self._log: Path | None = None

@@ -19,7 +19,7 @@ from ..values.errors import UserError
 from . import child, sinks
 from .facts import ask_version, find_facts
 from .files import OwnFiles, place_log
-from .record import Record
+from .record import RunRecord
 from .terminal import STDERR, STDOUT, Terminal
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def check(benchmark: Benchmark) -> None:
     _read(benchmark, "")
 
 
-def launch(plan: Plan, record: Record, terminal: Terminal) -> child.Ending:
+def launch(plan: Plan, record: RunRecord, terminal: Terminal) -> child.Ending:
     """Run the benchmark once. Raises UserError if it is not started."""
     record.create()
     host = Host()
@@ -88,7 +88,7 @@ def launch(plan: Plan, record: Record, terminal: Terminal) -> child.Ending:
     return ending
 
 
-def _deliver(url: str, record: Record, terminal: Terminal) -> "Delivery":
+def _deliver(url: str, record: RunRecord, terminal: Terminal) -> "Delivery":
     from .delivery import Delivery
 
     delivery = Delivery(url, record)
@@ -98,7 +98,7 @@ def _deliver(url: str, record: Record, terminal: Terminal) -> "Delivery":
 
 
 @contextmanager
-def _nothing_started(record: Record, files: OwnFiles) -> Iterator[None]:
+def _nothing_started(record: RunRecord, files: OwnFiles) -> Iterator[None]:
     """Leave nothing behind if the benchmark is not started."""
     try:
         yield
@@ -123,7 +123,7 @@ def _read(benchmark: Benchmark, version: str) -> Command:
     return tool.launcher.read(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
 
 
-def _prepare(plan: Plan, record: Record, files: OwnFiles, host: Host, terminal: Terminal) -> _Prepared:
+def _prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, terminal: Terminal) -> _Prepared:
     record.write(**plan.content)
     record.check()
     benchmark = plan.benchmark
@@ -146,7 +146,7 @@ def _prepare(plan: Plan, record: Record, files: OwnFiles, host: Host, terminal: 
     return _Prepared(words, preparation.added, command.length, display)
 
 
-def _expect_files(plan: Plan, command: Command, record: Record, files: OwnFiles, host: Host) -> Preparation:
+def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFiles, host: Host) -> Preparation:
     """What to add to the command; also expects the files that it will write itself."""
     benchmark, output, log = plan.benchmark, command.output, command.log
     if output and not benchmark.elsewhere:
@@ -173,7 +173,7 @@ def _expect_files(plan: Plan, command: Command, record: Record, files: OwnFiles,
     return preparation.remark(f"the {log.name} takes {size} and goes to {place.folder}")
 
 
-def _start(prepared: _Prepared, record: Record, terminal: Terminal, opened: ExitStack) -> _Running:
+def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: ExitStack) -> _Running:
     paths = {STDOUT: record.file("out"), STDERR: record.file("err")}
     files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
     pipes = {number: sinks.pipe() for number in files}
@@ -220,7 +220,7 @@ def _writer(descriptor: int, bar: "Bar | None") -> Write:
 
 
 def _attend(
-    running: _Running, record: Record, files: OwnFiles, delivery: "Delivery | None", elsewhere: bool
+    running: _Running, record: RunRecord, files: OwnFiles, delivery: "Delivery | None", elsewhere: bool
 ) -> tuple[child.Ending, list[str]]:
     """Wait for the end and complete the record; returns the ending, and sentences about what was not recorded.
 

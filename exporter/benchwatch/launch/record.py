@@ -17,7 +17,7 @@ from ..values.errors import UserError
 _SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
 
 
-class Record:
+class RunRecord:
     """A worker's record, and the paths of the worker's other files."""
 
     def __init__(self, runs: Path, run: str, worker: str) -> None:

@@ -26,7 +26,7 @@ import msgspec
 
 from ..metrics.limits import DEFAULT, Limits
 from ..values.bounded_yaml import RECORD
-from ..values.durations import Duration, Moment
+from ..values.durations import Duration, PointInTime
 from ..values.errors import ConfigError, excerpt
 from ..values.yaml import read_yaml
 from .settings import RunsSettings
@@ -48,10 +48,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     latency_objective: Duration | None = None
     disks: dict[str, str] = {}
     command: str | list[str] = ""
-    start: Moment | None = None
+    start: PointInTime | None = None
     warmup: Duration | None = None
     repeat_of: str | None = None
-    end: Moment | None = None
+    end: PointInTime | None = None
     exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**32)] | None = None
     signal: str | None = None
     cpu_seconds: Duration | None = None

@@ -15,7 +15,7 @@ Write = Callable[[memoryview], int]
 """Writes some bytes and returns how many."""
 
 
-class Log(NamedTuple):
+class ExtraLog(NamedTuple):
     """A log that the tool writes beside its output, to files named `<prefix>.<pid>[.<thread>]`."""
 
     name: str
@@ -87,7 +87,7 @@ class Command:
         return ""
 
     @property
-    def log(self) -> Log | None:
+    def log(self) -> ExtraLog | None:
         """The log of each operation that the tool can write; None if it has none."""
         return None
 

@@ -41,7 +41,7 @@ CONFIGURATION = Bounds(16 * 1024 * 1024, 200_000)
 """A file that the exporter's owner wrote, read once at the start; a mapping may name thousands of vdisks."""
 
 
-class Document(NamedTuple):
+class YamlDocument(NamedTuple):
     """What a text says."""
 
     content: Any
@@ -49,7 +49,7 @@ class Document(NamedTuple):
     """The same with its places in the text; None for an empty text."""
 
 
-class Unreadable(ValueError):
+class YamlUnreadable(ValueError):
     """A text that is no YAML, or more of it than is taken: a sentence, and its line (from 1), if that is known."""
 
     def __init__(self, sentence: str, line: int | None) -> None:
@@ -92,21 +92,21 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
-def load(text: str, bounds: Bounds) -> Document:
+def load(text: str, bounds: Bounds) -> YamlDocument:
     """The one document of a text. Raises Unreadable."""
     try:
         _count(text, bounds)
         loader = _Loader(text)
         try:
             node = loader.get_single_node()
-            return Document(None if node is None else loader.construct_document(node), node)
+            return YamlDocument(None if node is None else loader.construct_document(node), node)
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or " ".join(str(error).split())
         last = text.rstrip("\n").count("\n") + 1  # libyaml places what is missing at the end on a line of its own
-        raise Unreadable(f"expected YAML: {problem}", min(mark.line + 1, last) if mark else None) from error
+        raise YamlUnreadable(f"expected YAML: {problem}", min(mark.line + 1, last) if mark else None) from error
 
 
 def _count(text: str, bounds: Bounds) -> None:
@@ -123,7 +123,7 @@ def _count(text: str, bounds: Bounds) -> None:
             continue
         if isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in within):
-                raise Unreadable(f"expected no alias within what it stands for, got *{event.anchor}", line)
+                raise YamlUnreadable(f"expected no alias within what it stands for, got *{event.anchor}", line)
             total += anchored.get(event.anchor, 1)
         elif isinstance(event, yaml.NodeEvent):
             if isinstance(event, yaml.CollectionStartEvent):
@@ -132,6 +132,6 @@ def _count(text: str, bounds: Bounds) -> None:
                 anchored[event.anchor] = 1
             total += 1
         if total > bounds.values:
-            raise Unreadable(f"expected at most {bounds.values} keys and values, aliases written out", line)
+            raise YamlUnreadable(f"expected at most {bounds.values} keys and values, aliases written out", line)
         if len(within) > bounds.depth:
-            raise Unreadable(f"expected at most {bounds.depth} lists and mappings within each other", line)
+            raise YamlUnreadable(f"expected at most {bounds.depth} lists and mappings within each other", line)

@@ -32,11 +32,11 @@ class Duration(float):
         return cls(seconds)
 
 
-class Moment(float):
+class PointInTime(float):
     """Unix seconds."""
 
     @classmethod
-    def read(cls, value: object) -> "Moment":
+    def read(cls, value: object) -> "PointInTime":
         """Unix seconds. Raises ValueError for anything but a number of seconds with ten digits before the point."""
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not _EARLIEST <= value < _LATEST:  # type: ignore[operator]

@@ -9,7 +9,7 @@ import yaml
 
 from . import bounded_yaml
 from .bounded_yaml import CONFIGURATION, Bounds
-from .durations import Duration, Moment
+from .durations import Duration, PointInTime
 from .errors import ConfigError, excerpt
 
 _T = TypeVar("_T")
@@ -31,7 +31,7 @@ def read_yaml(path: Path, kind: type[_T], bounds: Bounds = CONFIGURATION) -> _T:
         raise ConfigError(f"{path}: expected at most {bounds.size} bytes")
     try:
         document = bounded_yaml.load(text, bounds)
-    except bounded_yaml.Unreadable as error:
+    except bounded_yaml.YamlUnreadable as error:
         line = f":{error.line}" if error.line else ""
         raise ConfigError(f"{path}{line}: {error}") from error
     content = {} if document.content is None else document.content
@@ -42,7 +42,7 @@ def read_yaml(path: Path, kind: type[_T], bounds: Bounds = CONFIGURATION) -> _T:
 
 
 def _convert(kind: type, value: Any) -> Any:
-    if kind is Duration or kind is Moment:
+    if kind is Duration or kind is PointInTime:
         return kind.read(value)
     raise NotImplementedError(f"no conversion to {kind}")  # pragma: no cover
 

@@ -13,7 +13,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Sample
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.document import Document
+from benchwatch.tools.fio.document import FioDocument
 from benchwatch.tools.fio.state import FioState
 
 ROOT = Path(__file__).parents[2] / "recordings" / "fio"
@@ -84,7 +84,7 @@ def parse(data: bytes, cuts: Iterable[int] = ()) -> list[Any]:
 
 def comparable(records: Iterable[Any]) -> list[Any]:
     """The records with documents as JSON, in which also their raw parts are equal if they are."""
-    return [msgspec.json.encode(record) if isinstance(record, Document) else record for record in records]
+    return [msgspec.json.encode(record) if isinstance(record, FioDocument) else record for record in records]
 
 
 def read(
@@ -98,7 +98,7 @@ def read(
                 states.append(new_state())
             elif not isinstance(record, Misread):
                 states[-1].apply(record, f"stream {number}", arrived)
-                if on_document and isinstance(record, Document):
+                if on_document and isinstance(record, FioDocument):
                     on_document(states[-1])
     return states
 

@@ -10,7 +10,7 @@ import pytest
 from benchwatch.metrics.exposition import Exposition, Sample
 from benchwatch.tools.api import Misread
 from benchwatch.tools.fio.bounds import MOST_DISKS, MOST_JOBS, MOST_OPTIONS
-from benchwatch.tools.fio.document import Document, decode, loads
+from benchwatch.tools.fio.document import FioDocument, decode, loads
 from benchwatch.tools.fio.state import FioState
 from benchwatch.tools.fio.text import DepthNote, Interrupted
 
@@ -79,7 +79,7 @@ def test_strict_documents_are_read_the_fast_way_too(name: str) -> None:
         assert values_of(decode(text)) == values_of(decode(text, tolerant=True))
 
 
-def values_of(document: Document) -> dict[tuple[str, ...], object]:
+def values_of(document: FioDocument) -> dict[tuple[str, ...], object]:
     state = new_state()
     state.apply(document, "", 0.0)
     return values(state)
@@ -152,7 +152,7 @@ def test_a_damaged_document_is_one_misreading_and_the_next_is_read(damage: tuple
     records = parse(TEXT.replace(*damage) + TEXT)
     assert isinstance(records[0], Misread)
     assert records[0].reason == "bad_document"
-    assert isinstance(records[1], Document)
+    assert isinstance(records[1], FioDocument)
     assert len(records) == 2
 
 
@@ -194,7 +194,7 @@ def test_numbers_that_fio_cannot_print_are_one_misreading_in_words(key: bytes, n
     # `io_kbytes` counts only where bytes are not printed.
     text = text.replace(b'"io_bytes"', b'"x"') if key == b"io_kbytes" else text
     records = parse(re.sub(place, lambda _: b'"%s" : %s' % (key, number), text, count=1) + TEXT)
-    assert [type(record) for record in records] == [Misread, Document]
+    assert [type(record) for record in records] == [Misread, FioDocument]
     assert records[0].reason == "bad_document"
     assert len(records[0].text) <= 200
     assert "Traceback" not in records[0].text
@@ -218,7 +218,7 @@ def test_bins_that_fio_cannot_print_are_a_misreading(old: bytes, new: bytes) -> 
     assert old in TEXT
     damaged = TEXT.replace(old, new, 1)
     records = parse(damaged + TEXT)
-    assert [type(record) for record in records] == [Misread, Document]
+    assert [type(record) for record in records] == [Misread, FioDocument]
     assert records[0].reason == "bad_document"
 
 
@@ -283,8 +283,8 @@ def test_a_direction_that_no_fio_has_is_counted_once_and_named() -> None:
     assert first == Misread(
         "unknown_direction", "byte 0", "append: left out; expected read, write, trim, mixed and sync"
     )
-    assert isinstance(second, Document)
-    assert isinstance(third, Document)
+    assert isinstance(second, FioDocument)
+    assert isinstance(third, FioDocument)
 
 
 def test_directions_are_looked_for_in_json_that_is_not_strict_too() -> None:
@@ -359,7 +359,7 @@ def test_a_message_of_another_process_in_the_middle_of_a_document_is_taken_out()
 
 def test_a_message_after_a_document_that_was_cut_off_is_read() -> None:
     records = parse(TEXT[:3000] + b"\nfio: terminating on signal 2\n" + TEXT)
-    assert [type(record) for record in records] == [Misread, Interrupted, Document]
+    assert [type(record) for record in records] == [Misread, Interrupted, FioDocument]
     assert records[0].reason == "truncated_document"
 
 

@@ -16,7 +16,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.document import Document
+from benchwatch.tools.fio.document import FioDocument
 from benchwatch.tools.fio.parser import FioParser
 
 from .recordings import comparable, data_of, documents_of, misread, parse, plain, read, state_of, texts_of, values
@@ -59,10 +59,10 @@ def test_a_document_that_was_damaged_does_not_take_its_neighbours_along() -> Non
     trees = [*DOCUMENTS[:2], {**DOCUMENTS[2], "jobs": "none"}]
     compact = LAYOUTS["compact"](trees).encode()
     assert misread(compact) == ["bad_document"]
-    assert len([record for record in parse(compact) if isinstance(record, Document)]) == 2
+    assert len([record for record in parse(compact) if isinstance(record, FioDocument)]) == 2
     array = json.dumps(trees).encode()
     assert misread(array) == ["bad_document"]
-    assert len([record for record in parse(array) if isinstance(record, Document)]) == 2
+    assert len([record for record in parse(array) if isinstance(record, FioDocument)]) == 2
 
 
 @pytest.mark.parametrize("text", [b'{"a": "\\"fio version\\":"}\n', b'{"b": 1, "fio version" : "fio-2.1.3"}\n'])
@@ -75,7 +75,7 @@ def test_what_is_no_document_of_fio_3_is_refused_in_words(text: bytes) -> None:
 def test_two_fios_in_one_array_are_two_runs() -> None:
     other = documents_of("json-trim-null-3.33.out")
     records = parse(json.dumps([*DOCUMENTS, *other]).encode())
-    assert [type(record) for record in records] == 4 * [Document] + [Begin] + len(other) * [Document]
+    assert [type(record) for record in records] == 4 * [FioDocument] + [Begin] + len(other) * [FioDocument]
     assert len(read(json.dumps([*DOCUMENTS, *other]).encode())) == 2
 
 
@@ -83,7 +83,7 @@ def test_a_document_on_one_line_counts_before_its_line_has_ended() -> None:
     (line,) = LAYOUTS["compact"](DOCUMENTS[-1:]).encode().splitlines()
     parser = FioParser()
     assert parser.feed(line[:-1]) == []
-    assert [type(record) for record in parser.feed(line[-1:])] == [Document]
+    assert [type(record) for record in parser.feed(line[-1:])] == [FioDocument]
     assert parser.feed(b"\n") == parser.close() == []
 
 

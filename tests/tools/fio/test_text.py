@@ -4,9 +4,9 @@ import pytest
 
 from benchwatch.tools.api import Misread
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.document import Document
+from benchwatch.tools.fio.document import FioDocument
 from benchwatch.tools.fio.parser import NO_JSON
-from benchwatch.tools.fio.text import DepthNote, Fatal, Interrupted, Results, meaning
+from benchwatch.tools.fio.text import DepthNote, Fatal, Interrupted, TextResults, meaning
 
 from .recordings import NAMES, data_of, misread, new_state, parse, state_of, texts_of, values
 
@@ -86,14 +86,14 @@ def test_the_advice_comes_as_soon_as_normal_results_do() -> None:
     parser = FIO.parser("text")
     first = data.index(b"read: IOPS")
     advice, results = parser.feed(data[:first])
-    assert (advice.reason, results) == ("no_json_output", Results("rrw", 0))
-    assert {type(record) for record in (*parser.feed(data[first:]), *parser.close())} == {Results}
+    assert (advice.reason, results) == ("no_json_output", TextResults("rrw", 0))
+    assert {type(record) for record in (*parser.feed(data[first:]), *parser.close())} == {TextResults}
 
 
 def test_terse_output_alone_is_said_to_be_unmeasurable_without_waiting_for_its_end() -> None:
     line = data_of("terse-v3-si1-3.42.out").splitlines(keepends=True)[0]
     parser = FIO.parser("text")
-    assert parser.feed(line * 50) == 50 * [Results("rrw", 0)]
+    assert parser.feed(line * 50) == 50 * [TextResults("rrw", 0)]
     assert [record.reason for record in parser.feed(line * 200) if isinstance(record, Misread)] == ["no_json_output"]
 
 
@@ -102,9 +102,9 @@ def test_terse_output_alone_is_said_to_be_unmeasurable_without_waiting_for_its_e
 )
 def test_other_formats_beside_json_are_passed_over(name: str) -> None:
     before_any, *records = parse(data_of(name)) if name.startswith("terse") else [None, *parse(data_of(name))]
-    assert isinstance(before_any, Results | None)
+    assert isinstance(before_any, TextResults | None)
     assert len(records) == len(texts_of(data_of(name)))
-    assert all(isinstance(record, Document) for record in records)
+    assert all(isinstance(record, FioDocument) for record in records)
     assert state_of(data_of(name)).last_report == records[-1].built
 
 

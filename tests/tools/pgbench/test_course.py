@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from benchwatch.tools.pgbench.course import Course
+from benchwatch.tools.pgbench.course import ProgressCourse
 from benchwatch.tools.pgbench.messages import Failure, Ignored
 
 from .recordings import ARRIVED, PROGRESS, read, state_of, streams, values
@@ -99,7 +99,7 @@ def test_initialisation_belongs_to_the_run_that_follows() -> None:
 
 
 def test_a_flood_of_errors_is_remembered_by_its_first_and_its_fatal_ones() -> None:
-    course = Course()
+    course = ProgressCourse()
     for number in range(10_000):
         course.add(Failure(f"error {number}", fatal=number == 7_000))
     course.progressed = True

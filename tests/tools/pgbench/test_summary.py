@@ -3,7 +3,7 @@
 import pytest
 
 from benchwatch.tools.api import Misread
-from benchwatch.tools.pgbench.summary import Complete, Figure, Parameter, Statement
+from benchwatch.tools.pgbench.summary import Complete, Parameter, Statement, SummaryFigure
 
 from .recordings import ARRIVED, read, state_of, streams, text_records, values
 
@@ -150,7 +150,7 @@ def test_figures_that_pgbench_divided_by_zero_are_absent() -> None:
     records = text_records(
         "transaction type: a.sql\nlatency average = -nan ms\ntps = inf (excluding connections establishing)\n"
     )
-    assert [record for record in records if isinstance(record, Figure)] == []
+    assert [record for record in records if isinstance(record, SummaryFigure)] == []
     assert isinstance(records[-1], Complete)
 
 

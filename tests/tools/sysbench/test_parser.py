@@ -7,7 +7,7 @@ import pytest
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.lines import LIMIT
 from benchwatch.tools.sysbench import SYSBENCH
-from benchwatch.tools.sysbench.reports import Interval
+from benchwatch.tools.sysbench.reports import SysbenchInterval
 
 from .recordings import LINE, NAMES, data_of, misread, parse, read, text_of, values
 
@@ -32,7 +32,7 @@ def test_a_line_without_its_end_counts_once_it_has_all_its_decimals(line: str) -
     parser = SYSBENCH.parser("text")
     parser.feed(text)
     (found,) = parser.settle()
-    assert isinstance(found, Interval)
+    assert isinstance(found, SysbenchInterval)
     assert found.time == 3
     assert not parser.undated
     assert parser.settle() == parser.feed(b"\n") == parser.close() == []

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .notes import Notes
-from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, Unit, Unreadable, largest, number, read_label
+from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, largest, number, read_label
 from .tables import Table, collapse
 
 MAX_LABELLED = 64
@@ -23,7 +23,7 @@ class Column(NamedTuple):
 
     position: int
     field: str
-    unit: Unit
+    unit: PrintedUnit
 
 
 def printed(label: tuple[str, str]) -> str:
@@ -91,7 +91,7 @@ def excerpt(cells: list[str]) -> str:
 
 
 def _numbers(
-    texts: Sequence[str], field: str, unit: Unit, section: str, label: str, notes: Notes
+    texts: Sequence[str], field: str, unit: PrintedUnit, section: str, label: str, notes: Notes
 ) -> dict[str, Sequence[float | None]]:
     """The numbers of one column, by field; None where there is no value."""
     _, multiply, divide = unit
@@ -108,20 +108,20 @@ def _numbers(
         if text not in known:
             try:
                 known[text] = _pair(text, unit) if field.startswith("outstanding") else (number(text, unit), None)
-            except Unreadable:
+            except QuantityUnreadable:
                 known[text] = None, None
                 notes.refuse(section, f"cell {text!r} under {label!r}")
     first, second = zip(*(known[text] for text in texts), strict=True)
     return {field: first, f"{field}_bytes": second} if any(value is not None for value in second) else {field: first}
 
 
-def _pair(text: str, unit: Unit) -> tuple[float | None, float | None]:
+def _pair(text: str, unit: PrintedUnit) -> tuple[float | None, float | None]:
     """The operations of a cell `2, 8KB` or `2`, and their bytes."""
     first, comma, second = text.partition(",")
     if not comma:
         return number(text, unit), None
     if second.strip().isdecimal():  # 1,234 is one number in another way of writing, or two: nobody knows
-        raise Unreadable(text)
+        raise QuantityUnreadable(text)
     return number(first.strip(), unit), number(second.strip(), BYTES)
 
 
@@ -129,9 +129,9 @@ class Cell(NamedTuple):
     """One cell of a table whose rows have labels, and the unit that the column names."""
 
     text: str
-    unit: Unit
+    unit: PrintedUnit
 
-    def value(self, default: Unit = PLAIN) -> float | None:
+    def value(self, default: PrintedUnit = PLAIN) -> float | None:
         """The number in base units, in `default` where the column names no unit. Raises Unreadable."""
         return number(self.text, self.unit if self.unit.dimension else default)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .columns import Fields, excerpt, labelled_rows
 from .notes import Notes
-from .quantities import BYTES, MICROSECONDS, UNITS, Dimension, Unit, Unreadable, number
+from .quantities import BYTES, MICROSECONDS, UNITS, Dimension, PrintedUnit, QuantityUnreadable, number
 from .tables import Table
 
 _RANGE = re.compile(r"([\d.]+) ?([a-zµμ]*) ?(?:<=|≤) ?x ?< ?([\d.]+|inf(?:inity)?|∞) ?([a-zµμ]*)")
@@ -46,16 +46,16 @@ def read_histogram(table: Table, section: str, dimension: Dimension, notes: Note
             low, high = _range(label.lower(), dimension)
             ios = cells["ios"].value()
             if low in buckets:
-                raise Unreadable(label)
+                raise QuantityUnreadable(label)
             buckets[low] = high, ios or 0
-        except (Unreadable, KeyError):
+        except (QuantityUnreadable, KeyError):
             notes.refuse(section, f"row {excerpt([label, *(cell.text for cell in cells.values())])}")
     if not any(ios for _, ios in buckets.values()):
         return None
     return _cumulate(buckets, total, average, section, notes)
 
 
-def _default(dimension: Dimension) -> Unit:
+def _default(dimension: Dimension) -> PrintedUnit:
     return MICROSECONDS if dimension == "seconds" else BYTES
 
 
@@ -83,7 +83,7 @@ def _range(label: str, dimension: Dimension) -> tuple[float, float]:
     """Lower and upper edge in base units. Raises Unreadable for anything but a range."""
     match = _RANGE.fullmatch(label)
     if match is None:
-        raise Unreadable(label)
+        raise QuantityUnreadable(label)
     low, low_unit, high, high_unit = match.groups()
     top = math.inf if high[0] in "i∞" else _edge(high, high_unit, dimension)
     return (0.0 if low == "0" else _edge(low, low_unit, dimension)), top
@@ -93,5 +93,5 @@ def _edge(text: str, unit_name: str, dimension: Dimension) -> float:
     unit = UNITS.get(unit_name)
     value = number(text, unit) if unit is not None and unit.dimension == dimension else None
     if value is None:
-        raise Unreadable(text)
+        raise QuantityUnreadable(text)
     return value

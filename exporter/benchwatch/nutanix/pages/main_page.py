@@ -23,7 +23,7 @@ from ...values.printable import printable
 from .columns import Fields, excerpt, printed, read_columns, read_numbers
 from .notes import Notes, Unrecognised
 from .overview import Overview, is_overview, read_overview
-from .quantities import MAX_NAME, NO_VALUE, UNITS, Unreadable, read_label
+from .quantities import MAX_NAME, NO_VALUE, UNITS, QuantityUnreadable, read_label
 from .quantities import name as vdisk_name
 from .tables import Table, read_tables
 
@@ -267,7 +267,7 @@ def _vdisks(table: Table, section: str, notes: Notes, most: int) -> VdiskTable:
         identity = cells[id_at] if id_at is not None else ""
         try:
             name = vdisk_name(cells[name_at]) if name_at is not None else ""
-        except Unreadable as error:
+        except QuantityUnreadable as error:
             notes.refuse(section, f"row of vdisk {str(error)!r}: the name is too long")
             continue
         label = identity or name

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .columns import excerpt
 from .notes import Notes, Unrecognised
-from .quantities import NO_VALUE, Unreadable, number
+from .quantities import NO_VALUE, QuantityUnreadable, number
 from .tables import read_tables
 
 SECTION = "oplog_flush_stats"
@@ -42,7 +42,7 @@ def read_oplog_page(html: bytes) -> OplogPage:
             part = cells[3 * index : 3 * index + 3]
             try:
                 ratio = _ratio(part)
-            except Unreadable:
+            except QuantityUnreadable:
                 notes.refuse(SECTION, f"cells {excerpt(part)} of {store!r}")
                 continue
             if ratio is not None:
@@ -54,15 +54,15 @@ def read_oplog_page(html: bytes) -> OplogPage:
 def _ratio(cells: list[str]) -> float | None:
     """None where a cell has no value; Unreadable where the three do not agree."""
     if len(cells) != 3:
-        raise Unreadable(excerpt(cells))
+        raise QuantityUnreadable(excerpt(cells))
     if NO_VALUE.intersection(cells):
         return None
     told_text = cells[2].removesuffix("%").strip()
     used, capacity, told = number(cells[0]), number(cells[1]), number(told_text)
     if used is None or told is None or not capacity:
-        raise Unreadable(excerpt(cells))
+        raise QuantityUnreadable(excerpt(cells))
     ratio = used / capacity
     last_digit = 10.0 ** -len(told_text.partition(".")[2])
     if abs(100 * ratio - told) > last_digit and (cells[2] != told_text or abs(ratio - told) > last_digit):
-        raise Unreadable(excerpt(cells))
+        raise QuantityUnreadable(excerpt(cells))
     return ratio

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .notes import Notes
-from .quantities import BYTES, MAX_NAME, NO_VALUE, PERCENT, Unit, Unreadable, name, number
+from .quantities import BYTES, MAX_NAME, NO_VALUE, PERCENT, PrintedUnit, QuantityUnreadable, name, number
 from .tables import Table, collapse
 
 SECTION = "overview"
@@ -73,7 +73,7 @@ def read_overview(table: Table, before: Overview, notes: Notes) -> Overview:
         try:
             numbers = None if label in _TEXTS else _numbers(label, text)
             text = name(text)
-        except (Unreadable, ValueError):
+        except (QuantityUnreadable, ValueError):
             notes.refuse(SECTION, f"value of {printed[:MAX_NAME]!r}: {text[:MAX_NAME]!r}")
             continue
         if label in _TEXTS:
@@ -118,14 +118,14 @@ def _numbers(label: str, text: str) -> dict[Key, float] | None:
     return None
 
 
-def _one(field: str, kind: str, text: str, unit: Unit) -> dict[Key, float]:
+def _one(field: str, kind: str, text: str, unit: PrintedUnit) -> dict[Key, float]:
     value = number(text, unit)
     return {} if value is None else {(field, kind, ""): value}
 
 
 def _size(field: str, kind: str, text: str) -> dict[Key, float]:
     if text.isdecimal() and int(text):
-        raise Unreadable(text)  # of what?
+        raise QuantityUnreadable(text)  # of what?
     return _one(field, kind, text, BYTES)
 
 

@@ -17,7 +17,7 @@ Dimension = Literal["", "bytes", "bytes/s", "ops/s", "seconds", "ratio"]
 NO_VALUE = frozenset(("", "-", "--", "N/A", "n/a", "NA", "None"))
 
 
-class Unit(NamedTuple):
+class PrintedUnit(NamedTuple):
     """A number in this unit times `multiply`, divided by `divide`, is in base units (`dimension`).
 
     Two factors, because 104 / 1e6 is the nearest number to 0.000104 and 104 * 1e-6 is not.
@@ -28,22 +28,22 @@ class Unit(NamedTuple):
     divide: float = 1
 
 
-def _units() -> dict[str, Unit]:
+def _units() -> dict[str, PrintedUnit]:
     units = {
-        "%": Unit("ratio", 1, 100),
-        "nsec": Unit("seconds", 1, 1e9),
-        "usec": Unit("seconds", 1, 1e6),
-        "msec": Unit("seconds", 1, 1e3),
-        "sec": Unit("seconds"),
+        "%": PrintedUnit("ratio", 1, 100),
+        "nsec": PrintedUnit("seconds", 1, 1e9),
+        "usec": PrintedUnit("seconds", 1, 1e6),
+        "msec": PrintedUnit("seconds", 1, 1e3),
+        "sec": PrintedUnit("seconds"),
     }
     for power, prefix in enumerate(("", "k", "m", "g", "t")):
         factor = 1024**power
         for name in (f"{prefix}b", f"{prefix}ib") if prefix else ("b", "byte", "bytes"):
-            units[name] = Unit("bytes", factor)
-            units[f"{name}/s"] = Unit("bytes/s", factor)
+            units[name] = PrintedUnit("bytes", factor)
+            units[f"{name}/s"] = PrintedUnit("bytes/s", factor)
     for power, prefix in enumerate(("", "k", "m")):
         for name in ("io/s", "ios/s", "iops", "op/s", "ops/s"):
-            units[prefix + name] = Unit("ops/s", 1000**power)
+            units[prefix + name] = PrintedUnit("ops/s", 1000**power)
     for name, others in {
         "nsec": ("ns", "nsecs"),
         "usec": ("us", "µs", "μs", "usecs", "microseconds"),
@@ -55,7 +55,7 @@ def _units() -> dict[str, Unit]:
 
 
 UNITS = _units()
-PLAIN = Unit("")
+PLAIN = PrintedUnit("")
 BYTES = UNITS["b"]
 MICROSECONDS = UNITS["usec"]
 PERCENT = UNITS["%"]
@@ -74,7 +74,7 @@ MAX_NAME = 500
 """Characters of a name or version that becomes a label's value."""
 
 
-class Unreadable(Exception):
+class QuantityUnreadable(Exception):
     """A cell that is neither a number nor one of the signs for no value, or a name that is none."""
 
 
@@ -84,7 +84,7 @@ def name(text: str) -> str:
     Raises Unreadable for one that is longer than any name.
     """
     if len(text) > MAX_NAME:
-        raise Unreadable(text[:MAX_NAME])
+        raise QuantityUnreadable(text[:MAX_NAME])
     return printable(collapse(text))
 
 
@@ -92,14 +92,14 @@ class Label(NamedTuple):
     """A label in lower case without its unit, which is None where it names none; `unknown` is a unit not understood."""
 
     words: str
-    unit: Unit | None = None
+    unit: PrintedUnit | None = None
     unknown: str = ""
 
 
 def read_label(group: str, own: str = "") -> Label:
     """The label of a column (its group and its own label) or of a row."""
     text = collapse(f"{group} {own}").lower().replace("%", " % ").rstrip(" :")
-    unit: Unit | None = None
+    unit: PrintedUnit | None = None
     unknown = ""
     words: list[str] = []
     for part in re.findall(r"\([^()]*\)|[^\s()]+|[()]", text):
@@ -124,7 +124,7 @@ def read_label(group: str, own: str = "") -> Label:
     return Label(" ".join(words), unit, unknown)
 
 
-def number(text: str, unit: Unit = PLAIN) -> float | None:
+def number(text: str, unit: PrintedUnit = PLAIN) -> float | None:
     """A stripped cell in base units, or None for no value.
 
     A unit written in the cell overrides the one given, if it measures the same thing. Raises Unreadable for anything
@@ -133,25 +133,25 @@ def number(text: str, unit: Unit = PLAIN) -> float | None:
     if text.isdecimal() and text.isascii() and len(text) < 16:  # nearly every cell: exact in a float
         value = int(text) * unit.multiply / unit.divide
         if value > largest(unit):
-            raise Unreadable(text)
+            raise QuantityUnreadable(text)
         return value
     if text in NO_VALUE:
         return None
     match = _NUMBER.fullmatch(text)
     if match is None:
-        raise Unreadable(text)
+        raise QuantityUnreadable(text)
     own = match[2]
     if own is not None:
         known = UNITS.get(own.lower())
         if known is None or known.dimension != unit.dimension:
-            raise Unreadable(text)
+            raise QuantityUnreadable(text)
         unit = known
     value = float(match[1]) * unit.multiply / unit.divide
     if value > largest(unit):
-        raise Unreadable(text)
+        raise QuantityUnreadable(text)
     return value
 
 
-def largest(unit: Unit) -> float:
+def largest(unit: PrintedUnit) -> float:
     """The greatest number of this unit that a page can show, in base units."""
     return 1 if unit.dimension == "ratio" else LARGEST * unit.multiply / unit.divide

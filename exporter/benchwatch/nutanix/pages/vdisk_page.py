@@ -22,7 +22,7 @@ from .columns import Cell, Fields, excerpt, labelled_rows
 from .histogram_table import Histogram, read_histogram
 from .notes import Notes, Unrecognised
 from .overview import identifier
-from .quantities import PERCENT, PLAIN, Dimension, Unit, Unreadable, number, read_label
+from .quantities import PERCENT, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, number, read_label
 from .tables import Table, collapse, read_tables
 
 _TITLE = re.compile(r"v-?disk (\S+) (.+)")
@@ -171,7 +171,7 @@ def _up_migrations(table: Table, section: str, stats: VdiskStats, notes: Notes) 
         span = _span(cells[0].lower().removeprefix("last ")) if len(cells) == 2 else ""
         try:
             value = number(cells[1]) if span else None
-        except Unreadable:
+        except QuantityUnreadable:
             span = ""
             value = None
         if value is not None:
@@ -180,13 +180,13 @@ def _up_migrations(table: Table, section: str, stats: VdiskStats, notes: Notes) 
             notes.refuse(section, f"row {excerpt(cells)}")
 
 
-def _numbers(cells: Mapping[str, Cell], section: str, label: str, notes: Notes, unit: Unit) -> dict[str, float]:
+def _numbers(cells: Mapping[str, Cell], section: str, label: str, notes: Notes, unit: PrintedUnit) -> dict[str, float]:
     """The numbers of one row by field; `unit` is that of the columns which name none."""
     values: dict[str, float] = {}
     for name, cell in cells.items():
         try:
             value = cell.value(unit)
-        except Unreadable:
+        except QuantityUnreadable:
             notes.refuse(section, f"cell {cell.text!r} of row {label!r}")
             continue
         if value is not None:

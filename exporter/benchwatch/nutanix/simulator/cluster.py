@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 
 from . import published, sections
-from .document import Document
+from .document import PageDocument
 from .load import Load
 from .scenes import SCENES, background, jitter
-from .sections import Stargate, Vdisk
+from .sections import SimulatedVdisk, Stargate
 
 PUBLISHED = "published"
 SCENE_NAMES = (*SCENES, PUBLISHED)
@@ -45,7 +45,7 @@ class Cluster:
             if vdisk not in self.gone and self._host(vdisk, "vdisk-moved" in variations) == cvm
         ]
 
-    def main(self, cvm: int, variations: Collection[str] = ()) -> Document:
+    def main(self, cvm: int, variations: Collection[str] = ()) -> PageDocument:
         """The main page."""
         if self._scene is None:
             return published.MAIN
@@ -69,7 +69,7 @@ class Cluster:
             "NFS Flush Queue (size/admitted)": "0/0",
             "NFS cache usage": "0 MB",
         }
-        return Document(
+        return PageDocument(
             "Stargate",
             (
                 sections.overview(stargates[cvm], changing),
@@ -79,7 +79,7 @@ class Cluster:
             ),
         )
 
-    def vdisk(self, cvm: int, vdisk: str, variations: Collection[str] = ()) -> Document | None:
+    def vdisk(self, cvm: int, vdisk: str, variations: Collection[str] = ()) -> PageDocument | None:
         """The page of one vdisk; None if this CVM does not have it."""
         if self._scene is None:
             return published.vdisk_document(vdisk) if vdisk in (published.BUSY, published.IDLE) else None
@@ -87,7 +87,7 @@ class Cluster:
             return None
         return sections.vdisk_document(vdisk, self._load(vdisk))
 
-    def oplog(self, cvm: int) -> Document:
+    def oplog(self, cvm: int) -> PageDocument:
         """The page of the oplog's flushing."""
         if self._scene is None:
             return published.OPLOG
@@ -105,8 +105,8 @@ class Cluster:
             return min(self._scene.host(vdisk, self.second), self._cvms - 1)
         return self.vdisks.index(vdisk) % self._cvms
 
-    def _vdisk(self, vdisk: str) -> Vdisk:
-        return Vdisk(vdisk, f"NFS:{vdisk} (5f0d7d8e-3a52-4c0b-9f0e-{int(vdisk):012d})")
+    def _vdisk(self, vdisk: str) -> SimulatedVdisk:
+        return SimulatedVdisk(vdisk, f"NFS:{vdisk} (5f0d7d8e-3a52-4c0b-9f0e-{int(vdisk):012d})")
 
     def _load(self, vdisk: str) -> Load:
         if self._scene is not None and vdisk in self._scene.vdisks:

@@ -13,17 +13,17 @@ class Link(NamedTuple):
     href: str
 
 
-class Bar(NamedTuple):
+class PageBar(NamedTuple):
     """A bar drawn by coloured cells, filled by `ratio` (0 to 1)."""
 
     ratio: float
 
 
-Cell = str | Link | Bar | None
+Cell = str | Link | PageBar | None
 """None is no value."""
 
 
-class Column(NamedTuple):
+class PageColumn(NamedTuple):
     """A column: its group (or its label, if it has none) and its label within the group."""
 
     group: str
@@ -39,23 +39,23 @@ Heading = Literal["h1", "h2", "h3", "b", "table"]
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """One titled table, its rows with a cell a column. `key` names it; `note` is HTML between title and table."""
 
     key: str
     title: str
-    columns: tuple[Column, ...] = ()
+    columns: tuple[PageColumn, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
     note: str = ""
     heading: Heading = "h2"
 
 
 @dataclass(frozen=True)
-class Document:
+class PageDocument:
     """One page."""
 
     title: str
-    sections: tuple[Section, ...]
+    sections: tuple[PageSection, ...]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Style:
     """Rows after which the header is repeated; 0: never."""
 
 
-def render(document: Document, style: Style) -> str:
+def render(document: PageDocument, style: Style) -> str:
     """The page's HTML."""
     return _Writer(style).page(document)
 
@@ -83,7 +83,7 @@ class _Writer:
     def __init__(self, style: Style) -> None:
         self._style = style
 
-    def page(self, document: Document) -> str:
+    def page(self, document: PageDocument) -> str:
         body = "\n".join(self._section(section) for section in document.sections)
         head = self._tag("head", self._tag("title", escape(document.title)))
         return self._tag("html", f"\n{head}\n{self._tag('body', f'{chr(10)}{body}{chr(10)}')}\n") + "\n"
@@ -101,7 +101,7 @@ class _Writer:
         quoted = self._style.quotes == "all" or (self._style.quotes == "links" and name == "href")
         return f' {self._name(name)}="{escape(value)}"' if quoted else f" {self._name(name)}={value}"
 
-    def _section(self, section: Section) -> str:
+    def _section(self, section: PageSection) -> str:
         parts = [self._title(section)] if section.title else []
         if section.note:
             parts.append(self._tag("p", section.note))
@@ -114,14 +114,14 @@ class _Writer:
         parts.append(self._tag("table", "\n" + "\n".join(rows) + "\n", border="1"))
         return "\n".join(parts)
 
-    def _title(self, section: Section) -> str:
+    def _title(self, section: PageSection) -> str:
         text = self._text(section.title).replace(" ", self._style.space)
         heading = self._style.heading or section.heading
         if heading == "table":
             return self._tag("table", self._tag("tr", self._tag("td", text)))
         return self._tag(heading, text)
 
-    def _header(self, columns: tuple[Column, ...]) -> list[str]:
+    def _header(self, columns: tuple[PageColumn, ...]) -> list[str]:
         if not columns:
             return []
         groups = [(group, len(list(members))) for group, members in groupby(column.group for column in columns)]
@@ -139,7 +139,7 @@ class _Writer:
         return self._tag("tr", "\n" + "\n".join(map(self._cell, cells)) + "\n")
 
     def _cell(self, cell: Cell) -> str:
-        if isinstance(cell, Bar):
+        if isinstance(cell, PageBar):
             filled = round(cell.ratio * BAR_WIDTH)
             colours = ["blue"] * filled + ["white"] * (BAR_WIDTH - filled)
             return "".join(self._tag("td", "&nbsp;", bgcolor=colour) for colour in colours)

@@ -29,7 +29,7 @@ class Bucket(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Stream:
+class LoadStream:
     """Reads or writes: `sizes` are shares by bytes, `latency` is the mean in microseconds, `random` a ratio."""
 
     rate: int = 0
@@ -86,8 +86,8 @@ class Stream:
 class Load:
     """All that one vdisk does. Shares are by the row's label; megabytes and counts as the pages show them."""
 
-    read: Stream = Stream()
-    write: Stream = Stream()
+    read: LoadStream = LoadStream()
+    write: LoadStream = LoadStream()
     read_source: Mapping[str, float] = field(default_factory=dict)
     oplog_share: float = 1.0
     oplog_kilobytes: int = 0

@@ -1,6 +1,6 @@
 """The pages with the numbers of the public screenshots of 2015; sections whose numbers are not known are left out."""
 
-from .document import Bar, Cell, Column, Document, Link, Section
+from .document import Cell, Link, PageBar, PageColumn, PageDocument, PageSection
 from .sections import (
     LATENCY_RANGES,
     READ_SOURCES,
@@ -56,7 +56,7 @@ def _cells(text: str) -> tuple[Cell, ...]:
     return tuple(cell or None for cell in text.split("|"))
 
 
-MAIN = Document(
+MAIN = PageDocument(
     "Stargate",
     (
         overview(STARGATE, _OVERVIEW),
@@ -83,17 +83,17 @@ MAIN = Document(
 OPLOG = oplog_document((), 1638399)
 
 
-def _histogram(vdisk: str, op: str, texts: tuple[str, ...]) -> Section:
+def _histogram(vdisk: str, op: str, texts: tuple[str, ...]) -> PageSection:
     rows = []
     for label, text in zip((*LATENCY_RANGES, "Total"), texts, strict=True):
         numbers = _cells(text)
         ratio = int(str(numbers[2]).removesuffix("%")) / 100 if numbers[2] else 0
-        rows.append((label, *numbers, Bar(ratio)))
+        rows.append((label, *numbers, PageBar(ratio)))
     title = f"Frontend {op} Latency"
-    return Section(title.lower().replace(" ", "_"), f"VDisk {vdisk} {title}", histogram_columns(op), tuple(rows))
+    return PageSection(title.lower().replace(" ", "_"), f"VDisk {vdisk} {title}", histogram_columns(op), tuple(rows))
 
 
-def vdisk_document(vdisk: str) -> Document:
+def vdisk_document(vdisk: str) -> PageDocument:
     """The page of a vdisk, as far as its numbers are known."""
     operations = (
         _cells("IOPS (kIO/s)|2|1|3"),
@@ -105,23 +105,23 @@ def vdisk_document(vdisk: str) -> Document:
     write = ("||", "1724|167|6%", "3422|2098|72%", "6369|562|19%", "12297|88|3%", "23386|6|0%", "||", "||")
     sources = tuple(("Cache DRAM", "7", "75%") if name == "Cache DRAM" else (name, None, None) for name in READ_SOURCES)
     spans = (("Last 300 seconds", "0"), ("Last 3600 seconds", "18"), ("Last 86400 seconds", "18"))
-    return Document(
+    return PageDocument(
         f"VDisk {vdisk} Stats",
         (
-            Section(
+            PageSection(
                 "ops_and_randomness",
                 f"VDisk {vdisk} Ops and Randomness",
-                tuple(map(Column, ("", "Read", "Write", "Total"))),
+                tuple(map(PageColumn, ("", "Read", "Write", "Total"))),
                 operations,
             ),
             _histogram(vdisk, "Read", read),
             _histogram(vdisk, "Write", (*write, "4200|2921|100%")),
-            Section(
+            PageSection(
                 "read_source",
                 f"VDisk {vdisk} Read Source",
-                tuple(map(Column, ("Source", "Data (MB/s)", "Percent"))),
+                tuple(map(PageColumn, ("Source", "Data (MB/s)", "Percent"))),
                 sources,
             ),
-            Section("extent_group_up_migration", f"VDisk {vdisk} Extent Group Up-Migration", (), spans),
+            PageSection("extent_group_up_migration", f"VDisk {vdisk} Extent Group Up-Migration", (), spans),
         ),
     )

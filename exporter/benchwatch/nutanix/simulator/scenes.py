@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from .load import KILOBYTE, Load, Stream
+from .load import KILOBYTE, Load, LoadStream
 
 DATA = "45269"
 LOG = "40043"
@@ -49,8 +49,8 @@ def background(vdisk: str, second: int, seed: int) -> Load:
     now = random.Random(f"{seed}/{vdisk}/{second}")
     size = {kind.choice((4, 8, 16, 64)) * KILOBYTE: 1.0}
     return Load(
-        read=Stream(round(rate * now.uniform(0.8, 1.2)), size, kind.uniform(300, 3000), kind.random()),
-        write=Stream(round(rate * now.uniform(0.3, 0.5)), size, kind.uniform(600, 3000), kind.random()),
+        read=LoadStream(round(rate * now.uniform(0.8, 1.2)), size, kind.uniform(300, 3000), kind.random()),
+        write=LoadStream(round(rate * now.uniform(0.3, 0.5)), size, kind.uniform(600, 3000), kind.random()),
         read_source={"Cache DRAM": 0.5, "Estore SSD": 0.4, "Estore HDD": 0.1},
         oplog_kilobytes=kind.randrange(2000),
         working_set={"Read": (80, 500), "Write": (40, 200), "Union": (100, 600)},
@@ -70,7 +70,7 @@ def jitter(load: Load, vdisk: str, second: int, seed: int) -> Load:
 def _checkpoint(vdisk: str, second: int) -> Load:
     if vdisk == LOG:
         return Load(
-            write=Stream(400, _LOG_SIZES, 700, 0.1),
+            write=LoadStream(400, _LOG_SIZES, 700, 0.1),
             oplog_kilobytes=9600,
             drain_kilobytes=9600,
             working_set={"Write": (1100, 8000), "Union": (1100, 8000)},
@@ -79,8 +79,8 @@ def _checkpoint(vdisk: str, second: int) -> Load:
     bursting = BURST_START <= phase < BURST_START + BURST_SECONDS
     waiting = _oplog_fill(phase)
     return Load(
-        read=Stream(800, _EIGHT, 600),
-        write=Stream(4000 if bursting else 60, _EIGHT, 1500 if bursting else 900),
+        read=LoadStream(800, _EIGHT, 600),
+        write=LoadStream(4000 if bursting else 60, _EIGHT, 1500 if bursting else 900),
         read_source={"Oplog": 0.02, "Cache DRAM": 0.62, "Estore SSD": 0.36},
         oplog_kilobytes=waiting,
         drain_kilobytes=min(waiting, _DRAIN),
@@ -103,7 +103,7 @@ def _up_migration(vdisk: str, second: int) -> Load:
     counts = (_migrated(second) - _migrated(second - span) for span in (300, 3600, 86400))
     last_5_minutes, last_hour, last_day = counts
     return Load(
-        read=Stream(round(4e6 / latency), _EIGHT, latency),  # four readers, one read at a time each
+        read=LoadStream(round(4e6 / latency), _EIGHT, latency),  # four readers, one read at a time each
         read_source=sources,
         working_set={"Read": (2000, 8000), "Union": (2000, 8000)},
         up_migrations=(last_5_minutes, last_hour, last_day),
@@ -122,8 +122,8 @@ def _locality(vdisk: str, second: int) -> Load:
     remote = 1.0 if since < 0 else math.exp(-since / _LOCAL_SECONDS)
     transactions = 15_000 if since < 0 else 20_000 + 10_000 * (1 - remote)
     return Load(
-        read=Stream(round(transactions / 10), _EIGHT, 500 + 900 * remote),
-        write=Stream(round(transactions / 20), _EIGHT, 900),
+        read=LoadStream(round(transactions / 10), _EIGHT, 500 + 900 * remote),
+        write=LoadStream(round(transactions / 20), _EIGHT, 900),
         read_source={"Cache DRAM": 0.3, "Estore SSD Local": 0.7 * (1 - remote), "Estore SSD Remote": 0.7 * remote},
         oplog_kilobytes=20_000,
         drain_kilobytes=6000,

@@ -6,8 +6,8 @@ Their titles, labels and order are those of public screenshots of 2015 (`main_pa
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .document import BAR, Bar, Cell, Column, Document, Link, Section
-from .load import Bucket, Load, Stream, shared, total
+from .document import BAR, Cell, Link, PageBar, PageColumn, PageDocument, PageSection
+from .load import Bucket, Load, LoadStream, shared, total
 
 LATENCY_RANGES = (
     "0 <= x < 1 ms",
@@ -43,29 +43,29 @@ WRITE_DESTINATIONS = ("Oplog", "Estore", "Block Store")
 TIERS = ("SSD-PCIe", "SSD-SATA", "SSD-SATA", "DAS-SATA", "DAS-SATA", "DAS-SATA", "DAS-SATA")
 
 FRONTEND_COLUMNS = (
-    Column("VDisk Name"),
-    *(Column("Unstable data", label) for label in ("KB", "Ops/s", "KB/s")),
-    *(Column("Outstanding ops", label) for label in ("Read", "Write")),
-    *(Column("Ops/s", label) for label in ("Read", "Write", "Error")),
-    *(Column("KB/s", label) for label in ("Read", "Write")),
-    *(Column("Avg latency (usec)", label) for label in ("Read", "Write")),
-    Column("Avg op size"),
-    Column("Avg outstanding"),
-    Column("% busy"),
+    PageColumn("VDisk Name"),
+    *(PageColumn("Unstable data", label) for label in ("KB", "Ops/s", "KB/s")),
+    *(PageColumn("Outstanding ops", label) for label in ("Read", "Write")),
+    *(PageColumn("Ops/s", label) for label in ("Read", "Write", "Error")),
+    *(PageColumn("KB/s", label) for label in ("Read", "Write")),
+    *(PageColumn("Avg latency (usec)", label) for label in ("Read", "Write")),
+    PageColumn("Avg op size"),
+    PageColumn("Avg outstanding"),
+    PageColumn("% busy"),
 )
 HOSTED_COLUMNS = (
-    Column("VDisk Id"),
-    Column("VDisk Name"),
-    Column("Usage (GB)"),
-    Column("Dedup (GB)"),
-    *(Column("Oplog", label) for label in ("KB", "Fragments", "Ops/s", "KB/s")),
-    *(Column("Outstanding ops", label) for label in ("Read", "Write", "Estore")),
-    *(Column("Ops/s", label) for label in ("Read", "Write", "Error", "Random")),
-    *(Column("KB/s", label) for label in ("Read", "Write")),
-    Column("Avg latency (usec)"),
-    Column("Avg op size"),
-    Column("Avg qlen"),
-    Column("% busy"),
+    PageColumn("VDisk Id"),
+    PageColumn("VDisk Name"),
+    PageColumn("Usage (GB)"),
+    PageColumn("Dedup (GB)"),
+    *(PageColumn("Oplog", label) for label in ("KB", "Fragments", "Ops/s", "KB/s")),
+    *(PageColumn("Outstanding ops", label) for label in ("Read", "Write", "Estore")),
+    *(PageColumn("Ops/s", label) for label in ("Read", "Write", "Error", "Random")),
+    *(PageColumn("KB/s", label) for label in ("Read", "Write")),
+    PageColumn("Avg latency (usec)"),
+    PageColumn("Avg op size"),
+    PageColumn("Avg qlen"),
+    PageColumn("% busy"),
 )
 HOSTED_NOTE = (
     "Space saved by deduplication is counted once per copy.<br>"
@@ -73,7 +73,7 @@ HOSTED_NOTE = (
 )
 
 
-class Vdisk(NamedTuple):
+class SimulatedVdisk(NamedTuple):
     """What a vdisk is called."""
 
     id: str
@@ -90,7 +90,7 @@ class Stargate(NamedTuple):
     disks: Sequence[str | None]
 
 
-def overview(stargate: Stargate, rows: Mapping[str, str]) -> Section:
+def overview(stargate: Stargate, rows: Mapping[str, str]) -> PageSection:
     """The overview; `rows` are those that change, by label."""
     known = {
         "Start time": stargate.start,
@@ -101,31 +101,31 @@ def overview(stargate: Stargate, rows: Mapping[str, str]) -> Section:
         "SVM id": stargate.svm_id,
         "Incarnation id": stargate.incarnation,
     }
-    return Section("overview", "", (), tuple({**known, **rows}.items()))
+    return PageSection("overview", "", (), tuple({**known, **rows}.items()))
 
 
-def cluster_state(stargates: Iterable[Stargate]) -> Section:
+def cluster_state(stargates: Iterable[Stargate]) -> PageSection:
     """The table of all CVMs and their disks."""
-    columns = (Column("SVM Id"), Column("IP:port"), Column("Incarnation"), *map(Column, TIERS))
+    columns = (PageColumn("SVM Id"), PageColumn("IP:port"), PageColumn("Incarnation"), *map(PageColumn, TIERS))
     rows = []
     for stargate in stargates:
         handle = f"{stargate.address}:2009"
         own_page = Link(handle, f"http://{handle}/")
         rows.append((stargate.svm_id, own_page, stargate.incarnation, *stargate.disks))
-    return Section("cluster_state", "Cluster State", columns, tuple(rows), heading="table")
+    return PageSection("cluster_state", "Cluster State", columns, tuple(rows), heading="table")
 
 
-def frontend(rows: Iterable[tuple[Cell, ...]]) -> Section:
+def frontend(rows: Iterable[tuple[Cell, ...]]) -> PageSection:
     """The front-end view of these rows."""
-    return Section("nfs", "NFS Slave", FRONTEND_COLUMNS, tuple(rows), heading="table")
+    return PageSection("nfs", "NFS Slave", FRONTEND_COLUMNS, tuple(rows), heading="table")
 
 
-def hosted(rows: Iterable[tuple[Cell, ...]]) -> Section:
+def hosted(rows: Iterable[tuple[Cell, ...]]) -> PageSection:
     """The back-end view of these rows."""
-    return Section("hosted_vdisks", "Hosted VDisks", HOSTED_COLUMNS, tuple(rows), HOSTED_NOTE, "table")
+    return PageSection("hosted_vdisks", "Hosted VDisks", HOSTED_COLUMNS, tuple(rows), HOSTED_NOTE, "table")
 
 
-def frontend_row(vdisk: Vdisk, load: Load) -> tuple[Cell, ...]:
+def frontend_row(vdisk: SimulatedVdisk, load: Load) -> tuple[Cell, ...]:
     """What the virtual machine sees of a vdisk."""
     read, write = load.read, load.write
     waiting = [_outstanding(stream.rate, stream.average_latency) for stream in (read, write)]
@@ -135,7 +135,7 @@ def frontend_row(vdisk: Vdisk, load: Load) -> tuple[Cell, ...]:
     return (vdisk.name, *map(str, numbers), size, str(round(sum(waiting))), str(_busy(sum(waiting))))
 
 
-def hosted_row(vdisk: Vdisk, load: Load) -> tuple[Cell, ...]:
+def hosted_row(vdisk: SimulatedVdisk, load: Load) -> tuple[Cell, ...]:
     """What of a vdisk's load reaches the store: reads, writes past the oplog, and what the oplog drains."""
     into_oplog = round(load.write.rate * load.oplog_share)
     past = load.write.rate - into_oplog
@@ -163,7 +163,7 @@ def hosted_row(vdisk: Vdisk, load: Load) -> tuple[Cell, ...]:
     return cells
 
 
-def vdisk_document(vdisk: str, load: Load) -> Document:
+def vdisk_document(vdisk: str, load: Load) -> PageDocument:
     """The page of one vdisk."""
     read, write = load.read, load.write
     sections = (
@@ -181,7 +181,7 @@ def vdisk_document(vdisk: str, load: Load) -> Document:
             {"Oplog": load.oplog_share, "Estore": 1 - load.oplog_share},
             write.kilobytes,
         ),
-        Section(
+        PageSection(
             "extent_group_up_migration",
             "Extent Group Up-Migration",
             (),
@@ -192,24 +192,24 @@ def vdisk_document(vdisk: str, load: Load) -> Document:
         ),
     )
     titled = (_titled(section, vdisk) for section in sections)
-    return Document(f"VDisk {vdisk} Stats", tuple(titled))
+    return PageDocument(f"VDisk {vdisk} Stats", tuple(titled))
 
 
-def oplog_document(rows: Iterable[tuple[str, int, int]], capacity_kilobytes: int) -> Document:
+def oplog_document(rows: Iterable[tuple[str, int, int]], capacity_kilobytes: int) -> PageDocument:
     """The page of the oplog's flushing: (vdisk, KB in the oplog, fragments) a row, and the row of totals."""
     vdisks = list(rows)
     used = sum(kilobytes for _, kilobytes, _ in vdisks)
     percent = f"{100 * used / capacity_kilobytes:.1f}"
     body = [(name, str(kilobytes), str(fragments), None, None, None, None) for name, kilobytes, fragments in vdisks]
     totals = ("Total", str(used), str(capacity_kilobytes), percent, "0", str(capacity_kilobytes), "0.0")
-    return Document("Oplog flush statistics", (Section("oplog_flush_stats", "", (), (*body, totals)),))
+    return PageDocument("Oplog flush statistics", (PageSection("oplog_flush_stats", "", (), (*body, totals)),))
 
 
-def _titled(section: Section, vdisk: str) -> Section:
-    return Section(section.key, f"VDisk {vdisk} {section.title}", section.columns, section.rows)
+def _titled(section: PageSection, vdisk: str) -> PageSection:
+    return PageSection(section.key, f"VDisk {vdisk} {section.title}", section.columns, section.rows)
 
 
-def _operations(read: Stream, write: Stream) -> Section:
+def _operations(read: LoadStream, write: LoadStream) -> PageSection:
     rates = [round(stream.rate / 1000) for stream in (read, write)]
     megabytes = [round(stream.kilobytes / 1024) for stream in (read, write)]
     random = [round(100 * stream.random) if stream.rate else 0 for stream in (read, write)]
@@ -220,47 +220,47 @@ def _operations(read: Stream, write: Stream) -> Section:
         ("Random %", *map(str, random), None),
         ("Sequential %", *map(str, sequential), None),
     )
-    columns = (Column(""), Column("Read"), Column("Write"), Column("Total"))
-    return Section("ops_and_randomness", "Ops and Randomness", columns, rows)
+    columns = (PageColumn(""), PageColumn("Read"), PageColumn("Write"), PageColumn("Total"))
+    return PageSection("ops_and_randomness", "Ops and Randomness", columns, rows)
 
 
-def histogram_columns(op: str) -> tuple[Column, ...]:
+def histogram_columns(op: str) -> tuple[PageColumn, ...]:
     """The header of a histogram of reads or writes."""
     return (
-        Column("Latency Range"),
-        Column("Average Bucket Latency"),
-        Column(f"Number of {op} IOs"),
-        Column(f"Percent of {op} IOs"),
-        Column(BAR),
+        PageColumn("Latency Range"),
+        PageColumn("Average Bucket Latency"),
+        PageColumn(f"Number of {op} IOs"),
+        PageColumn(f"Percent of {op} IOs"),
+        PageColumn(BAR),
     )
 
 
-def _histogram(title: str, op: str, ranges: Sequence[str], buckets: Sequence[Bucket]) -> Section:
+def _histogram(title: str, op: str, ranges: Sequence[str], buckets: Sequence[Bucket]) -> PageSection:
     everything = total(buckets)
     rows = [
         _bucket_row(label, bucket, everything.operations)
         for label, bucket in zip((*ranges, "Total"), (*buckets, everything), strict=True)
     ]
-    return Section(title.lower().replace(" ", "_"), title, histogram_columns(op), tuple(rows))
+    return PageSection(title.lower().replace(" ", "_"), title, histogram_columns(op), tuple(rows))
 
 
 def _bucket_row(label: str, bucket: Bucket, operations: int) -> tuple[Cell, ...]:
     if not bucket.operations:
-        return (label, None, None, None, Bar(0))
+        return (label, None, None, None, PageBar(0))
     ratio = bucket.operations / operations
-    return (label, str(bucket.average), str(bucket.operations), f"{round(100 * ratio)}%", Bar(ratio))
+    return (label, str(bucket.average), str(bucket.operations), f"{round(100 * ratio)}%", PageBar(ratio))
 
 
-def _working_set(sizes: Mapping[str, tuple[int, int]]) -> Section:
+def _working_set(sizes: Mapping[str, tuple[int, int]]) -> PageSection:
     rows = []
     for op in ("Read", "Write", "Union"):
         short, long = sizes.get(op, (0, 0))
         rows.append((f"{op} WSS (MB)", str(short), str(long)))
-    columns = (Column(""), Column("2 min"), Column("1 hr"))
-    return Section("working_set_sizes", "Working Set Sizes", columns, tuple(rows))
+    columns = (PageColumn(""), PageColumn("2 min"), PageColumn("1 hr"))
+    return PageSection("working_set_sizes", "Working Set Sizes", columns, tuple(rows))
 
 
-def _shares(title: str, head: str, names: Sequence[str], shares: Mapping[str, float], kilobytes: int) -> Section:
+def _shares(title: str, head: str, names: Sequence[str], shares: Mapping[str, float], kilobytes: int) -> PageSection:
     labels = list(dict.fromkeys((*names, *shares)))
     parts = [shares.get(name, 0) for name in labels]
     rows: list[tuple[Cell, ...]] = []
@@ -268,8 +268,8 @@ def _shares(title: str, head: str, names: Sequence[str], shares: Mapping[str, fl
         some = bool(part and kilobytes)
         rows.append((label, str(part // 1024), f"{percent}%") if some else (label, None, None))
     rows.append(("Total", str(kilobytes // 1024), "100%") if kilobytes else ("Total", None, None))
-    columns = (Column(head), Column("Data (MB/s)"), Column("Percent"))
-    return Section(title.lower().replace(" ", "_"), title, columns, tuple(rows))
+    columns = (PageColumn(head), PageColumn("Data (MB/s)"), PageColumn("Percent"))
+    return PageSection(title.lower().replace(" ", "_"), title, columns, tuple(rows))
 
 
 def _outstanding(rate: int, latency: float) -> float:

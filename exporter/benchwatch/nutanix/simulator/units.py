@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from .document import Cell, Column, Section
+from .document import Cell, PageColumn, PageSection
 
 
 class Other(NamedTuple):
@@ -32,7 +32,7 @@ _UNIT = re.compile(r"(?<![\w/])(usec|[kKMG]B/s|[kKMG]B|kIO/s|ms)(?![\w/])")
 _UNNAMED = {"Average Bucket Latency": "Average Bucket Latency (usec)", "Avg op size": "Avg op size (B)"}
 
 
-def change_units(section: Section, units: Mapping[str, Other]) -> Section:
+def change_units(section: PageSection, units: Mapping[str, Other]) -> PageSection:
     """The section with its labels, ranges and numbers in these units."""
     columns, factors = [], []
     sizes = "Size Distribution" in section.title
@@ -40,7 +40,7 @@ def change_units(section: Section, units: Mapping[str, Other]) -> Section:
         group = column.group if sizes else _UNNAMED.get(column.group, column.group)
         other_group, by_group = _label(group, units)
         other_label, by_label = _label(column.label, units)
-        columns.append(Column(other_group, other_label))
+        columns.append(PageColumn(other_group, other_label))
         factors.append(by_group * by_label)
     rows = tuple(
         tuple(

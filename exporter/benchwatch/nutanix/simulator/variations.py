@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from .document import BAR, Bar, Cell, Column, Document, Section, Style, render
+from .document import BAR, Cell, PageBar, PageColumn, PageDocument, PageSection, Style, render
 from .scenes import SCENES
 from .units import OTHER_UNITS, UNKNOWN_UNITS, change_units
 
-Change = Callable[[Document], Document]
+Change = Callable[[PageDocument], PageDocument]
 
 
 class Variation(NamedTuple):
@@ -24,7 +24,7 @@ class Variation(NamedTuple):
     absent: str = ""
 
 
-def each(change: Callable[[Section], Section], *keys: str) -> Change:
+def each(change: Callable[[PageSection], PageSection], *keys: str) -> Change:
     """A change of all sections, or of those with these keys."""
     return lambda document: replace(
         document, sections=tuple(change(s) if not keys or s.key in keys else s for s in document.sections)
@@ -39,7 +39,7 @@ def _titled(**titles: str) -> Change:
     return each(lambda section: replace(section, title=titles.get(section.key, section.title)))
 
 
-def _picked(section: Section, order: Iterable[int]) -> Section:
+def _picked(section: PageSection, order: Iterable[int]) -> PageSection:
     """The section with these of its columns, in this order; without a header it stays as it is."""
     kept = list(order)
     if not section.columns:
@@ -48,37 +48,37 @@ def _picked(section: Section, order: Iterable[int]) -> Section:
     return replace(section, columns=tuple(section.columns[index] for index in kept), rows=rows)
 
 
-def _reordered_columns(section: Section) -> Section:
+def _reordered_columns(section: PageSection) -> PageSection:
     positions = list(range(len(section.columns)))
     return _picked(section, [*positions[1::2], *positions[::2][::-1]])
 
 
-def _extra_columns(section: Section) -> Section:
+def _extra_columns(section: PageSection) -> PageSection:
     if not section.columns:
         return section
-    columns = (section.columns[0], Column("New thing"), *section.columns[1:], Column("Another", "Part 1"))
+    columns = (section.columns[0], PageColumn("New thing"), *section.columns[1:], PageColumn("Another", "Part 1"))
     return replace(section, columns=columns, rows=tuple((row[0], "77", *row[1:], "78") for row in section.rows))
 
 
 _LESS = frozenset(("Usage (GB)", "Avg op size", "% busy", "Percent", BAR, "Total", "1 hr"))
 
 
-def _missing_columns(section: Section) -> Section:
+def _missing_columns(section: PageSection) -> PageSection:
     return _picked(section, (index for index, column in enumerate(section.columns) if column.group not in _LESS))
 
 
-def _single_header(section: Section) -> Section:
-    columns = (Column(f"{column.group} {column.label}".strip()) for column in section.columns)
+def _single_header(section: PageSection) -> PageSection:
+    columns = (PageColumn(f"{column.group} {column.label}".strip()) for column in section.columns)
     return replace(section, columns=tuple(columns))
 
 
-def _extra_rows(section: Section) -> Section:
-    new: list[Cell] = [Bar(0) if column.group == BAR else "1" for column in section.columns] or ["1", "1"]
+def _extra_rows(section: PageSection) -> PageSection:
+    new: list[Cell] = [PageBar(0) if column.group == BAR else "1" for column in section.columns] or ["1", "1"]
     return replace(section, rows=(("Something new", *new[1:]), *section.rows))
 
 
 def _renamed(rename: Callable[[str], str], *sections: str) -> Change:
-    def change(section: Section) -> Section:
+    def change(section: PageSection) -> PageSection:
         where = [column.group for column in section.columns].index("VDisk Name")
         rows = tuple((*row[:where], rename(str(row[where])), *row[where + 1 :]) for row in section.rows)
         return replace(section, rows=rows)
@@ -103,7 +103,7 @@ def _signs(signed: bool) -> Change:
         bare = cell.removesuffix("%")
         return f"{bare}%" if signed and bare.replace(".", "").isdecimal() else bare
 
-    def change(section: Section) -> Section:
+    def change(section: PageSection) -> PageSection:
         percents = ["%" in column.group or "Percent" in column.group for column in section.columns]
         rows = []
         for row in section.rows:
@@ -118,10 +118,10 @@ def _signs(signed: bool) -> Change:
     return each(change)
 
 
-def _local_and_remote(document: Document) -> Document:
+def _local_and_remote(document: PageDocument) -> PageDocument:
     """Estore rows split as newer builds probably have them: what was SSD is local, what was HDD is remote."""
 
-    def change(section: Section) -> Section:
+    def change(section: PageSection) -> PageSection:
         names = {"Estore SSD": "Estore SSD Local", "Estore HDD": "Estore HDD Remote"}
         return replace(section, rows=tuple((names.get(str(row[0]), row[0]), *row[1:]) for row in section.rows))
 
@@ -223,7 +223,7 @@ SERVER_VARIATIONS: Mapping[str, str] = {
 }
 
 
-def write(document: Document, variations: Iterable[str]) -> str:
+def write(document: PageDocument, variations: Iterable[str]) -> str:
     """The page's HTML with these page variations; names of others are passed over."""
     style = Style()
     for name in variations:

@@ -11,8 +11,8 @@ import numpy as np
 from ...metrics.buckets import BINS, UPPER_NS
 from ...metrics.latencies import Group, Latencies, Piece, narrow
 from ..api import Begin, Content
-from .document import Document
-from .snapshot import Integers, Snapshot, take
+from .document import FioDocument
+from .snapshot import FioSnapshot, Integers, take
 
 _MOST = 2**53
 
@@ -22,7 +22,7 @@ class DocumentBins:
 
     def __init__(self, _: Content) -> None:
         self._found: dict[Group, Latencies] = defaultdict(Latencies)
-        self._before: Snapshot | None = None
+        self._before: FioSnapshot | None = None
 
     def take(self, records: Sequence[Any], begin: int, end: int) -> None:
         """See tools.Bins."""
@@ -30,7 +30,7 @@ class DocumentBins:
             if isinstance(record, Begin):  # another run of fio in the same file: the last one counts
                 self._found.clear()
                 self._before = None
-            elif isinstance(record, Document):
+            elif isinstance(record, FioDocument):
                 after = take(record, record.built or float(record.timestamp or 0))
                 self._add(after)
                 self._before = after
@@ -39,7 +39,7 @@ class DocumentBins:
         """See tools.Bins."""
         return self._found
 
-    def _add(self, after: Snapshot) -> None:
+    def _add(self, after: FioSnapshot) -> None:
         before = self._before
         counts = after.counts - _earlier(before, after)
         flat = counts.ravel()
@@ -61,7 +61,7 @@ class DocumentBins:
                 self._found[tuple(series)].add(piece)
 
 
-def _earlier(before: Snapshot | None, after: Snapshot) -> Integers:
+def _earlier(before: FioSnapshot | None, after: FioSnapshot) -> Integers:
     """The bins that the series of `after` had before."""
     if before is None:
         return np.zeros_like(after.counts)

@@ -7,7 +7,7 @@ start, so their product is CPU time; its difference over the time between the do
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .snapshot import Snapshot
+from .snapshot import FioSnapshot
 
 _ROUNDING = 0.002
 """Seconds by which CPU time may seem to go back, as fio rounds it."""
@@ -20,7 +20,7 @@ class CpuUse(NamedTuple):
     system: float
 
 
-def difference(before: Snapshot, after: Snapshot) -> Mapping[str, CpuUse]:
+def difference(before: FioSnapshot, after: FioSnapshot) -> Mapping[str, CpuUse]:
     """The CPU use of each job, by label; without those whose figures are missing (before 3.8) or were reset."""
     earlier, length = _spent(before), after.time - before.time
     found = {}
@@ -32,7 +32,7 @@ def difference(before: Snapshot, after: Snapshot) -> Mapping[str, CpuUse]:
     return found
 
 
-def _spent(snapshot: Snapshot) -> Mapping[str, tuple[float, float]]:
+def _spent(snapshot: FioSnapshot) -> Mapping[str, tuple[float, float]]:
     """CPU seconds in user and system mode since the start."""
     spent: dict[str, tuple[float, float]] = {}
     unknown = set()

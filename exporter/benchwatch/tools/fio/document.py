@@ -101,14 +101,14 @@ class Job(Struct, gc=False):
         return max((each.runtime for each in (self.read, self.write, self.trim, self.mixed) if each), default=0)
 
 
-class Disk(Struct, gc=False):
+class DiskUse(Struct, gc=False):
     """One entry of `disk_util`."""
 
     name: str
     util: Percent = None
 
 
-class Document(Struct, dict=True):
+class FioDocument(Struct, dict=True):
     """One document. What was made of it once may be kept with it (see snapshot.take)."""
 
     version: str = field(name="fio version")
@@ -117,7 +117,7 @@ class Document(Struct, dict=True):
     global_options: Raw = field(default=Raw(), name="global options")
     jobs: list[Job] = field(default_factory=list)
     client_stats: list[Job] = field(default_factory=list)
-    disk_util: list[Disk] = field(default_factory=list)
+    disk_util: list[DiskUse] = field(default_factory=list)
 
     @property
     def of_clients(self) -> bool:
@@ -132,10 +132,10 @@ class Document(Struct, dict=True):
         return self.timestamp_ms / 1000 if self.timestamp_ms else float(self.timestamp)
 
 
-_DECODER = msgspec.json.Decoder(Document)
+_DECODER = msgspec.json.Decoder(FioDocument)
 
 
-def decode(data: bytes, tolerant: bool = False) -> Document:
+def decode(data: bytes, tolerant: bool = False) -> FioDocument:
     """Read a document, `tolerant` of what is no strict JSON but some ten times slower.
 
     Raises ValueError with one sentence if it is no document of fio 3.
@@ -152,7 +152,7 @@ def decode(data: bytes, tolerant: bool = False) -> Document:
     return document
 
 
-def _check_sums(document: Document) -> None:
+def _check_sums(document: FioDocument) -> None:
     """Raises ValueError if the numbers of all jobs together are more than can be added up."""
     counted = sent = 0
     for job in document.jobs or document.client_stats:

@@ -24,7 +24,7 @@ from typing import Literal
 
 from .document import Job
 from .options import Options, amount, is_set, number_of_clones, runtime, seconds, size, verifies
-from .snapshot import BYTES, Snapshot
+from .snapshot import BYTES, FioSnapshot
 
 Judgement = Literal["running", "perhaps", "over"]
 
@@ -41,7 +41,9 @@ _PASSED_OVER = frozenset({5, 84})
 """EIO and EILSEQ: continue_on_error counts these in total_err and passes over them; any other ends the job."""
 
 
-def judge(snapshot: Snapshot, verdicts: Sequence[bool | None], gap: float | None, interval: float | None) -> Judgement:
+def judge(
+    snapshot: FioSnapshot, verdicts: Sequence[bool | None], gap: float | None, interval: float | None
+) -> Judgement:
     """Whether a document is the last one.
 
     `verdicts` are those on its jobs; `gap` is the time since the document before it, `interval` the status interval,
@@ -64,7 +66,7 @@ def judge(snapshot: Snapshot, verdicts: Sequence[bool | None], gap: float | None
     return "over" if interval is not None and gap < _OFF_SCHEDULE * interval else "perhaps"
 
 
-def judge_jobs(snapshot: Snapshot) -> Sequence[bool | None]:
+def judge_jobs(snapshot: FioSnapshot) -> Sequence[bool | None]:
     """For each job whether it is over; None if its numbers leave that open."""
     reported = Counter(snapshot.labels)
     return [
@@ -73,7 +75,7 @@ def judge_jobs(snapshot: Snapshot) -> Sequence[bool | None]:
     ]
 
 
-def failure(snapshot: Snapshot) -> str:
+def failure(snapshot: FioSnapshot) -> str:
     """Why the run failed, going by its final document; empty if it did not."""
     for label, error in zip(snapshot.labels, _errors(snapshot), strict=True):
         if error:
@@ -86,7 +88,7 @@ def because(job: str, error: int) -> str:
     return f"job {job}: error {error} ({os.strerror(error)})"
 
 
-def _errors(snapshot: Snapshot) -> list[int]:
+def _errors(snapshot: FioSnapshot) -> list[int]:
     """For each job the error number that ended it, 0 if none did."""
     return [_fatal_error(job, options) for job, options in zip(snapshot.jobs, snapshot.options, strict=True)]
 

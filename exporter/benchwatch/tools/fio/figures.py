@@ -14,7 +14,7 @@ from ...metrics.buckets import quantiles
 from ..api import Figures
 from .metrics import RESULT_IOPS, RESULT_LATENCY, results
 from .options import seconds
-from .snapshot import APART, ISSUED, LATENCY, TIMED, Series, Snapshot, direction_of, verified_among_reads
+from .snapshot import APART, ISSUED, LATENCY, TIMED, FioSnapshot, JobSeries, direction_of, verified_among_reads
 from .windows import QUANTILES, Window
 
 _P99 = QUANTILES.index(0.99)
@@ -23,7 +23,7 @@ _TOGETHER = 0.9
 """Part of the time from the first start to the last end in which all that is added must have run."""
 
 
-def of_windows(windows: Mapping[Series, Window]) -> tuple[float | None, float | None]:
+def of_windows(windows: Mapping[JobSeries, Window]) -> tuple[float | None, float | None]:
     """I/Os a second and mean latency (seconds) of the workload; None for a phase in which only verification runs."""
     counted = [window for series, window in windows.items() if series.operation not in APART]
     rate = sum(window.iops for window in counted)
@@ -35,7 +35,7 @@ def of_windows(windows: Mapping[Series, Window]) -> tuple[float | None, float | 
     )
 
 
-def of_window(windows: Mapping[Series, Window], snapshot: Snapshot) -> Figures:
+def of_window(windows: Mapping[JobSeries, Window], snapshot: FioSnapshot) -> Figures:
     """Of the last window; its 99th percentile is that of the slowest job and operation."""
     counted = [window for series, window in windows.items() if series.operation not in APART]
     return Figures(
@@ -45,7 +45,7 @@ def of_window(windows: Mapping[Series, Window], snapshot: Snapshot) -> Figures:
     )
 
 
-def of_run(snapshot: Snapshot) -> Figures:
+def of_run(snapshot: FioSnapshot) -> Figures:
     """Of the whole run; jobs that did not run at the same time have no throughput in common.
 
     The 99th percentile is that of all bins, or fio's own where there is one job and operation.
@@ -75,15 +75,15 @@ def of_run(snapshot: Snapshot) -> Figures:
     )
 
 
-def _operations(snapshot: Snapshot) -> int:
+def _operations(snapshot: FioSnapshot) -> int:
     return int(snapshot.total(ISSUED)[_rows(snapshot)].sum())
 
 
-def _rows(snapshot: Snapshot) -> NDArray[np.bool_]:
+def _rows(snapshot: FioSnapshot) -> NDArray[np.bool_]:
     return np.array([series.operation not in APART for series in snapshot.series], dtype=bool)
 
 
-def _ran_together(snapshot: Snapshot) -> bool:
+def _ran_together(snapshot: FioSnapshot) -> bool:
     """Whether all series of the workload ran at the same time, as far as fio tells.
 
     Jobs of several groups ran one after the other; those of a group were started at once but for startdelay= and
@@ -92,7 +92,7 @@ def _ran_together(snapshot: Snapshot) -> bool:
     if len({job.groupid for job in snapshot.jobs}) > 1 or any("wait_for" in options for options in snapshot.options):
         return False
     known = bool(snapshot.starts.all())
-    spans: dict[Series, tuple[float, float]] = {}
+    spans: dict[JobSeries, tuple[float, float]] = {}
     for (place, operation), row, start in zip(snapshot.members, snapshot.rows, snapshot.starts, strict=True):
         series, direction = snapshot.series[row], direction_of(snapshot.jobs[place], operation)
         if operation in APART or direction is None or not direction.runtime:

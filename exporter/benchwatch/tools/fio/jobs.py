@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from .bounds import MOST_DISKS, MOST_JOBS, MOST_OPTIONS, OTHER_JOBS
-from .document import Document, Job
+from .document import FioDocument, Job
 from .options import job_options, number_of_clones, read_options
 
 
-def reported_jobs(document: Document) -> list[Job]:
+def reported_jobs(document: FioDocument) -> list[Job]:
     """The jobs as they stand at the time of the document.
 
     Of a client's document these are the last entries of each job of each host: one, or as many as it has clones that
@@ -52,7 +52,7 @@ def labels(jobs: list[Job]) -> list[str]:
     return texts
 
 
-def parameters(document: Document, jobs: Sequence[Job], names: Sequence[str]) -> dict[str, str]:
+def parameters(document: FioDocument, jobs: Sequence[Job], names: Sequence[str]) -> dict[str, str]:
     """The options of all jobs and, with the job's label before its name where there are several labels, of each job."""
     found = dict(read_options(document.global_options))
     one = len(set(names)) == 1
@@ -63,7 +63,7 @@ def parameters(document: Document, jobs: Sequence[Job], names: Sequence[str]) ->
     return found
 
 
-def excess(document: Document) -> Iterator[tuple[str, str]]:
+def excess(document: FioDocument) -> Iterator[tuple[str, str]]:
     """Of what a document has more than is shown apart: a constant reason, and what is done about it."""
     jobs = reported_jobs(document)
     names = labels(jobs)

@@ -13,7 +13,7 @@ from ...metrics.buckets import Buckets, quantiles
 from ...metrics.exposition import Family, Sample, SummaryValue
 from .bounds import MOST_DISKS, OTHER_JOBS
 from .cpu import CpuUse
-from .document import Document, Latency, loads
+from .document import FioDocument, Latency, loads
 from .options import number_of_clones, operations, target, warnings
 from .snapshot import (
     BYTES,
@@ -24,8 +24,8 @@ from .snapshot import (
     SUBMISSION,
     SUBMITTED,
     TIMED,
-    Series,
-    Snapshot,
+    FioSnapshot,
+    JobSeries,
     direction_of,
     latency_of,
     verified_among_reads,
@@ -198,7 +198,7 @@ _MOST = 2**53
 _INFO_OPTIONS = JOB_INFO.labels[2:]
 
 
-def live(windows: Mapping[Series, Window]) -> Iterator[Sample]:
+def live(windows: Mapping[JobSeries, Window]) -> Iterator[Sample]:
     """What happened in the last window."""
     for series, window in windows.items():
         values = (
@@ -214,7 +214,7 @@ def live(windows: Mapping[Series, Window]) -> Iterator[Sample]:
             yield Sample(LATENCY_WINDOW, (*series, quantile), seconds)
 
 
-def machine(document: Document, cpu: Mapping[str, CpuUse]) -> Iterator[Sample]:
+def machine(document: FioDocument, cpu: Mapping[str, CpuUse]) -> Iterator[Sample]:
     """What the jobs and others ask of CPUs and disks."""
     for label, use in cpu.items():
         yield Sample(JOB_CPU, (label, "usr"), use.user)
@@ -224,7 +224,7 @@ def machine(document: Document, cpu: Mapping[str, CpuUse]) -> Iterator[Sample]:
             yield Sample(DISK_UTIL, (name,), util / 100)
 
 
-def counters(snapshot: Snapshot, buckets: Buckets) -> Iterator[Sample]:
+def counters(snapshot: FioSnapshot, buckets: Buckets) -> Iterator[Sample]:
     """What has been counted so far."""
     columns = {
         family: snapshot.total(column).tolist()
@@ -242,7 +242,7 @@ def counters(snapshot: Snapshot, buckets: Buckets) -> Iterator[Sample]:
             yield Sample(SUBMISSION_LATENCY, series, SummaryValue(submitted[row], float(seconds[SUBMISSION])))
 
 
-def jobs(snapshot: Snapshot, depth_note: bool) -> Iterator[Sample]:
+def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
     """What the jobs are, what they are to reach, and what is wrong with them."""
     first: dict[str, int] = {}
     errors: dict[str, int] = {}
@@ -272,7 +272,7 @@ def jobs(snapshot: Snapshot, depth_note: bool) -> Iterator[Sample]:
                 yield Sample(family, series, rate * clones)
 
 
-def results(snapshot: Snapshot) -> Iterator[Sample]:
+def results(snapshot: FioSnapshot) -> Iterator[Sample]:
     """What the whole run came to; of a final document."""
     issued, sent, timed = (snapshot.total(column).tolist() for column in (ISSUED, BYTES, TIMED))
     highest = snapshot.highest(snapshot.maxima).tolist()
@@ -295,7 +295,7 @@ def results(snapshot: Snapshot) -> Iterator[Sample]:
             yield Sample(RESULT_LATENCY, (*series, quantile), seconds)
 
 
-def _runtime(snapshot: Snapshot, place: int, operation: str) -> int:
+def _runtime(snapshot: FioSnapshot, place: int, operation: str) -> int:
     direction = direction_of(snapshot.jobs[place], operation)
     if operation == "verify" and "verify_backlog" in snapshot.options[place]:
         return 0  # fio's runtime leaves out the time in which most of them were read

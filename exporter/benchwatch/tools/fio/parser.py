@@ -12,10 +12,10 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from ..api import Begin, Misread
-from .document import Document, decode, stored_documents, unknown_directions
+from .document import FioDocument, decode, stored_documents, unknown_directions
 from .framing import Broken, Framer, Piece, Stored, Text, Whole, separate
 from .jobs import excess
-from .text import INTRUSION, Results, meaning, record
+from .text import INTRUSION, TextResults, meaning, record
 
 _EXCERPT = 200
 _TERSE_LINES = 100
@@ -96,7 +96,7 @@ class FioParser:
         if found == "results" or (self._terse and (found != "terse" or self._terse > _TERSE_LINES)):
             self._no_document(records, where)
         told = record(line, found)
-        if told is not None and not (isinstance(told, Results) and self._no_json == "not needed"):
+        if told is not None and not (isinstance(told, TextResults) and self._no_json == "not needed"):
             records.append(told)
 
     def _no_document(self, records: list[Any], where: str) -> None:
@@ -134,7 +134,7 @@ class FioParser:
                 except ValueError as reason:
                     records.append(Misread("bad_document", where, str(reason)[:_EXCERPT]))
 
-    def _add(self, document: Document, data: bytes, where: str, records: list[Any]) -> None:
+    def _add(self, document: FioDocument, data: bytes, where: str, records: list[Any]) -> None:
         if self._last is None or not self._last.continues(document):
             if self._last is not None:
                 records.append(Begin())
@@ -143,7 +143,7 @@ class FioParser:
         self.records += 1
         records.append(document)
 
-    def _decode_tolerantly(self, data: bytes, where: str, records: list[Any]) -> Document | None:
+    def _decode_tolerantly(self, data: bytes, where: str, records: list[Any]) -> FioDocument | None:
         messages = INTRUSION.findall(data)
         if messages:
             with suppress(ValueError):
@@ -162,7 +162,7 @@ class FioParser:
                 self._line(line, where, records)
 
 
-def _beyond(document: Document, data: bytes) -> Iterator[tuple[str, str]]:
+def _beyond(document: FioDocument, data: bytes) -> Iterator[tuple[str, str]]:
     """What is left out of the documents of a fio: a constant reason, and a sentence."""
     yield from excess(document)
     unknown = unknown_directions(data)
@@ -181,7 +181,7 @@ class _Identity(NamedTuple):
     built: float | None
 
     @classmethod
-    def of(cls, document: Document) -> "_Identity":
+    def of(cls, document: FioDocument) -> "_Identity":
         jobs = document.jobs
         return cls(
             document.version,
@@ -191,7 +191,7 @@ class _Identity(NamedTuple):
             document.built,
         )
 
-    def continues(self, document: Document) -> bool:
+    def continues(self, document: FioDocument) -> bool:
         """Whether the document is of the same fio as the one before, which this is of."""
         new = _Identity.of(document)
         if (new.version, new.jobs) != (self.version, self.jobs) or self.built is None or new.built is None:

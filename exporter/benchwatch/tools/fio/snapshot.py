@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.buckets import BINS, bins
-from .document import Direction, Document, Job, Latency
+from .document import Direction, FioDocument, Job, Latency
 from .jobs import labels, reported_jobs
 from .options import Options, job_options, operations, verifies
 
@@ -43,7 +43,7 @@ _ROUNDING = 1
 """Milliseconds by which fio's runtimes of two directions of one job may differ that ran in the same loop."""
 
 
-class Series(NamedTuple):
+class JobSeries(NamedTuple):
     """What a series is about."""
 
     job: str
@@ -58,7 +58,7 @@ class Member(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Snapshot:
+class FioSnapshot:
     """Cumulative counters at one time.
 
     Shapes: `integers` and `maxima` have a row a member, `rows` says which series each belongs to; `seconds` and
@@ -70,7 +70,7 @@ class Snapshot:
     labels: Sequence[str]
     options: Sequence[Options]
     members: tuple[Member, ...]
-    series: tuple[Series, ...]
+    series: tuple[JobSeries, ...]
     rows: Integers
     integers: Integers
     starts: Integers
@@ -100,20 +100,20 @@ class Snapshot:
         return maxima
 
 
-def take(document: Document, time: float) -> Snapshot:
+def take(document: FioDocument, time: float) -> FioSnapshot:
     """The counters of a document that was built at `time`, Unix seconds; they are kept with it."""
-    known: Snapshot | None = vars(document).get("snapshot")
+    known: FioSnapshot | None = vars(document).get("snapshot")
     if known is None or known.time != time:
         known = vars(document)["snapshot"] = _counters(document, time)
     return known
 
 
-def _counters(document: Document, time: float) -> Snapshot:
+def _counters(document: FioDocument, time: float) -> FioSnapshot:
     jobs = reported_jobs(document)
     names = labels(jobs)
     options = [job_options(document.global_options, job.options) for job in jobs]
     members: list[Member] = []
-    series: dict[Series, int] = {}
+    series: dict[JobSeries, int] = {}
     rows: list[int] = []
     integers: list[tuple[int, ...]] = []
     sums: list[tuple[float, float]] = []
@@ -131,7 +131,7 @@ def _counters(document: Document, time: float) -> Snapshot:
                 completed = direction.total_ios
             issued = timed if operation == "sync" else direction.total_ios
             members.append(Member(place, operation))
-            rows.append(series.setdefault(Series(names[place], operation), len(series)))
+            rows.append(series.setdefault(JobSeries(names[place], operation), len(series)))
             numbers = (issued, direction.completed_bytes, direction.short_ios, direction.drop_ios)
             integers.append((*numbers, completed, timed, submitted))
             sums.append(((latency.mean or 0.0) * timed / 1e9, (submission.mean or 0.0) * submitted / 1e9))
@@ -143,7 +143,7 @@ def _counters(document: Document, time: float) -> Snapshot:
     np.add.at(seconds, row_array, np.array(sums, dtype=np.float64).reshape(-1, 2))
     binned = np.zeros(len(series), dtype=np.bool_)
     binned[[row for row, each in zip(rows, found, strict=True) if each]] = True
-    return Snapshot(
+    return FioSnapshot(
         time,
         jobs,
         names,
@@ -172,7 +172,7 @@ def latency_of(job: Job, operation: str) -> Latency:
     return _latency(direction, operation) if direction else Latency()
 
 
-def verified_among_reads(snapshot: Snapshot) -> frozenset[str]:
+def verified_among_reads(snapshot: FioSnapshot) -> frozenset[str]:
     """The jobs among whose reads are verification reads: these reads then took longer than the writes.
 
     A run that runtime= ends is not verified.

@@ -15,12 +15,12 @@ from ...metrics.exposition import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from . import cpu, figures, metrics
 from .bounds import MOST_OPTIONS
-from .document import Document
+from .document import FioDocument
 from .ending import Judgement, because, failure, judge, judge_jobs
 from .intervals import Interval
 from .jobs import parameters
-from .snapshot import ISSUED, Series, Snapshot, take
-from .text import DepthNote, Fatal, Interrupted, Results
+from .snapshot import ISSUED, FioSnapshot, JobSeries, take
+from .text import DepthNote, Fatal, Interrupted, TextResults
 from .windows import Window, difference, reset_between
 
 _SILENCE_INTERVALS = 3
@@ -44,11 +44,11 @@ class FioState:
         self.history: deque[Report] = deque(maxlen=HISTORY)
         self._buckets = buckets
         self._interval = Interval()
-        self._document: Document | None = None
-        self._snapshot: Snapshot | None = None
-        self._base: Snapshot | None = None
+        self._document: FioDocument | None = None
+        self._snapshot: FioSnapshot | None = None
+        self._base: FioSnapshot | None = None
         """Where the present window begins."""
-        self._windows: Mapping[Series, Window] = {}
+        self._windows: Mapping[JobSeries, Window] = {}
         self._cpu: Mapping[str, cpu.CpuUse] = {}
         self._signal: int | None = None
         self._depth_note = False
@@ -68,7 +68,7 @@ class FioState:
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """See tools.State."""
-        if isinstance(record, Document):
+        if isinstance(record, FioDocument):
             self._take(record, arrived)
         elif isinstance(record, Interrupted):
             self._interrupted(record.signal, arrived)
@@ -76,7 +76,7 @@ class FioState:
             self._gave_up(record.text, arrived)
         elif isinstance(record, DepthNote):
             self._depth_note = True
-        elif isinstance(record, Results) and self._snapshot is None:
+        elif isinstance(record, TextResults) and self._snapshot is None:
             self._take_results(record, arrived)
         self.version += 1
 
@@ -136,7 +136,7 @@ class FioState:
         if self._final:
             yield from metrics.results(self._snapshot)
 
-    def _take(self, document: Document, arrived: float) -> None:
+    def _take(self, document: FioDocument, arrived: float) -> None:
         built = document.built
         time = arrived if built is None else built
         snapshot = take(document, time)
@@ -161,14 +161,14 @@ class FioState:
             self._silent_after = arrived
 
     def _judge(
-        self, document: Document, snapshot: Snapshot, verdicts: Sequence[bool | None], gap: float | None
+        self, document: FioDocument, snapshot: FioSnapshot, verdicts: Sequence[bool | None], gap: float | None
     ) -> Judgement:
         if document.of_clients or self._signal is not None:
             return "over"
         judgement = judge(snapshot, verdicts, gap, self.report_interval)
         return "perhaps" if judgement == "over" and self._doubtful else judgement
 
-    def _go_on(self, before: Snapshot | None, snapshot: Snapshot, gap: float | None) -> None:
+    def _go_on(self, before: FioSnapshot | None, snapshot: FioSnapshot, gap: float | None) -> None:
         """A further document: whatever was said to have ended the run did not."""
         if before is not None and self.outcome and self._signal is None and gap is not None:
             went_on = snapshot.integers[:, ISSUED].sum() != before.integers[:, ISSUED].sum()
@@ -176,13 +176,13 @@ class FioState:
         if self._signal is None:
             self.outcome, self.reason, self.end = "", "", None
 
-    def _over(self, snapshot: Snapshot) -> None:
+    def _over(self, snapshot: FioSnapshot) -> None:
         self._final, self.end = True, snapshot.time
         if self._signal is None:
             self.reason = failure(snapshot)
             self.outcome = "failed" if self.reason else "finished"
 
-    def _take_results(self, results: Results, arrived: float) -> None:
+    def _take_results(self, results: TextResults, arrived: float) -> None:
         """fio prints no documents, but has printed what a job came to: its last word if nothing follows."""
         if self._signal is None:
             self.outcome, self.reason, self.end = "", "", None
@@ -209,7 +209,7 @@ class FioState:
         if self._snapshot is None and (not self.outcome or ", func=" in self.reason):
             self.outcome, self.reason, self.end = "failed", text, arrived
 
-    def _measure(self, snapshot: Snapshot, verdicts: Sequence[bool | None]) -> None:
+    def _measure(self, snapshot: FioSnapshot, verdicts: Sequence[bool | None]) -> None:
         """Close the window that this document ends, if it is long enough."""
         base = self._base
         if base is not None:
@@ -234,7 +234,7 @@ class FioState:
         self._base = snapshot
         self._report(snapshot.time, windows, begun)
 
-    def _report(self, time: float, windows: Mapping[Series, Window], begun: Set[Series]) -> None:
+    def _report(self, time: float, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> None:
         """Add the windows to the history, if they are known for all that has begun."""
         if not begun <= windows.keys() or not windows:
             self.idle_reports = 0
@@ -246,7 +246,7 @@ class FioState:
         self.idle_reports = self.idle_reports + 1 if idle else 0
 
 
-def _start(document: Document, snapshot: Snapshot) -> float | None:
+def _start(document: FioDocument, snapshot: FioSnapshot) -> float | None:
     """When the first job started, or fio itself where that is not said."""
     starts = [job.job_start for job in snapshot.jobs if job.job_start]
     if starts:

@@ -27,7 +27,7 @@ class Interrupted(NamedTuple):
     signal: int
 
 
-class Results(NamedTuple):
+class TextResults(NamedTuple):
     """fio printed what a job came to, in its normal or terse format; `error` is an errno, 0 if there was none."""
 
     job: str
@@ -93,13 +93,13 @@ def meaning(line: str) -> Meaning:
     return "continued" if line[:1].isspace() else "unknown"
 
 
-def record(line: str, found: Meaning) -> Fatal | Interrupted | DepthNote | Results | None:
+def record(line: str, found: Meaning) -> Fatal | Interrupted | DepthNote | TextResults | None:
     """The record of a line of that meaning; None if it only had to be known."""
     if found == "fatal":
         return Fatal(line)
     if found in ("results", "terse"):
         result = (_RESULTS if found == "results" else _TERSE).match(line)
-        return Results(result[1], int(result[2])) if result and result[2] else None
+        return TextResults(result[1], int(result[2])) if result and result[2] else None
     if found == "depth_note":
         return DepthNote()
     signal = _INTERRUPTED.match(line)

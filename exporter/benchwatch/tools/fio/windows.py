@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.buckets import BINS, MIDPOINT_SECONDS, UPPER_NS
-from .snapshot import BYTES, COMPLETED, ISSUED, LATENCY, TIMED, Floats, Integers, Series, Snapshot
+from .snapshot import BYTES, COMPLETED, ISSUED, LATENCY, TIMED, FioSnapshot, Floats, Integers, JobSeries
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999, 1.0)
 _SLACK = 0.01
@@ -38,7 +38,7 @@ class Window(NamedTuple):
     """How many latencies were measured."""
 
 
-def difference(before: Snapshot | None, after: Snapshot) -> Mapping[Series, Window]:
+def difference(before: FioSnapshot | None, after: FioSnapshot) -> Mapping[JobSeries, Window]:
     """The windows of the series for which one can be told; without `before` they begin with the jobs."""
     earlier, maxima, begun = _earlier(before, after)
     moved = after.integers - np.where(begun[:, None], 0, earlier)
@@ -79,12 +79,12 @@ def difference(before: Snapshot | None, after: Snapshot) -> Mapping[Series, Wind
     return found
 
 
-def reset_between(before: Snapshot, after: Snapshot) -> bool:
+def reset_between(before: FioSnapshot, after: FioSnapshot) -> bool:
     """Whether counters of any job went back to zero."""
     return bool(_earlier(before, after)[2].any())
 
 
-def _earlier(before: Snapshot | None, after: Snapshot) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+def _earlier(before: FioSnapshot | None, after: FioSnapshot) -> tuple[Integers, Integers, NDArray[np.bool_]]:
     """For the members of `after`: their integers and maxima before, and which of them count from zero since."""
     if before is None:
         return np.zeros_like(after.integers), np.zeros_like(after.maxima), np.ones(len(after.members), dtype=np.bool_)
@@ -101,7 +101,7 @@ def _earlier(before: Snapshot | None, after: Snapshot) -> tuple[Integers, Intege
     return integers, maxima, gone_back | ramp_ended | restarted
 
 
-def _lengths(before: Snapshot | None, after: Snapshot, begun: NDArray[np.bool_]) -> Floats:
+def _lengths(before: FioSnapshot | None, after: FioSnapshot, begun: NDArray[np.bool_]) -> Floats:
     """The length of each series' window, seconds; 0 where it is not known."""
     number = len(after.series)
     anew = np.bincount(after.rows[begun], minlength=number)
@@ -116,7 +116,7 @@ def _lengths(before: Snapshot | None, after: Snapshot, begun: NDArray[np.bool_])
     return np.where(anew == 0, since_before, np.where(known, since_start, 0.0))
 
 
-def _past(before: Snapshot | None, after: Snapshot, begun: NDArray[np.bool_]) -> tuple[Floats, Integers]:
+def _past(before: FioSnapshot | None, after: FioSnapshot, begun: NDArray[np.bool_]) -> tuple[Floats, Integers]:
     """Sums of latencies and bins that each series had at the start of its window."""
     if before is None:
         return np.zeros(len(after.series)), np.zeros_like(after.counts)

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from .records import Beginning, Done, Failure, Flow, Interval, Record, Result
+from .records import Beginning, Flow, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record
 
 _Number = Annotated[float, msgspec.Meta(ge=0, le=1e18)]
 _Text = Annotated[str, msgspec.Meta(max_length=1000)]
@@ -100,13 +100,13 @@ def _records(part: Any) -> Iterator[Record]:
         case _Interval(sum=first):
             sums = [each for each in (first, part.sum_bidir_reverse) if each]
             flows = (_flow(each, [s for s in part.streams if s.sender == each.sender]) for each in sums)
-            yield Interval(first.start, first.end, first.omitted, tuple(flows))
+            yield Iperf3Interval(first.start, first.end, first.omitted, tuple(flows))
         case _End(cpu_utilization_percent=percent):
             yield from _results(part)
             load = {"local": percent.get("host_total"), "remote": percent.get("remote_total")}
-            yield Done({host: value / 100 for host, value in load.items() if value})
+            yield Iperf3Done({host: value / 100 for host, value in load.items() if value})
         case _:
-            yield Failure(part)
+            yield Iperf3Failure(part)
 
 
 def _beginning(start: _Start) -> Beginning:
@@ -144,7 +144,7 @@ def _flow(part: _Sum, streams: Sequence[_Sum]) -> Flow:
     )
 
 
-def _results(end: _End) -> Iterator[Result]:
+def _results(end: _End) -> Iterator[Iperf3Result]:
     for total, sent, received in (
         (end.sum, end.sum_sent or end.sum, end.sum_received or end.sum),
         (end.sum_bidir_reverse, end.sum_sent_bidir_reverse, end.sum_received_bidir_reverse),
@@ -154,7 +154,7 @@ def _results(end: _End) -> Iterator[Result]:
             own = sent if sending else received
             away, home = _flow(sent, ()), _flow(received, ())
             flow = (away if sending else home) if own.bytes else Flow("send")
-            yield Result(
+            yield Iperf3Result(
                 own.seconds or own.end or None,
                 flow._replace(
                     direction="send" if sending else "receive",

@@ -13,8 +13,8 @@ from mmap import mmap
 from ..api import Begin, Misread, Moment
 from ..lines import LIMIT, Overlong, WholeLines
 from .document import of_document, of_event
-from .records import Beginning, Done, Failure, Interval, Record, Result
-from .text import LISTENING, Text, row_like, whole
+from .records import Beginning, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record
+from .text import LISTENING, Iperf3Text, row_like, whole
 
 _LONGEST = 1 << 26
 """Bytes of a document; longer ones are left out."""
@@ -35,7 +35,7 @@ class Iperf3Parser:
         self._start()
 
     def _start(self) -> None:
-        self._text = Text()
+        self._text = Iperf3Text()
         self._role = ""
         self._beginning: Beginning | None = None  # of JSON
         self._omitted = 0.0  # seconds
@@ -114,7 +114,7 @@ class Iperf3Parser:
             self._undated = True
             return self._misread("other_text", text)
         if text:
-            self._undated = not any(isinstance(record, Interval | Result | Done) for record in found)
+            self._undated = not any(isinstance(record, Iperf3Interval | Iperf3Result | Iperf3Done) for record in found)
         begins = self._begins(next(iter(found), None))
         return [*begins, *self._understood((self._text.read(text) or []) if begins else found, bool(text))]
 
@@ -122,7 +122,7 @@ class Iperf3Parser:
         if isinstance(first, Beginning):
             begins = (self._ended and bool(first.version or first.role)) or bool(self._role and first.role)
         else:
-            begins = isinstance(first, Failure) and self._done and self._role != "server"
+            begins = isinstance(first, Iperf3Failure) and self._done and self._role != "server"
         if begins:
             self._start()
         return [Begin()] if begins else []
@@ -132,18 +132,18 @@ class Iperf3Parser:
         out: list[_Line] = []
         for record in found:
             match record:
-                case Failure() if self._done:
+                case Iperf3Failure() if self._done:
                     continue
                 case Beginning():
                     self._role = record.role or self._role
-                case Interval(omitted=True):
+                case Iperf3Interval(omitted=True):
                     self._omitted = record.end
-                case Interval():
+                case Iperf3Interval():
                     record = record._replace(start=self._omitted + record.start, end=self._omitted + record.end)
-                case Result(end=float(end)):
+                case Iperf3Result(end=float(end)):
                     record = record._replace(end=self._omitted + end)
-            self._ended |= isinstance(record, Result | Done | Failure)
-            self._done |= isinstance(record, Done)
+            self._ended |= isinstance(record, Iperf3Result | Iperf3Done | Iperf3Failure)
+            self._done |= isinstance(record, Iperf3Done)
             out.append(record)
         return out
 
@@ -169,7 +169,7 @@ def moments(data: bytes | mmap) -> Iterator[Moment]:
                     found = [moment for moment in found if not moment.elapsed]
                 case Beginning(time=float(unix)):
                     begun = unix
-                case Interval(end=end) | Result(end=float(end)):
+                case Iperf3Interval(end=end) | Iperf3Result(end=float(end)):
                     time = end
         if time is not None:
             found.append(Moment(offset, time if begun is None else begun + time, begun is None))

@@ -33,7 +33,7 @@ class Flow(NamedTuple):
     window: int | None = None  # sum of the streams' congestion windows, bytes
 
 
-class Interval(NamedTuple):
+class Iperf3Interval(NamedTuple):
     """One report. Times count from the start of the test; iperf3's own begin at 0 again behind omitted intervals."""
 
     start: float
@@ -42,23 +42,23 @@ class Interval(NamedTuple):
     flows: tuple[Flow, ...]
 
 
-class Result(NamedTuple):
+class Iperf3Result(NamedTuple):
     """Something of the whole test."""
 
     end: float | None
     flow: Flow
 
 
-class Done(NamedTuple):
+class Iperf3Done(NamedTuple):
     """The test is over; without a result it failed. Processor seconds a second, by host: local, remote."""
 
     load: Mapping[str, float] = {}
 
 
-class Failure(NamedTuple):
+class Iperf3Failure(NamedTuple):
     """An error that ended the test."""
 
     message: str
 
 
-Record = Beginning | Interval | Result | Done | Failure
+Record = Beginning | Iperf3Interval | Iperf3Result | Iperf3Done | Iperf3Failure

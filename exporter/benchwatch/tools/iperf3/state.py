@@ -12,7 +12,7 @@ from ...metrics.exposition import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import PUNCTUAL, ElapsedState
 from . import metrics
-from .records import Beginning, Done, Failure, Flow, Interval, Result
+from .records import Beginning, Flow, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result
 
 _COUNTERS = {
     "bytes": metrics.CLIENT.bytes,
@@ -56,19 +56,19 @@ class Iperf3State(ElapsedState):
                 self.report_interval = record.interval or self.report_interval
                 self._told |= {name: value for name, value in record._asdict().items() if value}
                 self._parameters |= {**({"role": record.role} if record.role else {}), **record.parameters}
-            case Interval():
+            case Iperf3Interval():
                 self._report(record, stream)
-            case Result(end, flow):
+            case Iperf3Result(end, flow):
                 known = {name: value for name, value in flow._asdict().items() if value is not None}
                 self._results.setdefault(flow.direction, {}).update(known)
                 if end is not None:
                     self._elapsed[stream] = max(end, self._elapsed.get(stream, 0.0))
-            case Done(load):
+            case Iperf3Done(load):
                 self._done, self._load = True, load or self._load
-            case Failure(message):
+            case Iperf3Failure(message):
                 self._failures.append(message)
 
-    def _report(self, record: Interval, stream: str) -> None:
+    def _report(self, record: Iperf3Interval, stream: str) -> None:
         """Takes in an interval; when the connection is lost iperf3 prints the last one a second time."""
         times = record[:3]
         flows: dict[str, Flow] = {f.direction: f for f in record.flows if self._last.get(f.direction) != times}

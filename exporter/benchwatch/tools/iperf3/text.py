@@ -14,7 +14,7 @@ several streams has a [SUM]. --timestamps puts any text before each line, withou
 
 import re
 
-from .records import Beginning, Done, Failure, Flow, Interval, Record, Result
+from .records import Beginning, Flow, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record
 
 _ROW = re.compile(
     r"\[(?P<id>SUM| *\d{1,9})\](?:\[(?P<way>[RT]X)-[CS]\])? +(?P<start>\d{1,9}\.\d\d)- *(?P<end>\d{1,9}\.\d\d)"
@@ -57,7 +57,7 @@ def whole(text: str) -> bool:
     return bool(_DONE.search(text) or (_ROW.search(text) and text.endswith(("sender", "receiver"))))
 
 
-class Text:
+class Iperf3Text:
     """Reads the lines of one test."""
 
     def __init__(self) -> None:
@@ -78,9 +78,9 @@ class Text:
         if match := _VERSION.search(text):
             return [Beginning(version=match[1])]
         if match := _FAILURE.search(text):
-            return [Failure(match[1].strip())]
+            return [Iperf3Failure(match[1].strip())]
         if _DONE.search(text):
-            return [Done()]
+            return [Iperf3Done()]
         self._sending &= "Reverse mode, " not in text
         self._udp |= "Datagrams" in text
         return [] if _KNOWN.search(text) else None
@@ -111,10 +111,10 @@ class Text:
             of_this_end = (row["of"] == "sender") == self._sending
             found = flow if of_this_end else flow._replace(rate=None, packets=None)
             found = found._replace(lost=None, jitter=None) if row["of"] == "sender" else found
-            return [Result(number["end"] if of_this_end else None, found)]
+            return [Iperf3Result(number["end"] if of_this_end else None, found)]
         streams = self._connections // (2 if row["way"] else 1) or None
         told, self._counted = [] if self._counted else [Beginning(streams=streams)], True
-        return [*told, Interval(number["start"], number["end"], row["omitted"] is not None, (flow,))]
+        return [*told, Iperf3Interval(number["start"], number["end"], row["omitted"] is not None, (flow,))]
 
     def _is_all(self, row: re.Match[str]) -> bool:
         way, stream = row["way"] or "", row["id"]

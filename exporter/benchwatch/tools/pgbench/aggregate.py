@@ -24,7 +24,7 @@ _LINE = re.compile(rb"[1-3]\d{9} \d{1,12}(?: \d{1,30}){4}(?: \d{1,30}){0,4}(?: \
 """Unix time to 2096; sums of squares are long, counts are not."""
 
 
-class Interval(NamedTuple):
+class AggregateInterval(NamedTuple):
     """One interval of one thread. None: this format does not tell."""
 
     start: int
@@ -47,9 +47,9 @@ class AggregateParser:
         self._lines = WholeLines()
         self._number = 0
 
-    def feed(self, data: bytes) -> list[Interval | Misread]:
+    def feed(self, data: bytes) -> list[AggregateInterval | Misread]:
         """The intervals of the lines that these bytes complete."""
-        out: list[Interval | Misread] = []
+        out: list[AggregateInterval | Misread] = []
         for block in self._lines.feed(data):
             if isinstance(block, Overlong):
                 self._number += 1
@@ -64,11 +64,11 @@ class AggregateParser:
                     out.append(self._misread("log_line", line))
         return out
 
-    def settle(self) -> list[Interval | Misread]:
+    def settle(self) -> list[AggregateInterval | Misread]:
         """None: a line without its end may lack digits."""
         return []
 
-    def close(self) -> list[Interval | Misread]:
+    def close(self) -> list[AggregateInterval | Misread]:
         """A line without its end is torn."""
         rest = self._lines.close()
         self._number += 1
@@ -78,7 +78,7 @@ class AggregateParser:
         return Misread(reason, f"line {self._number}", text[:200].decode("utf-8", "replace") + more)
 
 
-def interval(line: bytes) -> Interval | None:
+def interval(line: bytes) -> AggregateInterval | None:
     """What a line says; None if it is not of an aggregated log."""
     if not _LINE.fullmatch(line):
         return None
@@ -88,8 +88,8 @@ def interval(line: bytes) -> Interval | None:
     start, count, *rest = numbers
     if len(numbers) == 15:
         skipped, retried, retries, serialization, deadlock = rest[-5:]
-        return Interval(start, count, skipped, retried, retries, serialization + deadlock)
+        return AggregateInterval(start, count, skipped, retried, retries, serialization + deadlock)
     late = rest[-1] if len(numbers) == 11 else None
     if late is not None and late > count:  # the count includes them
         return None
-    return Interval(start, count - (late or 0), late, None, None, None)
+    return AggregateInterval(start, count - (late or 0), late, None, None, None)

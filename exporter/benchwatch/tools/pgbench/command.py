@@ -14,7 +14,7 @@ from ...machine.host import Host
 from ...values.errors import UserError
 from .. import postgres
 from ..invocation import Benchmark
-from ..launcher import Command, Facts, Log, LogRoom, Preparation, not_understood
+from ..launcher import Command, ExtraLog, Facts, LogRoom, Preparation, not_understood
 
 _SHORT = "b:c:CD:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:vV?"
 _LONG = """
@@ -62,12 +62,12 @@ class PgbenchCommand(Command):
         return _number(self.options.get("time"))
 
     @property
-    def log(self) -> Log | None:
+    def log(self) -> ExtraLog | None:
         """The transaction log; its size is exact to a few bytes, or by the rate above."""
         if not self.understood:
             return None
         prefix = self.options.get("log-prefix", "pgbench_log") if "log" in self.options else ""
-        return Log("transaction log", prefix, self._log_size)
+        return ExtraLog("transaction log", prefix, self._log_size)
 
     @property
     def _log_size(self) -> float:

@@ -7,7 +7,7 @@ _KEPT = 100
 """How many errors are remembered; the first are those that say why."""
 
 
-class Course:
+class ProgressCourse:
     """Collects what happened; the outcome follows from all of it, in whatever order the streams were read."""
 
     def __init__(self) -> None:

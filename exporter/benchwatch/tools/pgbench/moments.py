@@ -19,7 +19,7 @@ from ..api import Begin, Moment
 from .aggregate import interval
 from .progress import PROGRESS, progress
 from .results import Results
-from .summary import Complete, Figure, Parameter, Statement
+from .summary import Complete, Parameter, Statement, SummaryFigure
 from .text import TextParser
 from .transactions import completed
 
@@ -53,7 +53,7 @@ def _reported_length(text: bytes) -> float | None:
     for record in [*parser.feed(text), *parser.settle()]:
         if isinstance(record, Begin):
             results, length = Results(), None
-        elif isinstance(record, Parameter | Figure | Statement):
+        elif isinstance(record, Parameter | SummaryFigure | Statement):
             results.add(record)
         elif isinstance(record, Complete):
             length = results.length

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...metrics.exposition import Family, Sample
 from . import metrics
-from .summary import Figure, Parameter, Statement
+from .summary import Parameter, Statement, SummaryFigure
 
 _STATEMENT_LENGTH = 200
 _LONGEST = 1e8
@@ -51,7 +51,7 @@ class Results:
         self._scripts: dict[int, dict[str, float]] = {}
         self._statements: dict[tuple[int, int], Statement] = {}
 
-    def add(self, entry: Parameter | Figure | Statement) -> None:
+    def add(self, entry: Parameter | SummaryFigure | Statement) -> None:
         """Takes in one entry; the same entry again changes nothing."""
         if isinstance(entry, Parameter):
             if entry != _UNKNOWN_SCALE or self.parameters.get("transaction_type", "").startswith(_BUILTIN):

@@ -31,25 +31,25 @@ from ...metrics.limits import DEFAULT, Limits
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import ENDED_WITHIN, PUNCTUAL, SLOW, beginning
 from . import metrics
-from .aggregate import Interval
-from .course import Course
+from .aggregate import AggregateInterval
+from .course import ProgressCourse
 from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
 from .log import TransactionLog
 from .messages import ClientAborted, Failure, Ignored, RunAborted, VacuumStarted
 from .progress import Progress
 from .results import Results
-from .summary import Complete, Figure, Parameter, Statement
+from .summary import Complete, Parameter, Statement, SummaryFigure
 from .text import Banner, Version
 from .totals import COUNTERS, Totals
 from .transactions import Transactions
-from .windows import QUANTILES, WAIT, Window
+from .windows import QUANTILES, WAIT, SecondWindow
 
 Record = (
     Progress
     | Transactions
-    | Interval
+    | AggregateInterval
     | Parameter
-    | Figure
+    | SummaryFigure
     | Statement
     | Complete
     | Banner
@@ -75,7 +75,7 @@ class PgbenchState:
         self.version = 0
         self.tool_version = ""
         self.idle_reports = 0
-        self._course = Course()
+        self._course = ProgressCourse()
         self._results = Results()
         self._log = TransactionLog(buckets, limits.scripts)
         self._totals = Totals(self._log)
@@ -103,11 +103,11 @@ class PgbenchState:
                 if record.lines:
                     self._behind = min(arrived - record.end, self._behind)
                 self._course.progressed |= record.lines > 0
-            case Interval():
+            case AggregateInterval():
                 self._totals.add_interval(record)
                 self._last_interval = max(record.start, self._last_interval or 0)
                 self._course.progressed = True
-            case Parameter() | Figure() | Statement():
+            case Parameter() | SummaryFigure() | Statement():
                 self._results.add(record)
                 self._course.executed = self._results.figures.get("transactions")
                 if (clients := self._results.parameters.get("clients")) is not None:
@@ -131,7 +131,7 @@ class PgbenchState:
             case ClientAborted() | Failure() | Ignored() | RunAborted():
                 self._course.add(record)
                 self._messages.add(stream)
-        if isinstance(record, Progress | Transactions | Interval | Parameter):
+        if isinstance(record, Progress | Transactions | AggregateInterval | Parameter):
             self._course.benchmark = True
 
     def written(self, stream: str, times: Written) -> None:
@@ -218,7 +218,7 @@ class PgbenchState:
         return deque((Report(second + 1, count, latency) for second, count, latency in seconds), HISTORY)
 
     @property
-    def windows(self) -> deque[Window]:
+    def windows(self) -> deque[SecondWindow]:
         """The last closed seconds of the transaction log, without those in which nothing completed."""
         return self._log.windows.windows
 
@@ -308,7 +308,7 @@ class PgbenchState:
         return None if silence > _SILENT_INTERVALS * interval else line
 
     @property
-    def _shown_window(self) -> Window | None:
+    def _shown_window(self) -> SecondWindow | None:
         """The last closed second of the log, unless a later progress line says that nothing completes any more."""
         window, line = self._log.windows.last, self._progress
         if window is None or (line is not None and line.idle and self._dated(line) > window.second + 1):

@@ -43,7 +43,7 @@ class Parameter(NamedTuple):
     value: str
 
 
-class Figure(NamedTuple):
+class SummaryFigure(NamedTuple):
     """A number of the final report; times in seconds. `script` is that of a script (from 0), None for the whole run."""
 
     name: str
@@ -66,7 +66,7 @@ class Complete(NamedTuple):
     """The figures of the whole run are all there (those of single scripts and statements may follow)."""
 
 
-Entry = Parameter | Figure | Statement | Complete
+Entry = Parameter | SummaryFigure | Statement | Complete
 
 _NUMBER = r"\d{1,10}\.\d{1,6}|-?nan|-?NaN|-?inf|Infinity"
 _COUNT = r"\d{1,15}"
@@ -236,7 +236,7 @@ def _entries(groups: dict[str, str | None], script: int | None) -> list[Entry]:
 
 def _figure(name: str, text: str | None, script: int | None) -> list[Entry]:
     value = _number(text or "", "e-3" if name.endswith("_ms") else "")
-    return [] if value is None else [Figure(name.removesuffix("_ms"), value, script)]
+    return [] if value is None else [SummaryFigure(name.removesuffix("_ms"), value, script)]
 
 
 def _number(text: str, exponent: str) -> float | None:

@@ -20,7 +20,7 @@ from ..lines import EXCERPT, LineParser
 from .initialisation import Generated, Initialisation, InitialisationStep, Initialised, initialisation
 from .messages import ClientAborted, Failure, Ignored, Message, RunAborted, VacuumStarted, known, message, server_error
 from .progress import PROGRESS, PROGRESS_START, Progress, progress
-from .summary import REPORT_START, Complete, Entry, Figure, Parameter, ReportReader, Statement
+from .summary import REPORT_START, Complete, Entry, Parameter, ReportReader, Statement, SummaryFigure
 
 
 class Banner(NamedTuple):
@@ -43,7 +43,7 @@ _VERSION = re.compile(r"pgbench \(PostgreSQL\) (?P<version>\d.*)")
 _PROGRESS_LIKE = re.compile(r"progress(?: \d+)?: ")
 _TIMED = Progress | Complete | Generated | Initialised
 """Records that say how long the run has taken so far."""
-_WHOLE = Begin | Progress | Figure | Complete | Generated | Initialised | ClientAborted | Failure | RunAborted
+_WHOLE = Begin | Progress | SummaryFigure | Complete | Generated | Initialised | ClientAborted | Failure | RunAborted
 """Records of lines that show that they are whole: unlike names and texts, which may be cut off anywhere."""
 
 
@@ -69,7 +69,7 @@ class _Run:
 class TextParser(LineParser):
     """Reads one stream of text."""
 
-    _TORN = (Parameter, Figure, Statement)
+    _TORN = (Parameter, SummaryFigure, Statement)
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,7 +2,7 @@
 
 from ...metrics.exposition import Family
 from . import metrics
-from .aggregate import Interval
+from .aggregate import AggregateInterval
 from .counting import ProgressCount
 from .log import TransactionLog
 from .progress import Progress
@@ -40,7 +40,7 @@ class Totals:
         self._retries_printed = line.retried is not None
         return covered
 
-    def add_interval(self, record: Interval) -> None:
+    def add_interval(self, record: AggregateInterval) -> None:
         """Takes in an interval of the aggregated log."""
         for name in COUNTERS:
             if (count := getattr(record, name)) is not None:

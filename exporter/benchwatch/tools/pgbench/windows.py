@@ -39,7 +39,7 @@ _PARTS = 16
 _SHORT = 1 << 24
 
 
-class Window(NamedTuple):
+class SecondWindow(NamedTuple):
     """One whole second in which something completed. Latencies in seconds."""
 
     second: int
@@ -136,7 +136,7 @@ class Windows:
         return last if self._first is not None and last >= self._first else None
 
     @property
-    def last(self) -> Window | None:
+    def last(self) -> SecondWindow | None:
         """The last closed second, if anything completed in it."""
         closed = self.closed
         return None if closed is None or closed not in self._seconds else self._window(closed)
@@ -163,16 +163,16 @@ class Windows:
                 yield (second, found.count, found.sum / found.count / 1e6) if found else (second, 0, None)
 
     @property
-    def windows(self) -> deque[Window]:
+    def windows(self) -> deque[SecondWindow]:
         """The closed seconds that are kept, without those in which nothing completed."""
         closed = self.closed
         seconds = sorted(second for second in self._seconds if closed is not None and second <= closed)
         return deque((self._window(second) for second in seconds), KEPT)
 
-    def _window(self, second: int) -> Window:
+    def _window(self, second: int) -> SecondWindow:
         found = self._seconds[second]
         mean = found.sum / found.count
         variance = max(0.0, found.squares / found.count - mean * mean)
         maximum = found.maximum / 1e6
         middle = [min(quantile, maximum) for quantile in quantiles(found.counts(), QUANTILES)]
-        return Window(second, found.count, mean / 1e6, math.sqrt(variance) / 1e6, (*middle, maximum))
+        return SecondWindow(second, found.count, mean / 1e6, math.sqrt(variance) / 1e6, (*middle, maximum))

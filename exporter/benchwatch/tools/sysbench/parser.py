@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from ..api import Begin, Misread
 from ..lines import LineParser
-from .reports import LINES, Interval, Said, report
-from .summary import LAST, Bin, Entry, Figure, entries
+from .reports import LINES, Said, SysbenchInterval, report
+from .summary import LAST, Bin, Entry, SysbenchFigure, entries
 
 _BANNER = re.compile(r"sysbench (\d[\w.+~-]*)(?: \(using [^)]*\))?$")
 _OPTIONS = {
@@ -37,20 +37,20 @@ _STARTED = "Threads started!"
 _FATAL = re.compile(r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchmark ")
 
 
-class Complete(NamedTuple):
+class SysbenchComplete(NamedTuple):
     """The last line of a report: how long the run has taken, seconds; it goes on after that of a checkpoint."""
 
     time: float
     checkpoint: bool
 
 
-Record = Said | Interval | Entry | Complete | Begin | Misread
+Record = Said | SysbenchInterval | Entry | SysbenchComplete | Begin | Misread
 
 
 class SysbenchParser(LineParser):
     """Reads one stream of text."""
 
-    _TORN = (Figure, Bin, Said)
+    _TORN = (SysbenchFigure, Bin, Said)
     _time = 0.0
     _checkpoint = False
     _after_fatal = False
@@ -82,7 +82,7 @@ class SysbenchParser(LineParser):
             return [interval]
         if LAST.match(text):
             checkpoint, self._checkpoint = self._checkpoint, False
-            return [Complete(self._time, checkpoint)]
+            return [SysbenchComplete(self._time, checkpoint)]
         if (entry := entries(text)) is not None:
             self._time = next((each[1] for each in entry if each[0] == "time"), self._time)
             return [*entry]

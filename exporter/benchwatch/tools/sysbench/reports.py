@@ -41,7 +41,7 @@ class Said(NamedTuple):
     value: str
 
 
-class Interval(NamedTuple):
+class SysbenchInterval(NamedTuple):
     """When an interval ended (seconds since the start, rounded), and what was done, a second, by the names in FORMS.
 
     `bytes` are of both kinds. The latency is in seconds, None where nothing was measured; `quantile` is "0.99", say.
@@ -54,7 +54,7 @@ class Interval(NamedTuple):
     latency: float | None
 
 
-def report(line: str) -> Interval | Said | None:
+def report(line: str) -> SysbenchInterval | Said | None:
     """What a line says; None if it is none of these."""
     found = next((match for pattern in LINES if (match := pattern.match(line))), None)
     if found is None:
@@ -68,7 +68,7 @@ def report(line: str) -> Interval | Said | None:
     quantile = quantile_label(fields.get("percentile", "0"))
     latency = base("latency", fields.get("latency") or fields.get("latency_") or "0") if quantile else 0.0
     threads = float(fields["threads"]) if "threads" in fields else None
-    return Interval(float(fields["time"]), rates, threads, quantile, latency or None)
+    return SysbenchInterval(float(fields["time"]), rates, threads, quantile, latency or None)
 
 
 def base(name: str, number: str) -> float:

@@ -11,7 +11,7 @@ from .summary import Bin, Entry
 _RATES = ("tps", "eps", "iops", "bytes")
 
 
-class Results:
+class SysbenchResults:
     """Collects reports, each of what was done since the one before."""
 
     def __init__(self) -> None:

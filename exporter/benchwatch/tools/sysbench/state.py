@@ -16,12 +16,12 @@ from ...metrics.exposition import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import PUNCTUAL, ElapsedState
 from .metrics import LATENCY_WINDOW, LIVE, TOTALS, sample
-from .parser import Complete
-from .reports import Interval, Said
-from .results import Results
-from .summary import Bin, Entry, Figure
+from .parser import SysbenchComplete
+from .reports import Said, SysbenchInterval
+from .results import SysbenchResults
+from .summary import Bin, Entry, SysbenchFigure
 
-Record = Said | Interval | Entry | Complete
+Record = Said | SysbenchInterval | Entry | SysbenchComplete
 
 
 class SysbenchState(ElapsedState):
@@ -35,14 +35,14 @@ class SysbenchState(ElapsedState):
         self.reason = ""  # the first fatal message
         self.idle_reports = 0
         self._parameters: dict[str, str] = {}
-        self._line: Interval | None = None
+        self._line: SysbenchInterval | None = None
         self._queue: int | None = None
-        self._lines: deque[Interval] = deque(maxlen=HISTORY)
+        self._lines: deque[SysbenchInterval] = deque(maxlen=HISTORY)
         self._gap: float | None = None
         self._totals: dict[str, int] = {}
         self._sums: dict[str, float] = defaultdict(float)
         self._highest: dict[str, float] = defaultdict(float)
-        self._results = Results()
+        self._results = SysbenchResults()
 
     def apply(self, record: Record, stream: str, arrived: float) -> None:
         """See tools.State."""
@@ -59,12 +59,12 @@ class SysbenchState(ElapsedState):
                 self._queue = int(record.value)
             case Said():
                 self._parameters[record.name] = record.value
-            case Interval():
+            case SysbenchInterval():
                 self._elapsed[stream] = record.time
                 self._apply_interval(record)
-            case Figure() | Bin():
+            case SysbenchFigure() | Bin():
                 self._results.add(record)
-            case Complete():
+            case SysbenchComplete():
                 self._elapsed[stream] = record.time
                 self._results.complete(record.checkpoint)
                 for name, value in self._results.figures.items():
@@ -135,7 +135,7 @@ class SysbenchState(ElapsedState):
             yield from sample(TOTALS, name, total)
         yield from self._results.samples()
 
-    def _apply_interval(self, line: Interval) -> None:
+    def _apply_interval(self, line: SysbenchInterval) -> None:
         seconds = max(0.0, line.time - (self._line.time if self._line else 0.0))
         self._gap = min(seconds, self._gap or seconds) or None
         self._line = line

@@ -52,7 +52,7 @@ _NAMES = {
 }
 
 
-class Figure(NamedTuple):
+class SysbenchFigure(NamedTuple):
     """One number of the report, in base units, counted or (iops, bytes, tps) a second; `quantile` of a percentile."""
 
     name: str
@@ -67,7 +67,7 @@ class Bin(NamedTuple):
     number: int
 
 
-Entry = Figure | Bin
+Entry = SysbenchFigure | Bin
 
 
 def entries(line: str) -> list[Entry] | None:
@@ -76,12 +76,12 @@ def entries(line: str) -> list[Entry] | None:
         place = math.floor(math.log((float(match[1]) + 0.0005) / 0.001) / _WIDTH)  # of those alike the last
         return [Bin(1e-6 * math.exp((place + 0.5) * _WIDTH), int(match[2]))]
     if match := _TRANSFERRED.match(line):
-        return [Figure("bytes", base("bytes", match[1]))]
+        return [SysbenchFigure("bytes", base("bytes", match[1]))]
     if match := _FIGURE.match(line):
         if percentile := _PERCENTILE.match(match["name"]):
-            return [Figure("latency", base("latency", match["value"]), quantile_label(percentile[1]))]
+            return [SysbenchFigure("latency", base("latency", match["value"]), quantile_label(percentile[1]))]
         if (name := _NAMES.get(match["name"])) is None:
             return None
-        rate = [Figure("tps", float(match["rate"]))] if name == "transactions" and match["rate"] else []
-        return [Figure(name, base(name, match["value"])), *rate] if name else []
+        rate = [SysbenchFigure("tps", float(match["rate"]))] if name == "transactions" and match["rate"] else []
+        return [SysbenchFigure(name, base(name, match["value"])), *rate] if name else []
     return [] if _WORDS.match(line.strip()) else None
