@@ -255,3 +255,10 @@ def test_the_start_as_seen_live_is_that_of_the_threads(name: str) -> None:
     assert len(starts) >= 5
     assert max(map(abs, starts)) < 0.5
     assert abs(starts[-1]) < 0.1
+
+
+def test_a_report_without_its_time_leaves_the_start_where_the_last_line_has_it() -> None:
+    summary = "".join(line for line in SUMMARY.splitlines(keepends=True) if "total time" not in line)
+    state = state_of((LINE.format(1, 50) + LINE.format(6, 60) + summary).encode(), arrived=1010.0)
+    assert (state.outcome, state.start, state.end) == ("finished", 1004.0, 1010.0)
+    assert values(state)["transactions_total",] == 2807

@@ -65,7 +65,7 @@ class SysbenchState(ElapsedState):
             case SysbenchFigure() | Bin():
                 self._results.add(record)
             case SysbenchComplete():
-                self._elapsed[stream] = record.time
+                self._elapsed[stream] = record.time or self._elapsed.get(stream, 0.0)
                 self._results.complete(record.checkpoint)
                 for name, value in self._results.figures.items():
                     self._count(name, value * (record.time if name == "bytes" else 1))
