@@ -13,9 +13,9 @@ from benchwatch.nutanix.settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.runs import append, files, prefix, watcher, worker
 from benchwatch.server import connections, ingest, repeats, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
-from benchwatch.tools import api
+from benchwatch.tools import api, lines
 from benchwatch.tools.fio import bounds, document, framing
-from benchwatch.tools.pgbench import course, lines, results, transactions
+from benchwatch.tools.pgbench import course, results, transactions
 from benchwatch.values import bounded_yaml
 from benchwatch.watch import sources
 

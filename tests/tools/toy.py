@@ -148,6 +148,9 @@ class ToyState:
     def written(self, stream: str, times: Written) -> None:
         """Its reports are dated."""
 
+    def over(self) -> None:
+        """Nothing follows from a silence."""
+
     def tick(self, now: float) -> None:
         """Nothing waits."""
 

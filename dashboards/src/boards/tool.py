@@ -154,7 +154,8 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
             none=none,
             log=True,
         )
-    if roles.histogram:
+    # One that comes with the final report has no course to draw.
+    if roles.histogram and roles.histogram.part == "live":
         yield heatmap(
             "Latency distribution",
             f"How many {roles.operations} a second took how long.",
