@@ -158,7 +158,7 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     if roles.histogram and roles.histogram.part == "live":
         yield heatmap(
             "Latency distribution",
-            f"How many {roles.operations} a second took how long.",
+            f"How many {roles.operations} a second took how long; {tool.advice} it.",
             Query(histogram(f"{roles.histogram.name}_bucket{{{RUN}}}")),
             unit="s",
             bad="a second band above the first.",
