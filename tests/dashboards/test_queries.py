@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchwatch.tools.registry import TOOLS
 from tests.support.grafana import FILES, Json, View, load, panels, targets
 
 from .conftest import EARLIER, EARLIER_FIO, SLOW, STUCK, Views
@@ -42,7 +43,21 @@ def unanswered(view: View, dashboard: Json, chosen: Mapping[str, str | Sequence[
     ]
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path.stem != "compare"], ids=lambda path: path.stem)
+GENERATED = [path for path in FILES if path.stem in {tool.name for tool in TOOLS} - {"pgbench", "fio"}]
+"""Of tools that do not run here; their boards are made of what the tools declare (tests/tools/test_contract.py)."""
+
+
+@pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.stem)
+def test_prometheus_understands_every_query_of_a_generated_dashboard(path: Path, views: Views) -> None:
+    dashboard = load(path)
+    values = views.on.values(dashboard, {})
+    asked = [views.on.ask(target, values) for target in targets(dashboard)]
+    assert len(asked) >= 5
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if path.stem != "compare" and path not in GENERATED], ids=lambda path: path.stem
+)
 def test_every_query_is_answered_while_benchmarks_are_on(path: Path, views: Views) -> None:
     # What is scraped every 10 s has been scraped often enough for its rates and heatmaps only in the end.
     view = views.ended if path.stem in ("exporter", "nutanix") else views.on
