@@ -10,6 +10,7 @@ import fcntl
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ _CHECKOUT = Path(__file__).resolve().parent.parent
 _RUN_SECONDS = 60
 _FREE_BYTES = 2 << 30
 _SECONDS_BETWEEN_LINES = 5
+
+
+_told_to_end = threading.Event()
 
 
 class Interrupted(Exception):
@@ -97,6 +101,8 @@ def _run(folder: Path, duration: int | None) -> int:
         print("\n".join(f"  {name:18} {place}" for name, place in demo.places()), flush=True)
         started, screen = time.monotonic(), Screen()
         while duration is None or time.monotonic() < started + duration:
+            if _told_to_end.is_set():  # the signal came where an exception goes nowhere, such as a finalizer
+                raise Interrupted
             demo.look()
             screen.show(time.monotonic() - started, demo.rows(), demo.figures.missing())
             time.sleep(1)
@@ -133,6 +139,7 @@ def _folder(folder: Path) -> Iterator[Path]:
 
 def _interrupt(number: int, frame: object) -> None:
     signal.signal(number, signal.SIG_IGN)
+    _told_to_end.set()
     raise Interrupted
 
 
