@@ -52,7 +52,7 @@ def test_usual_patterns_are_taken_and_take_little_time_on_any_name(pattern: str,
     began = time.process_time()
     for letter in ("a", "-", "0", ":", "db1"):
         assert not matches(found, [(letter * LONGEST)[: LONGEST - 1] + "\n"])
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 20  # a pattern that backtracks takes hours
 
 
 def test_a_name_beyond_the_length_matches_nothing() -> None:
