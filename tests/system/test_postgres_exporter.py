@@ -37,7 +37,9 @@ def page(server: Database, processes: Processes) -> Callable[[], Page]:
     processes.wait_for(processes.start("exporter", command, environment=where), f"http://{address}/metrics")
 
     def ask() -> Page:
-        text = re.sub(r'server="[^"]*",|,?server="[^"]*"', "", requests.get(f"http://{address}/metrics", timeout=60).text)
+        text = re.sub(
+            r'server="[^"]*",|,?server="[^"]*"', "", requests.get(f"http://{address}/metrics", timeout=60).text
+        )
         lines = (line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("pg_"))
         return {series.removesuffix("{}"): float(number) for series, number in lines}
 
