@@ -78,7 +78,7 @@ def _write(options: argparse.Namespace) -> int:
     from ..tools import registry
     from . import style
     from .contents import document
-    from .figures import names
+    from .figures import shown
     from .views import views
 
     style.begin()
@@ -97,7 +97,7 @@ def _write(options: argparse.Namespace) -> int:
         return 1
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
-    runs = views(timelines(found, buckets, names=names(), latencies=True), options.warmup)
+    runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup)
     machine: Iterable[Section] = ()
     if options.prometheus:
         from .machine import sections
