@@ -23,7 +23,6 @@ def add_parser(commands: "argparse._SubParsersAction[Any]", common: argparse.Arg
     parser = commands.add_parser(
         "report",
         parents=[common],
-        help="write runs as one HTML file with plots and tables",
         description="Writes one self-contained HTML file: throughput, latency, percentiles and heatmaps over time, "
         "disks and vdisks, results and parameters; compares several runs with the first. "
         "Example: benchwatch report runs/test1 --prometheus http://127.0.0.1:9090. See docs/report.md.",
