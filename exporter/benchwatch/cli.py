@@ -4,34 +4,37 @@ Exit codes: 0 done, 1 the thing asked for did not work out, 2 wrong use or confi
 """
 
 import argparse
+import gc
 import logging
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
-from .backfill.command import add_parser as add_backfill
-from .compare.command import add_parser as add_compare
-from .launch.command import add_parser as add_run
-from .metrics.buckets import Buckets
-from .metrics.exposition import PARTS, Exposition
-from .nutanix.commands import add_parser
-from .report.command import add_parser as add_report
+from .metrics.exposition import PARTS
 from .settings.settings import Settings, load_settings
-from .tools.registry import names
 from .values.errors import FAILED, UserError
 from .values.printable import LogFormatter, lines, printable
 from .values.version import VERSION
-from .watch.command import add_parser as add_watch
 
 DEFAULT_ADDRESS = "127.0.0.1:19777"
+_COMMANDS = {
+    "nutanix": ("nutanix.commands", "check, save or simulate the pages of a Nutanix CVM"),
+    "run": ("launch.command", "start a benchmark, pass its output on unchanged, and record it"),
+    "watch": ("watch.command", "show in the terminal what an exporter sees"),
+    "report": ("report.command", "write runs as one HTML file with plots and tables"),
+    "backfill": ("backfill.command", "load past runs into Prometheus"),
+    "compare": ("compare.command", "compare runs: what changed, and how certain that is"),
+}
+"""The module whose `add_parser` makes a command, imported only if that command is given, and what it does."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     _open_what_is_closed()
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    options = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
+    gc.set_threshold(50_000, 20, 50)  # almost all that a command makes is let go without the collector
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=getattr(logging, options.log_level.upper()), handlers=[handler])
@@ -64,7 +67,7 @@ def _open_what_is_closed() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="benchwatch", description="Shows a database or storage benchmark while it runs, as Prometheus metrics."
     )
@@ -126,12 +129,12 @@ def _parser() -> argparse.ArgumentParser:
     metrics.add_argument("--collect", action="append", choices=PARTS[:2], help="print only this part; can be repeated")
     metrics.set_defaults(func=_metrics)
 
-    add_parser(commands)
-    add_run(commands)
-    add_watch(commands)
-    add_report(commands, common)
-    add_backfill(commands, common)
-    add_compare(commands, common)
+    given = next((argument for argument in arguments if not argument.startswith("-")), "")
+    for name, (module, summary) in _COMMANDS.items():
+        if name == given:
+            import_module(f".{module}", __package__).add_parser(commands, common)
+        else:
+            commands.add_parser(name, help=summary)
     for command in commands.choices.values():
         command.set_defaults(**{"log_level": "info"} if command.get_default("log_level") is None else {})
     return parser
@@ -156,6 +159,9 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _metrics(options: argparse.Namespace) -> int:
     from .history.find import read_runs
+    from .metrics.buckets import Buckets
+    from .metrics.exposition import Exposition
+    from .tools.registry import names
 
     settings: Settings = load_settings(options.config_file)
     runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))

@@ -52,9 +52,7 @@ def add_parser(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common: argparse.ArgumentParser
 ) -> None:
     """Adds the command."""
-    parser = commands.add_parser(
-        "backfill", parents=[common], help="load past runs into Prometheus", description=_DESCRIPTION
-    )
+    parser = commands.add_parser("backfill", parents=[common], description=_DESCRIPTION)
     parser.add_argument(
         "paths",
         nargs="+",

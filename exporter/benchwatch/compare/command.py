@@ -20,7 +20,6 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     parser = commands.add_parser(
         "compare",
         parents=[common],
-        help="compare runs: what changed, and how certain that is",
         description="Compares runs of one tool: figures side by side, changes with their intervals, a verdict, "
         "parameters that differ, and warnings about the figures. Example: benchwatch compare runs/default runs/huge "
         "--vary '*huge*'. See docs/compare.md.",

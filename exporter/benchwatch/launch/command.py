@@ -16,11 +16,10 @@ from ..values.names import check_name
 from .record import RunRecord
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_parser(commands: "argparse._SubParsersAction[Any]", _: argparse.ArgumentParser) -> None:
     """Register the command `run`."""
     run = commands.add_parser(
         "run",
-        help="start a benchmark, pass its output on unchanged, and record it",
         usage=f"benchwatch run [options] -- {'|'.join(tool.name for tool in TOOLS)} ...",
         description=f"Starts {names()}, adds missing reporting flags, and records the output and the parameters.",
         epilog="Example: benchwatch run --name test1 --repeat 5 -- pgbench -T 600 -c 32 mydb. The exit code is that of "

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from .client import Client
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_parser(commands: "argparse._SubParsersAction[Any]", _: argparse.ArgumentParser) -> None:
     """Register the command `nutanix` and its subcommands."""
     nutanix = commands.add_parser(
         "nutanix",
-        help="check, save or simulate the pages of a Nutanix CVM",
         description="Look at, save or simulate the pages that a Nutanix controller VM serves on port 2009.",
     )
     inner = nutanix.add_subparsers(title="commands", required=True, metavar="COMMAND")

@@ -23,7 +23,6 @@ def add_parser(commands: "argparse._SubParsersAction[Any]", common: argparse.Arg
     parser = commands.add_parser(
         "report",
         parents=[common],
-        help="write runs as one HTML file with plots and tables",
         description="Writes one self-contained HTML file: throughput, latency, percentiles and heatmaps over time, "
         "disks and vdisks, results and parameters; compares several runs with the first. "
         "Example: benchwatch report runs/test1 --prometheus http://127.0.0.1:9090. See docs/report.md.",
@@ -78,7 +77,7 @@ def _write(options: argparse.Namespace) -> int:
     from ..tools import registry
     from . import style
     from .contents import document
-    from .figures import names
+    from .figures import shown
     from .views import views
 
     style.begin()
@@ -97,7 +96,7 @@ def _write(options: argparse.Namespace) -> int:
         return 1
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
-    runs = views(timelines(found, buckets, names=names(), latencies=True), options.warmup)
+    runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup)
     machine: Iterable[Section] = ()
     if options.prometheus:
         from .machine import sections

@@ -23,11 +23,10 @@ _PLAIN_WIDTH = 120
 """Columns of a snapshot that is not written to a terminal."""
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_parser(commands: "argparse._SubParsersAction[Any]", _: argparse.ArgumentParser) -> None:
     """Register the command `watch`."""
     watch = commands.add_parser(
         "watch",
-        help="show in the terminal what an exporter sees",
         description="Shows what an exporter sees: runs, throughput, latency, vdisks, alerts. Keys: q ends it, j and k "
         "choose the run that is shown first, p pauses. Without a terminal it prints one plain snapshot. "
         "See docs/watch.md.",
