@@ -94,8 +94,8 @@ def test_no_command_shows_the_overview_with_every_command_and_exit_code(capsys: 
     code, err = failure(capsys)
     assert code == 2
     assert err == help_of(capsys)
-    for command in {command for command, *_ in COMMANDS}:
-        assert re.search(rf"^  {command} +\S", err, re.MULTILINE)
+    listed = err.partition("\ncommands:\n")[2].partition("\n\n")[0]
+    assert set(re.findall(r"^  (\w+) +\S", listed, re.MULTILINE)) == {command for command, *_ in COMMANDS}
     for number, meaning in EXIT_CODES.items():
         assert re.search(rf"^  {number} +{re.escape(meaning.split()[0])}", err, re.MULTILINE)
     assert failure(capsys, "nutanix") == (2, help_of(capsys, "nutanix"))

@@ -1,30 +1,37 @@
 """The command `benchwatch`: its subcommands, their options, and the one place that reports a failure."""
 
 import argparse
+import gc
 import logging
 import os
 import sys
 from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from .backfill.command import add_parser as add_backfill
-from .compare.command import add_parser as add_compare
-from .launch.command import add_parser as add_run
-from .metrics.buckets import Buckets
-from .metrics.exposition import PARTS, Exposition
-from .nutanix.commands import add_parser
-from .report.command import add_parser as add_report
+from .metrics.exposition import PARTS
 from .settings.settings import Settings, load_settings
-from .tools.registry import names
 from .values.arguments import Parser, overview
 from .values.errors import EXIT_CODES, FAILED, UserError
 from .values.printable import LogFormatter, lines, say
 from .values.version import VERSION
-from .watch.command import add_parser as add_watch
 
 DEFAULT_ADDRESS = "127.0.0.1:19777"
 SHELLS = ("bash", "zsh", "fish")
+_COMMANDS = {
+    "run": ("launch.command.add_parser", "start a benchmark, pass its output on unchanged, and record it"),
+    "serve": ("cli.add_serve", "watch runs, accept pushes, poll CVMs, serve metrics"),
+    "watch": ("watch.command.add_parser", "show in the terminal what an exporter sees"),
+    "compare": ("compare.command.add_parser", "compare runs: what changed, and how certain that is"),
+    "report": ("report.command.add_parser", "write runs as one HTML file with plots and tables"),
+    "backfill": ("backfill.command.add_parser", "load past runs into Prometheus"),
+    "metrics": ("cli.add_metrics", "print the metrics of recorded output"),
+    "nutanix": ("nutanix.commands.add_parser", "check, save or simulate the pages of a Nutanix CVM"),
+    "completion": ("cli.add_completion", "print a script that completes this command in a shell"),
+}
+"""What adds a command, given `add` and the common options, and what the command does; imported only if it is given."""
 _EPILOG = """\
 examples:
   benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb   run a benchmark and record it
@@ -56,7 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser(next((argument for argument in given if not argument.startswith("-")), "")).parse_args(given)
+    gc.set_threshold(50_000, 20, 50)  # almost all that a command makes is let go without the collector
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=getattr(logging, options.log_level.upper()), handlers=[handler])
@@ -72,7 +81,8 @@ def _open_what_is_closed() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(given: str = "") -> argparse.ArgumentParser:
+    """The parser, with the options of the given command only, or of all for `completion`."""
     parser = Parser(
         prog="benchwatch",
         usage="benchwatch COMMAND [options]",
@@ -98,10 +108,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog=parser.prog)
 
-    command = commands.add_parser(
-        "serve",
+    for name, (function, summary) in _COMMANDS.items():
+        add = partial(commands.add_parser, name, help=summary)
+        if given in (name, "completion"):
+            module, _, adds = function.rpartition(".")
+            getattr(import_module(f".{module}", __package__), adds)(add, common)
+        else:
+            add()
+    return parser
+
+
+def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command `serve`."""
+    command = add(
         parents=[common],
-        help="watch runs, accept pushes, poll CVMs, serve metrics",
         usage="benchwatch serve [options]",
         description="Serves metrics and a page about all runs: reads their files, accepts pushes, polls CVMs.",
         examples=(
@@ -134,10 +154,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(func=_serve)
 
-    command = commands.add_parser(
-        "metrics",
+
+def add_metrics(add: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command `metrics`."""
+    command = add(
         parents=[common],
-        help="print the metrics of recorded output",
         usage="benchwatch metrics [options] PATH...",
         description="Prints the metrics that the exporter would show for recorded output, as of its last change.",
         examples=(
@@ -157,16 +178,10 @@ def _parser() -> argparse.ArgumentParser:
     metrics.add_argument("--collect", action="append", choices=PARTS[:2], help="print only this part; can be repeated")
     command.set_defaults(func=_metrics)
 
-    add_parser(commands)
-    add_run(commands)
-    add_watch(commands)
-    add_report(commands, common)
-    add_backfill(commands, common)
-    add_compare(commands, common)
 
-    command = commands.add_parser(
-        "completion",
-        help="print a script that completes this command in a shell",
+def add_completion(add: Any, _: argparse.ArgumentParser) -> None:
+    """Add the command `completion`."""
+    command = add(
         usage=f"benchwatch completion {'|'.join(SHELLS)}",
         description="Prints a script that lets a shell complete commands, options and files.",
         examples=(
@@ -176,13 +191,13 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     command.add_argument("shell", choices=SHELLS, help="the shell that will read it")
-    command.set_defaults(func=partial(_completion, parser))
-    return parser
+    command.set_defaults(func=_completion)
 
 
-def _completion(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def _completion(options: argparse.Namespace) -> int:
     import shtab
 
+    parser = _parser("completion")
     _complete_paths(parser)
     print(shtab.complete(parser, options.shell))
     return 0
@@ -218,6 +233,9 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _metrics(options: argparse.Namespace) -> int:
     from .history.find import read_runs
+    from .metrics.buckets import Buckets
+    from .metrics.exposition import Exposition
+    from .tools.registry import names
 
     settings: Settings = load_settings(options.config_file)
     runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))

@@ -40,12 +40,10 @@ _RETENTION = 15 * 86400
 _BLOCK = re.compile(r"^[0-9A-HJKMNP-TV-Z]{26}\b", re.MULTILINE)
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]", common: argparse.ArgumentParser) -> None:
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     """Adds the command."""
-    parser = commands.add_parser(
-        "backfill",
+    parser = add(
         parents=[common],
-        help="load past runs into Prometheus",
         usage="benchwatch backfill [options] PATH...",
         description="Writes what the exporter would have shown during past runs, with their true times.",
         examples=(

@@ -10,12 +10,10 @@ from ..values.arguments import duration
 from ..values.errors import ConfigError
 
 
-def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     """Add the command to the others."""
-    parser = commands.add_parser(
-        "compare",
+    parser = add(
         parents=[common],
-        help="compare runs: what changed, and how certain that is",
         usage="benchwatch compare [options] BASE OTHER...",
         description="Compares runs of one tool: what changed, how certain that is, and which parameters differ.",
         examples=(

@@ -18,7 +18,7 @@ from ..tools.registry import names
 from ..values.errors import FAILED, ConfigError, UserError
 from ..values.names import label
 from .measured import MeasuredRun, measure
-from .measures import THROUGHPUT, series
+from .measures import THROUGHPUT, compared
 
 _BUCKETS = Buckets(1)
 """Histograms of the page are of no use here: percentiles come from all bins."""
@@ -105,7 +105,7 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
     if len(found) > 1:
         some = ", ".join(run.name for run in found[:3])
         raise CannotCompare(f"{path}: {len(found)} runs ({some} ...); expected one, or the name of an experiment")
-    workers = list(timelines(found, _BUCKETS, names=series(), latencies=True))
+    workers = list(timelines(found, _BUCKETS, families=compared(), latencies=True))
     tools = sorted({worker.tool for worker in workers})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")

@@ -135,9 +135,7 @@ def _client(run: MeasuredRun) -> Iterator[Finding]:
         for values in _of(final, roles.jobs):
             options = dict(zip(roles.jobs.labels if roles.jobs else (), values, strict=True))
             job, begin = options["job"], (timeline.start or 0.0) + run.warmup
-            modes = [
-                one.values[one.times >= begin] for one in timeline.get(roles.cpu.name if roles.cpu else "", job=job)
-            ]
+            modes = [one.values[one.times >= begin] for one in timeline.get(roles.cpu, job=job)]
             used = sum(float(values.mean()) for values in modes if len(values)) / int(options["numjobs"] or 1)
             if used >= _BUSY:
                 text = f"used {used:.2f} CPUs a process (usr and sys of {run.tool}), so the client was the bottleneck"

@@ -23,11 +23,9 @@ _EXAMPLES = (
 )
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `run`."""
-    parser = commands.add_parser(
-        "run",
-        help="start a benchmark, pass its output on unchanged, and record it",
+    parser = add(
         usage=f"benchwatch run [options] -- {'|'.join(tool.name for tool in TOOLS)} ...",
         description=f"Starts {names()}, adds reporting flags that are missing, and records it.",
         examples=_EXAMPLES,

@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from .client import Client
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `nutanix` and its subcommands."""
-    nutanix = commands.add_parser(
-        "nutanix",
-        help="check, save or simulate the pages of a Nutanix CVM",
+    nutanix = add(
         usage="benchwatch nutanix COMMAND [options]",
         description="Checks, saves or simulates the pages that a Nutanix controller VM (CVM) serves on port 2009.",
         examples=(

@@ -14,12 +14,10 @@ if TYPE_CHECKING:
     from .page import Section
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]", common: argparse.ArgumentParser) -> None:
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     """Register the command `report`."""
-    parser = commands.add_parser(
-        "report",
+    parser = add(
         parents=[common],
-        help="write runs as one HTML file with plots and tables",
         usage="benchwatch report [options] RUN...",
         description="Writes one HTML file that needs no network; it compares further runs with the first.",
         examples=(
@@ -72,7 +70,7 @@ def _write(options: argparse.Namespace) -> int:
     from ..tools import registry
     from . import style
     from .contents import document
-    from .figures import names
+    from .figures import shown
     from .views import views
 
     prometheus = server_url(options.prometheus, "--prometheus") if options.prometheus else ""
@@ -89,7 +87,7 @@ def _write(options: argparse.Namespace) -> int:
         say(nothing)
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
-    runs = views(timelines(found, buckets, names=names(), latencies=True), options.warmup)
+    runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup)
     machine: Iterable[Section] = ()
     if prometheus:
         from .machine import sections

@@ -23,11 +23,9 @@ _PLAIN_WIDTH = 120
 """Columns of a snapshot that is not written to a terminal."""
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `watch`."""
-    command = commands.add_parser(
-        "watch",
-        help="show in the terminal what an exporter sees",
+    command = add(
         usage="benchwatch watch [options] [URL]",
         description="Shows runs, latency, vdisks and alerts. Keys: q ends it, j and k choose a run, p pauses.",
         examples=(
