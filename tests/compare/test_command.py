@@ -427,13 +427,13 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
         assert (result, out) == (code, "")
         assert sentence in err
         assert err.count("\n") == 1
-    with pytest.raises(SystemExit) as usage:
-        compare(fine)
-    assert usage.value.code == 2
-    assert "the following arguments are required: OTHER" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        compare(fine, fio, "--confidence", "95")
-    assert "expected a ratio from 0 to 1, such as 0.95, got '95'" in capsys.readouterr().err
+    for arguments, sentence in (
+        ([fine], "the following arguments are required: OTHER"),
+        ([fine, fio, "--confidence", "95"], "--confidence: expected a ratio from 0 to 1, such as 0.95, got '95'"),
+    ):
+        result, out, err = compare(*arguments)
+        assert (result, out) == (2, "")
+        assert err.splitlines()[0] == f"benchwatch: {sentence}"
 
 
 def test_a_failed_run_can_be_forced_and_that_is_said(compare: Compare, tmp_path: Path) -> None:

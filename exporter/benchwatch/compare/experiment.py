@@ -15,7 +15,7 @@ from ..metrics.latencies import Group
 from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..tools.registry import names
-from ..values.errors import ConfigError
+from ..values.errors import FAILED, ConfigError, UserError
 from ..values.names import label
 from .measured import MeasuredRun, measure
 from .measures import THROUGHPUT, compared
@@ -24,8 +24,11 @@ _BUCKETS = Buckets(1)
 """Histograms of the page are of no use here: percentiles come from all bins."""
 
 
-class CannotCompare(Exception):
+class CannotCompare(UserError):
     """These runs cannot be compared; one sentence says which and why."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, FAILED)
 
 
 class Experiment(NamedTuple):

@@ -1,6 +1,6 @@
 """The exporter as a whole: runs, CVMs, pushes and itself, rendered as one page (see views.Board)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -83,6 +83,11 @@ class Exporter:
         size = sum(status.size for run in behind for status in run.files.values()) or 1
         runs = f"{len(behind)} run{'s' * (len(behind) > 1)}"
         return f"reading {runs}, {read / size:.0%} of {size / 1e6:.1f} MB"
+
+    @property
+    def lost(self) -> Mapping[Path, str]:
+        """The folders of runs that cannot be read at the moment, and why."""
+        return self._runs.lost
 
     def runs(self) -> Sequence[WorkerView]:
         """All known workers."""

@@ -90,6 +90,8 @@ def _banners(board: Board) -> str:
         texts.append(f"Not ready: {board.ready_reason}")
     if board.catching_up:
         texts.append(f"Catching up: {board.catching_up}. Figures are incomplete until then.")
+    for folder, reason in board.lost.items():
+        texts.append(f"The folder of runs {folder} cannot be read: {reason}. It is watched as soon as it can be read.")
     return "".join(f'<p class="banner warn">{in_html(text)}</p>' for text in texts)
 
 
