@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from .backfill.command import add_parser as add_backfill
 from .compare.command import add_parser as add_compare
 from .launch.command import add_parser as add_run
@@ -108,6 +110,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="folder of runs; overrides the configuration file (default: runs)",
     )
+    serve.add_argument(
+        "--host", metavar="NAME", help="name of this machine, as node_exporter's label host (default: its own name)"
+    )
     serve.set_defaults(func=_serve)
 
     metrics = commands.add_parser(
@@ -142,6 +147,8 @@ def _serve(options: argparse.Namespace) -> int:
 
     base = options.config_file.parent if options.config_file else Path()
     settings = load_settings(options.config_file)
+    if options.host:
+        settings = msgspec.structs.replace(settings, host=options.host)
     runs = options.runs_path or base / settings.runs.path
     push = base / settings.push.path if settings.push.path else runs
     return serve(

@@ -31,7 +31,10 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     pair = {"action": "append", "default": [], "type": _pair, "metavar": "NAME=VALUE"}
     run.add_argument("--label", help="additional label of the run; can be repeated", **pair)
     run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pair)
-    run.add_argument("--disk", help="role of a disk, such as sdb=log; can be repeated", **pair)
+    run.add_argument("--host", metavar="NAME", help="machine whose disks and processors it uses (default: as found)")
+    run.add_argument("--client", metavar="NAME", help="machine of the benchmark itself (default: as found)")
+    run.add_argument("--vm", metavar="NAME", help="virtual machine that the host is, in the mapping of vdisks")
+    run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pair)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
     run.add_argument("--warmup", type=duration, metavar="TIME", help="first part of the run, left out of results")
     run.add_argument(
@@ -85,6 +88,9 @@ def _run(options: argparse.Namespace) -> int:
         {
             "labels": dict(options.label),
             "latency_objective": None if options.objective is None else float(options.objective),
+            "host": options.host,
+            "client": options.client,
+            "vm": options.vm,
             "disks": dict(options.disk),
             "warmup": None if options.warmup is None else float(options.warmup),
             "repeat_of": name if repeat > 1 else "",

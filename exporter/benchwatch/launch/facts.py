@@ -45,4 +45,4 @@ def find_facts(benchmark: Benchmark, command: Command, version: str, host: Host)
         **machine,
         **found.storage,
     }
-    return Facts(parameters, here=found.here, remarks=found.remarks)
+    return found._replace(parameters=parameters)

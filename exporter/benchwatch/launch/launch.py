@@ -140,6 +140,7 @@ def _prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, termina
     words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments]
     record.write(
         command=recordable(words),
+        found={"host": facts.host, "client": facts.client, "disks": dict(facts.disks)},
         parameters={**facts.parameters, **planned, **plan.content.get("parameters", {})},
     )
     display = preparation.display if os.isatty(STDOUT) else None

@@ -6,8 +6,10 @@ that a machine does not reveal (a governor in a virtual machine) are left out.
 
 import os
 import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from .mounts import Storage
 
@@ -33,6 +35,19 @@ class Host:
         self._proc = proc
         self._sys = sys
 
+    @property
+    def name(self) -> str:
+        """What this machine is called."""
+        return _read(self._proc / "sys/kernel/hostname")
+
+    def owns(self, address: str) -> bool:
+        """Whether a name or an IP address is this machine's: one that a socket here can have."""
+        try:
+            found = socket.getaddrinfo(address, 0, type=socket.SOCK_DGRAM)
+        except (OSError, UnicodeError):
+            return address == self.name
+        return address == self.name or any(_can_have(family, place) for family, *_, place in found)
+
     def facts(self) -> dict[str, str]:
         """All facts, by name."""
         return {name: value for name, value in self._facts() if value}
@@ -40,7 +55,7 @@ class Host:
     def _facts(self) -> Iterator[tuple[str, str]]:
         cpus = _read(self._proc / "cpuinfo")
         memory = _read(self._proc / "meminfo")
-        yield "host.name", _read(self._proc / "sys/kernel/hostname")
+        yield "host.name", self.name
         yield "host.cpu_model", _field(cpus, "model name")
         yield "host.cpus", str(len(re.findall(r"^processor\s*:", cpus, re.MULTILINE)) or "")
         yield "host.numa_nodes", str(len(list(self._sys.glob("devices/system/node/node[0-9]*"))) or "")
@@ -122,6 +137,15 @@ class Host:
     def available_memory(self) -> int:
         """Bytes that programs could still allocate."""
         return int(_field(_read(self._proc / "meminfo"), "MemAvailable").partition(" ")[0] or 0) * 1024
+
+
+def _can_have(family: int, address: tuple[Any, ...]) -> bool:
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind(address)
+    except OSError:
+        return False
+    return True
 
 
 def _read(path: Path) -> str:

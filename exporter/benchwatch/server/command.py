@@ -5,15 +5,18 @@ import gc
 import logging
 import os
 import signal
+import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..machine.disks import check
+from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Source
 from ..nutanix.poller import Poller, start_pollers, stop_pollers
 from ..runs.watcher import Runs
-from ..settings.settings import Settings
+from ..settings.settings import Here, Settings
 from .app import Scrapes, make_app
 from .board import Disks, Exporter
 from .connections import Doors
@@ -61,10 +64,14 @@ async def _serve(
     config: WebConfig,
     repeats: Repeats,
 ) -> None:
-    runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave))
+    here = Here(settings.host or socket.gethostname(), settings.vm)
+    runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave), here)
+    roles, faults = check(settings.disks, Storage())
+    for fault in faults:
+        runs.fault("disk", f"disks: {fault}")
     scrapes, doors = Scrapes(), Doors()
     pushes = Pushes(limit=doors.limit // 2, settings=settings.push)
-    others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes, doors]
+    others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(roles, here.host), pushes, scrapes, doors]
     exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits)
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
