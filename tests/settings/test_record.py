@@ -104,6 +104,20 @@ def test_a_run_is_where_its_records_say_else_where_it_was_found_else_here(
     assert places(Watched(tmp_path / "runs/a", Here("box")).look()["db1"]) == expected
 
 
+def test_a_machine_that_is_configured_under_another_name_has_that_whatever_a_launcher_on_it_calls_it(
+    tmp_path: Path, place: Place
+) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/db2.err", PGBENCH / "tpcb-15.18.err")
+    place("a/db1.yaml", b"found: {host: kernel, client: kernel, disks: {sdb: log}}")
+    place("a/db2.yaml", b"{host: kernel, found: {host: kernel, client: other}}")
+    workers = Watched(tmp_path / "runs/a", Here("box", "", "kernel")).look()
+    assert places(workers["db1"]) == {*HERE, ("disk", "box", "sdb", "log")}
+    assert places(workers["db2"]) == {
+        *{("host", "kernel", "server"), ("host", "other", "client"), ("vm", "kernel", "kernel")}
+    }
+
+
 def test_a_workers_record_says_where_it_is_whatever_was_found_of_it(watched: Watched) -> None:
     (watched.folder / "run.yaml").write_text("{host: db1, disks: {sdb: log}}")
     (watched.folder / "db1.yaml").write_text("found: {host: db2, client: c1, disks: {sda: log}}")

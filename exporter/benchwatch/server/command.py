@@ -14,7 +14,9 @@ from ..machine.disks import check
 from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Source
+from ..nutanix.mapping import load_mapping
 from ..nutanix.poller import Poller, start_pollers, stop_pollers
+from ..nutanix.unlisted import Unlisted
 from ..runs.watcher import Runs
 from ..settings.settings import Here, Settings
 from .app import Scrapes, make_app
@@ -45,9 +47,11 @@ def serve(
     repeats, handlers = Repeats(), list(logging.getLogger().handlers)
     for handler in handlers:
         handler.addFilter(repeats)
-    pollers = start_pollers(settings.nutanix, base)
+    mapping = load_mapping(settings.nutanix, base)
+    pollers = start_pollers(settings.nutanix, mapping)
+    unlisted = Unlisted(mapping, pollers, settings.nutanix.poll_interval)
     try:
-        asyncio.run(_serve(settings, roots, push, pollers, addresses, config, repeats))
+        asyncio.run(_serve(settings, roots, push, pollers, unlisted, addresses, config, repeats))
     finally:
         stop_pollers(pollers)
         for handler in handlers:
@@ -60,11 +64,12 @@ async def _serve(
     roots: Sequence[Path],
     push: Path | None,
     pollers: Sequence[Poller],
+    unlisted: Unlisted,
     addresses: Sequence[str],
     config: WebConfig,
     repeats: Repeats,
 ) -> None:
-    here = Here(settings.host or socket.gethostname(), settings.vm)
+    here = Here(settings.host or socket.gethostname(), settings.vm, socket.gethostname())
     runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave), here)
     roles, faults = check(settings.disks, Storage())
     for fault in faults:
@@ -91,7 +96,7 @@ async def _serve(
         _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
     relax_collector()
     try:
-        await _watch(runs, settings.runs.poll_interval, stopping, repeats)
+        await _watch(runs, settings.runs.poll_interval, stopping, repeats, unlisted)
     finally:
         await runner.cleanup()
 
@@ -102,10 +107,12 @@ def relax_collector() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
-async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats) -> None:
+async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats, unlisted: Unlisted) -> None:
     """Look at the runs now and again until told to stop; without a pause while there is more to read."""
     while not stopping.is_set():
         more = runs.poll(time.time(), time.monotonic())
+        for sentence in unlisted.news(time.monotonic()):
+            runs.fault("mapping", sentence)
         repeats.sum_up()
         if more:
             await asyncio.sleep(0)

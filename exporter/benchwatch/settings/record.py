@@ -122,13 +122,17 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def server(self) -> str:
         """The machine whose disks and processors the run uses; empty if that is not known."""
-        return self.host or (self.here.host if self.found is None else self.found.host)
+        return self.host or (self.here.host if self.found is None else self._called(self.found.host))
 
     @property
     def peer(self) -> str:
         """The machine of the benchmark itself, if it works on a server; empty if that is not known."""
         found = self.found or Found(client="" if self.host else self.here.host)
-        return self.client or found.client
+        return self.client or self._called(found.client)
+
+    def _called(self, name: str) -> str:
+        """A machine's name, that of this one as it is configured."""
+        return self.here.host if name and name == self.here.own_name else name
 
     @property
     def virtual_machine(self) -> str:

@@ -26,6 +26,8 @@ class Here(NamedTuple):
     """Its name."""
     vm: str = ""
     """The virtual machine that it is, as the mapping of vdisks calls it, if that is another name."""
+    own_name: str = ""
+    """What the machine calls itself, and so what a launcher on it does."""
 
 
 NOT_KNOWN = Here()
