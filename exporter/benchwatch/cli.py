@@ -11,9 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from .metrics.exposition import PARTS
 from .settings.settings import Settings, load_settings
-from .values.arguments import Parser, overview
+from .values.arguments import CommandParser, overview
 from .values.errors import EXIT_CODES, FAILED, UserError
 from .values.printable import LogFormatter, lines, say
 from .values.version import VERSION
@@ -83,7 +85,7 @@ def _open_what_is_closed() -> None:
 
 def _parser(given: str = "") -> argparse.ArgumentParser:
     """The parser, with the options of the given command only, or of all for `completion`."""
-    parser = Parser(
+    parser = CommandParser(
         prog="benchwatch",
         usage="benchwatch COMMAND [options]",
         description="Shows a database, storage or network benchmark while it runs, and compares runs afterwards.",
@@ -91,7 +93,7 @@ def _parser(given: str = "") -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"benchwatch {VERSION}")
     parser.set_defaults(func=partial(overview, parser), log_level="info")
-    common = Parser(add_help=False)
+    common = CommandParser(add_help=False)
     common.add_argument(
         "--log.level",
         dest="log_level",
@@ -151,6 +153,9 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="DIR",
         help="folder of runs; overrides the configuration file (default: runs)",
+    )
+    serve.add_argument(
+        "--host", metavar="NAME", help="name of this machine, as node_exporter's label host (default: its own name)"
     )
     command.set_defaults(func=_serve)
 
@@ -219,6 +224,8 @@ def _serve(options: argparse.Namespace) -> int:
 
     base = options.config_file.parent if options.config_file else Path()
     settings = load_settings(options.config_file)
+    if options.host:
+        settings = msgspec.structs.replace(settings, host=options.host)
     runs = options.runs_path or base / settings.runs.path
     push = base / settings.push.path if settings.push.path else runs
     return serve(

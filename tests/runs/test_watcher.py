@@ -81,7 +81,7 @@ def test_run_yaml_adds_labels_parameters_objective_and_disks(tmp_path: Path, pla
     assert found[f'benchwatch_run_parameter{{{labels},name="huge_pages",value="on"}}'] == 1
     assert found[f'benchwatch_run_parameter{{{labels},name="command",value="pgbench -S"}}'] == 1
     assert found[f"benchwatch_run_latency_objective_seconds{{{labels}}}"] == 0.002
-    assert found[f'benchwatch_run_disk_info{{{labels},device="sdb",role="log"}}'] == 1
+    assert found[f'benchwatch_run_disk_info{{{labels},host="",device="sdb",role="log"}}'] == 1
     assert found[f"benchwatch_run_start_timestamp_seconds{{{labels}}}"] == 1789999000.5
 
 

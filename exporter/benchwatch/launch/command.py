@@ -10,7 +10,7 @@ from typing import Any
 from ..settings.record import NAME, SUFFIX, check_label
 from ..tools.invocation import Benchmark, find_benchmark
 from ..tools.registry import TOOLS, names
-from ..values.arguments import Parser, count, duration
+from ..values.arguments import CommandParser, count, duration
 from ..values.durations import Duration
 from ..values.errors import UserError
 from ..values.names import check_name
@@ -37,7 +37,10 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run = parser.add_argument_group("what is recorded")
     run.add_argument("--label", help="additional label of the run; can be repeated", **pair)
     run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pair)
-    run.add_argument("--disk", help="role of a disk, such as sdb=log; can be repeated", **pair)
+    run.add_argument("--host", metavar="NAME", help="machine whose disks and processors it uses (default: as found)")
+    run.add_argument("--client", metavar="NAME", help="machine of the benchmark itself (default: as found)")
+    run.add_argument("--vm", metavar="NAME", help="virtual machine that the host is, in the mapping of vdisks")
+    run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pair)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
     run.add_argument("--warmup", type=duration, metavar="TIME", help="time at the start to leave out of results")
     run.add_argument(
@@ -67,7 +70,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     parser.set_defaults(func=partial(_run, parser))
 
 
-def _run(parser: Parser, options: argparse.Namespace) -> int:
+def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     from .launch import Plan, check, launch
     from .terminal import Terminal
 
@@ -98,6 +101,9 @@ def _run(parser: Parser, options: argparse.Namespace) -> int:
         {
             "labels": dict(options.label),
             "latency_objective": None if options.objective is None else float(options.objective),
+            "host": options.host,
+            "client": options.client,
+            "vm": options.vm,
             "disks": dict(options.disk),
             "warmup": None if options.warmup is None else float(options.warmup),
             "repeat_of": name if repeat > 1 else "",

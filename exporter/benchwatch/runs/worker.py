@@ -20,6 +20,7 @@ from ..values.printable import printable
 from .families import (
     RUN_DISK,
     RUN_END,
+    RUN_HOST,
     RUN_INFO,
     RUN_INTERVAL,
     RUN_LAST_REPORT,
@@ -30,6 +31,7 @@ from .families import (
     RUN_REPETITIONS,
     RUN_START,
     RUN_STATE,
+    RUN_VM,
     RUN_WARMUP,
     STREAM_BYTES,
     STREAM_ERRORS,
@@ -365,8 +367,7 @@ class Worker:
             yield Sample(RUN_NOTE, (note,), 1)
         if (repetitions := self.repetition[1]) > 1:
             yield Sample(RUN_REPETITIONS, (), repetitions)
-        for device, role in self._runfile.disks.items():
-            yield Sample(RUN_DISK, (device, role), 1)
+        yield from self._places()
         for family, moment in (
             (RUN_START, self.start),
             (RUN_END, self.end if self.ended else None),
@@ -385,3 +386,16 @@ class Worker:
         for sample in state.samples(self.current):
             if self._kept_live or sample.family.part == "runs":
                 yield sample
+
+    def _places(self) -> Iterator[Sample]:
+        """Where the run is, as far as that is known."""
+        record = self._runfile
+        client = record.peer if self.tool.has_server else record.client
+        if client:
+            yield Sample(RUN_HOST, (client, "client"), 1)
+        if record.server:
+            yield Sample(RUN_HOST, (record.server, "server"), 1)
+        if record.virtual_machine:
+            yield Sample(RUN_VM, (record.server, record.virtual_machine), 1)
+        for device, role in record.roles.items():
+            yield Sample(RUN_DISK, (record.server, device, role), 1)

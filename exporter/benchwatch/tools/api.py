@@ -248,6 +248,8 @@ class Tool:
     """Which options make it report while it runs, and their verb: `-P 1 and -l give`."""
     example: str = ""
     """A command that reports, without its output: `pgbench -P 1 -T 600 mydb`."""
+    has_server: bool = False
+    """Whether it works on a server, so that this may be another machine than its own."""
     launcher: Launcher | None = None
     """What `benchwatch run` knows of its command line; None: the tool is started without added flags."""
 

@@ -26,7 +26,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         return super()._format_action(action)
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """A parser for a command and, as `parser_class`, for the commands within it."""
 
     def __init__(self, *, examples: Iterable[str] = (), **settings: Any) -> None:

@@ -15,7 +15,7 @@ from ...values.errors import UserError
 from ...values.numbers import bandwidth
 from ..api import Begin, Misread
 from ..invocation import Benchmark
-from ..launcher import Command, Display, Facts, LogRoom, Preparation, not_understood
+from ..launcher import Command, Display, Facts, LogRoom, Preparation, not_understood, server_host
 from .parser import Iperf3Parser
 from .state import Iperf3State
 
@@ -76,7 +76,11 @@ class Iperf3Command(Command):
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
         """What this end's kernel does with connections."""
         files = {name: Path("/proc/sys", name.replace(".", "/")) for name in _KERNEL if not benchmark.elsewhere}
-        return Facts({name: file.read_text().strip() for name, file in files.items() if file.is_file()}, here=True)
+        said = {name: file.read_text().strip() for name, file in files.items() if file.is_file()}
+        if "client" not in self._given:
+            return Facts(said, here=True)
+        server, own = server_host(self._given["client"], benchmark, host), "" if benchmark.elsewhere else host.name
+        return Facts(said, host=server, client=own, here=True)
 
 
 def read(arguments: Sequence[str], version: str) -> Iperf3Command:
