@@ -123,6 +123,8 @@ def fault(timeline: Timeline) -> str:
         return ""
     if timeline.phase == "failed":
         return f"{who}: the run failed{reason}"
+    if timeline.phase == "interrupted":
+        return f"{who}: the run was interrupted{reason}"
     if timeline.phase == "abandoned":
         return f"{who}: the run has no end{reason}"
     return f"{who}: the run is still going on"
