@@ -87,10 +87,6 @@ def _compare(options: argparse.Namespace) -> int:
     except CannotCompare as error:
         print(f"benchwatch: {printable(str(error))}", file=sys.stderr)
         return 1
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("scipy"):
-            raise
-        raise ConfigError("compare needs scipy: pip install 'benchwatch[analysis]'") from error
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
     if options.format == "json":
         sys.stdout.write(document(found))
