@@ -87,14 +87,9 @@ def _compare(options: argparse.Namespace) -> int:
     paths = [options.base, *options.others]
     if len({path.resolve() for path in paths}) < len(paths):
         raise ConfigError("compare: the same run was given twice; expected different ones")
-    try:
-        loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
-        base, *others = told_apart(loaded, paths)
-        found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("scipy"):
-            raise
-        raise ConfigError("compare needs scipy: pip install 'benchwatch[analysis]'") from error
+    loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
+    base, *others = told_apart(loaded, paths)
+    found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
     if options.format == "json":
         sys.stdout.write(document(found))

@@ -66,6 +66,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--pause", type=duration, default=Duration(0), metavar="TIME", help="time between repeats (default: 0)"
     )
+    run.add_argument("--overwrite", action="store_true", help="replace a run (and worker) of this name that is over")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.set_defaults(func=partial(_run, parser))
 
@@ -91,7 +92,9 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     series = [name] if repeat == 1 else [f"{name}-{number + 1}" for number in range(repeat)]
     records = [RunRecord(options.runs_path, run, worker) for run in series]
     for record in records:
-        record.check_is_new()
+        record.check_is_new(options.overwrite)
+    if repeat > 1 and (older := RunRecord(options.runs_path, f"{name}-{repeat + 1}", worker)).path.exists():
+        raise UserError(f"{older.path} is of an earlier, longer series {name}: choose another --name, or remove it")
     for label, _ in options.label:
         check_label(label, "--label")
     plan = Plan(
@@ -109,6 +112,7 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
             "repeat_of": name if repeat > 1 else "",
             "parameters": dict(options.parameter),
         },
+        options.overwrite,
     )
     code = 0
     with Terminal() as terminal:

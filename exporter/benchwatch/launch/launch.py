@@ -42,6 +42,7 @@ class Plan(NamedTuple):
     """URL of an exporter elsewhere; empty for none."""
     content: dict[str, Any]
     """What the user's options put into the records."""
+    overwrite: bool = False
 
 
 class _Prepared(NamedTuple):
@@ -66,13 +67,15 @@ def check(benchmark: Benchmark) -> None:
 
 def launch(plan: Plan, record: RunRecord, terminal: Terminal) -> child.Ending:
     """Run the benchmark once. Raises UserError if it is not started."""
-    record.create()
+    replaced = record.create(plan.overwrite)
     host = Host()
     files = OwnFiles(record, host)
     with _nothing_started(record, files):
         prepared = _prepare(plan, record, files, host, terminal)
         delivery = _deliver(plan.push, record, terminal) if plan.push else None
         added = f", added {' '.join(prepared.added)}" if prepared.added else ""
+        if replaced:
+            terminal.say(replaced)
         terminal.say(f"records {record.folder / record.worker}.*{added}")
         terminal.wait(_SHOWN)
     with child.signals_held(), ExitStack() as opened:
@@ -82,6 +85,7 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal) -> child.Ending:
         terminal.wait(_SHOWN)
         if running.bar:
             running.bar.stop()
+        record.release()
         for sentence in wrong:
             terminal.say(sentence)
     if prepared.display and (figures := prepared.display.closing(record.file("out"), plan.content.get("warmup"))):

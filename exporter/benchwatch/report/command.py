@@ -55,10 +55,9 @@ def _report(options: argparse.Namespace) -> int:
     try:
         return _write(options)
     except ModuleNotFoundError as error:
-        library = (error.name or "").partition(".")[0]
-        if library not in ("matplotlib", "scipy"):
+        if (error.name or "").partition(".")[0] != "matplotlib":
             raise
-        raise ConfigError(f"report needs {library}: pip install 'benchwatch[analysis]'") from error
+        raise ConfigError("report needs matplotlib: pip install 'benchwatch[analysis]'") from error
 
 
 def _write(options: argparse.Namespace) -> int:

@@ -24,7 +24,7 @@ _REFRESH_SECONDS = 5
 _WORKERS_A_SECOND = 4
 """A page of many workers costs more to make, so it is fetched less often."""
 ENDED_SHOWN = 50
-_STATES = ("failed", "stalled", "abandoned", "running", "finished")
+_STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
 _SPARKLINES = f"last {SECONDS // 60} min"
 _NUMBER = re.compile(r"(\d+)")
 

@@ -15,10 +15,20 @@ STYLES = {
     "stalled": "bold red",
     "failed": "bold red",
     "abandoned": "red",
+    "interrupted": "yellow",
     "unknown": "yellow",
     "finished": "cyan",
 }
-_MARKS = {"running": "●", "stalled": "■", "failed": "✗", "abandoned": "✗", "unknown": "?", "finished": "✓", "": " "}
+_MARKS = {
+    "running": "●",
+    "stalled": "■",
+    "failed": "✗",
+    "abandoned": "✗",
+    "interrupted": "◌",
+    "unknown": "?",
+    "finished": "✓",
+    "": " ",
+}
 QUANTILES = (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99"), ("max", "1"))
 _REMARKS = ("all", "bad", "none")
 """Which remarks are shown under a row, the fullest form first."""
