@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..results.command import add_require
 from ..settings.record import NAME, SUFFIX, check_label
 from ..tools.invocation import Benchmark, find_benchmark
-from ..tools.registry import TOOLS, names
+from ..tools.registry import TOOLS, named, names
 from ..values.arguments import CommandParser, count, duration
 from ..values.durations import Duration
-from ..values.errors import UserError
+from ..values.errors import NOT_MET, UserError
 from ..values.names import check_name
 from .record import RunRecord
 
@@ -66,13 +67,15 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--pause", type=duration, default=Duration(0), metavar="TIME", help="time between repeats (default: 0)"
     )
+    add_require(run)
     run.add_argument("--overwrite", action="store_true", help="replace a run (and worker) of this name that is over")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.set_defaults(func=partial(_run, parser))
 
 
 def _run(parser: CommandParser, options: argparse.Namespace) -> int:
-    from .launch import Plan, check, launch
+    from .launch import Place, Plan, check, launch
+    from .outcome import Outcomes, read_requirements
     from .terminal import Terminal
 
     if options.pause and options.repeat is None:
@@ -88,6 +91,7 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     if shutil.which(benchmark.command[0]) is None:
         raise UserError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
     check(benchmark)
+    required = read_requirements(options.require, named(benchmark.tool))
     name, worker = _names(options, benchmark)
     series = [name] if repeat == 1 else [f"{name}-{number + 1}" for number in range(repeat)]
     records = [RunRecord(options.runs_path, run, worker) for run in series]
@@ -116,14 +120,17 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     )
     code = 0
     with Terminal() as terminal:
-        for record in records:
-            if record is not records[0]:
+        outcomes = Outcomes(terminal, required)
+        for number, record in enumerate(records, 1):
+            if number > 1:
                 time.sleep(options.pause)
-            ending = launch(plan, record, terminal)
+            ending = launch(plan, record, terminal, Place(number, repeat, options.pause))
+            outcomes.add(record)
             code = ending.exit_code or code
             if ending.told:
                 break
-    return code
+        met = outcomes.together(name, repeat)
+    return code or (0 if met else NOT_MET)
 
 
 def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]:

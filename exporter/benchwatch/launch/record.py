@@ -5,10 +5,11 @@ locked (flock) while its launcher lives, so that nothing replaces what is still 
 """
 
 import fcntl
+import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import yaml
 
@@ -29,7 +30,7 @@ class RunRecord:
         self.run = run
         self.worker = worker
         self._content: dict[str, Any] = {}
-        self._lock: IO[bytes] | None = None
+        self._lock: int | None = None
 
     @property
     def path(self) -> Path:
@@ -105,7 +106,7 @@ class RunRecord:
             for file in self._files():
                 file.unlink()
             self.path.open("x").close()
-            self._lock = self.file("out").open("ab")
+            self._lock = os.open(self.file("out"), os.O_WRONLY | os.O_CREAT, 0o666)
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except FileExistsError:
@@ -116,8 +117,9 @@ class RunRecord:
 
     def release(self) -> None:
         """Nothing more will be recorded."""
-        if self._lock:
-            self._lock.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def write(self, **content: Any) -> None:
         """Add to the content and replace the file atomically. Raises OSError."""

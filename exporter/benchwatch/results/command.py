@@ -58,7 +58,7 @@ def add_require(parser: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         metavar="'p99 < 20ms'",
-        help="exit code 3 if this is not met; can be repeated",
+        help="exit code 3 if the result does not meet this; can be repeated",
     )
 
 

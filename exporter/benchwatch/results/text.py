@@ -22,9 +22,16 @@ def text(subject: Subject) -> str:
     found: list[str] = []
     for result in subject.results:
         found += [*(("",) if found else ()), *_of_run(result)]
-    if subject.repeated:
-        head, table, lines = together(subject)
-        found += ["", head, *(f"{_INDENT}{line}" for line in (*_aligned(table), *lines))]
+    return _lines(found) + (f"\n{series(subject.name, subject.results)}" if subject.repeated else "")
+
+
+def series(name: str, results: Sequence[RunResult]) -> str:
+    """All repeats together."""
+    head, table, lines = together(Subject(name, results, True))
+    return _lines([head, *(f"{_INDENT}{line}" for line in (*_aligned(table), *lines))])
+
+
+def _lines(found: Sequence[str]) -> str:
     return "".join(f"{printable(line)}\n" for line in found)
 
 
@@ -52,19 +59,24 @@ def figures(result: RunResult) -> list[list[str]]:
     """The table of figures: a head, and a row a group; empty if nothing was measured."""
     run = result.run
     groups = [group for group in result.groups if any(one is THROUGHPUT for one in result.measures(group))]
-    jobs = {group[:-1] for group in groups}
     known = {one for group in groups for one in result.measures(group) if one.unit != "ratio"}
     columns = sorted(known, key=rank)
     rows = [["", *(_short(one, run.roles) for one in columns)]]
     for group in groups:
         values = [_cell(result, group, one) for one in columns]
-        rows.append([heading(group[-1:] if len(jobs) == 1 else group), *values])
+        rows.append([_heading(result, group), *values])
     return rows if groups else []
 
 
 def _cell(result: RunResult, group: Group, measure: Measure) -> str:
     found = result.run.figures.get((group, measure))
     return "" if found is None else figure(found.value, measure, result.run.roles)
+
+
+def _heading(result: RunResult, group: Group) -> str:
+    """What a group is called: without its job if that is the only one."""
+    jobs = {one[:-1] for one in result.groups if one}
+    return heading(group[-1:] if len(jobs) == 1 else group)
 
 
 def _short(measure: Measure, roles: Roles) -> str:
@@ -93,7 +105,7 @@ def _facts(result: RunResult) -> Iterator[str]:
     unsteady = "; ".join(finding.text for finding in result.findings if finding.kind == "unsteady")
     yield f"steady: {'too few reports to tell' if steady is None else 'yes' if steady else f'no, {unsteady}'}"
     if (objective := result.objective) is not None:
-        yield f"objective: {objective_kept(objective, result.run.roles)}"
+        yield f"objective: {_kept(objective, result)}"
 
 
 def _share(result: RunResult, word: str) -> str:
@@ -102,9 +114,8 @@ def _share(result: RunResult, word: str) -> str:
     return f" ({quantity(found.value, 'ratio')})" if found and found.value else ""
 
 
-def objective_kept(kept: ObjectiveKept, roles: Roles) -> str:
-    """Whether an objective was met, and by which figure."""
-    what = f"{heading(kept.group)} {_short(kept.measure, roles)}".strip()
+def _kept(kept: ObjectiveKept, result: RunResult) -> str:
+    what = f"{_heading(result, kept.group)} {_short(kept.measure, result.run.roles)}".strip()
     above = f", above it in {kept.above} of {kept.reports} reports" if kept.reports else ""
     seconds = numbers.trimmed(numbers.latency(kept.seconds))
     return f"{'met' if kept.met else 'missed'}, {what} {numbers.latency(kept.value)} against {seconds}{above}"
@@ -130,26 +141,26 @@ def together(subject: Subject) -> Together:
     found = list(repeated(counted))
     if not found:
         return Together(head, [], [*lines, "nothing to summarise: expected at least two finished runs"])
-    roles = counted[0].run.roles
-    several = len({one.group for one in found}) > 1
     table = [["", "mean", f"{level(CONFIDENCE)} interval", "spread", "lowest", "highest"]]
-    table += [_repeated(one, roles, several) for one in found if one.measure.unit != "ratio" or one.mean]
+    table += [_repeated(one, counted[0]) for one in found if one.measure.unit != "ratio" or one.mean]
     if len(counted) < FEWEST:
         table[0][2] = ""
         lines.append(f"too few runs for an interval: expected {FEWEST} or more")
     for run in dict.fromkeys(name for one in found for name in one.outliers):
-        far = [f"{heading(one.group)} {_short(one.measure, roles)}".strip() for one in found if run in one.outliers]
+        far = [_title(one, counted[0]) for one in found if run in one.outliers]
         lines.append(f"! {run} is far from the others: {', '.join(far)}")
     return Together(head, table, lines)
 
 
-def _repeated(one: Repeated, roles: Roles, several: bool) -> list[str]:
-    name = f"{heading(one.group)} {_short(one.measure, roles)}".strip() if several else _short(one.measure, roles)
-    low, high = (
-        ("", "") if one.interval is None else (figure(max(end, 0.0), one.measure, roles) for end in one.interval)
-    )
+def _title(one: Repeated, result: RunResult) -> str:
+    return f"{_heading(result, one.group)} {_short(one.measure, result.run.roles)}".strip()
+
+
+def _repeated(one: Repeated, result: RunResult) -> list[str]:
+    roles = result.run.roles
+    low, high = (figure(max(end, 0.0), one.measure, roles) for end in one.interval or (0.0, 0.0))
     return [
-        name,
+        _title(one, result),
         figure(one.mean, one.measure, roles),
         f"{low} to {high}" if one.interval else "",
         "" if one.spread is None else f"{100 * one.spread:.1f} %",

@@ -6,9 +6,10 @@ from typing import NamedTuple
 from rich.text import Text
 
 from ..values import numbers as figures
+from ..values.sparkline import sparkline
 from .layout import joined, line, text
 from .rows import STATES, Note, RunRows, ShownRow, Trends
-from .trend import COLUMNS, SECONDS, sparkline
+from .trend import COLUMNS, SECONDS
 
 STYLES = {
     "running": "green",
