@@ -15,7 +15,7 @@ from ..tools.registry import named
 from .changes import is_unsteady, shift_of
 from .experiment import Experiment
 from .measured import MeasuredRun
-from .measures import FAILED, SKIPPED, THROUGHPUT, Measure
+from .measures import THROUGHPUT, of_lost
 from .parameters import Difference
 from .statistics import FEWEST_BATCHES
 from .text import figure, heading, percent, quantity, span, title
@@ -35,6 +35,7 @@ Kind = Literal[
     "stall",
     "failed",
     "skipped",
+    "lost",
     "version",
     "scale",
     "parameter",
@@ -50,7 +51,6 @@ _MACHINES = ("client.host", "host")
 """Before the names of facts that `benchwatch run` records: of the client's machine if it is not the server's."""
 _VERSION = re.compile(r".*version")
 _SCALE = re.compile(r"scale_factor|scale")
-_LOST: tuple[tuple[Kind, Measure], ...] = (("failed", FAILED), ("skipped", SKIPPED))
 
 
 class Finding(NamedTuple):
@@ -201,15 +201,16 @@ def _lengths(base: Experiment, other: Experiment) -> Iterator[Finding]:
 def _failures(sides: Sequence[Experiment]) -> Iterator[Finding]:
     """Operations that are not in the throughput."""
     roles = sides[0].runs[0].roles
-    for kind, measure in _LOST:
+    for word, lost in roles.lost.items():
+        measure = of_lost(word, lost)
         most = [
             max((run.figures[(), measure].value for run in each.runs if ((), measure) in run.figures), default=0.0)
             for each in sides
         ]
-        if any(most):
-            texts = (f"{quantity(one, 'ratio')} in {each.name}" for one, each in zip(most, sides, strict=True))
-            parts = ", ".join(texts)
-            yield Finding(kind, roles.remarks.get(kind, f"{roles.operations} {kind}: {{}}").format(parts))
+        if any(most) and (lost.of or lost.remark):
+            texts = (f"{quantity(one, measure.unit)} in {each.name}" for one, each in zip(most, sides, strict=True))
+            kind: Kind = "failed" if word == "failed" else "skipped" if word == "skipped" else "lost"
+            yield Finding(kind, (lost.remark or f"{roles.operations} {word}: {{}}").format(", ".join(texts)))
 
 
 def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from ..compare.changes import is_unsteady, shift_of
 from ..compare.experiment import Experiment, fault
 from ..compare.findings import Finding, about, stalled
 from ..compare.measured import ALL, MeasuredRun, measure
-from ..compare.measures import FAILED, SKIPPED, THROUGHPUT, Measure, compared, rank, roles_for
+from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for
 from ..compare.statistics import FEWEST_BATCHES
 from ..history.find import find_runs, find_worker, one_thing
 from ..history.timeline import Timeline, timelines
@@ -87,7 +87,7 @@ class RunResult(NamedTuple):
     @property
     def groups(self) -> list[Group]:
         """Those with figures of their own, in the order of the tool; the one of the whole run is ()."""
-        return list(dict.fromkeys(group for group, one in self.run.figures if one not in (FAILED, SKIPPED)))
+        return list(dict.fromkeys(group for group, one in self.run.figures if not one.of_all))
 
     def measures(self, group: Group) -> list[Measure]:
         """What is known of a group, in order."""
@@ -117,8 +117,8 @@ class RunResult(NamedTuple):
     @property
     def lost(self) -> dict[str, float]:
         """Operations that were not done as they should, by a word (failed, skipped ...)."""
-        counts = {word: self._of_all(family) for word, family in self.run.roles.lost.items()}
-        return {word: count for word, count in counts.items() if count is not None}
+        each = {word: [lost.told(final) for final in self.run.finals] for word, lost in self.run.roles.lost.items()}
+        return {word: math.fsum(one[0] for one in told if one) for word, told in each.items() if told and all(told)}
 
     def _of_all(self, family: Family | None) -> float | None:
         name = family.name if family else ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..compare.measures import FAILED, SKIPPED, THROUGHPUT, Measure, rank
+from ..compare.measures import THROUGHPUT, Measure, of_lost, rank
 from ..compare.text import figure, heading, level, quantity, span, title
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
@@ -109,9 +109,9 @@ def _facts(result: RunResult) -> Iterator[str]:
 
 
 def _share(result: RunResult, word: str) -> str:
-    measure = {"failed": FAILED, "skipped": SKIPPED}.get(word)
-    found = result.run.figures.get(((), measure)) if measure else None
-    return f" ({quantity(found.value, 'ratio')})" if found and found.value else ""
+    measure = of_lost(word, result.run.roles.lost[word])
+    found = result.run.figures.get(((), measure))
+    return f" ({quantity(found.value, measure.unit)})" if found and found.value else ""
 
 
 def _kept(kept: ObjectiveKept, result: RunResult) -> str:

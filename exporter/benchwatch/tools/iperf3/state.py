@@ -167,13 +167,15 @@ class Iperf3State(ElapsedState):
             )
         for (name, direction), total in self._totals().items():
             family = {**_COUNTERS, "bytes": counted.bytes}[name]
-            if family.labels or (name == "retransmits") == (direction == "send"):  # who sends again, who misses
+            # Who sends counts what it sent again, who receives what it misses.
+            if name in _OWN or (name == "retransmits") == (direction == "send"):
                 yield Sample(family, (direction,) if family.labels else (), total)
         streams, target = self._told.get("streams"), self._told.get("target")
         if streams:
             yield Sample(metrics.STREAMS, (), streams)
         if target:
-            yield Sample(metrics.TARGET, (), target * (streams or 1))
+            directions = dict.fromkeys((*self._flows, *self._results))
+            yield from (Sample(metrics.TARGET, (way,), target * (streams or 1)) for way in directions)
         for direction, result in self._results.items():
             results = {**_RESULTS, "rate": counted.result_rate, "bytes": counted.result_bytes}
             yield from (Sample(family, (direction,), result[n]) for n, family in results.items() if n in result)
