@@ -17,6 +17,7 @@ import requests
 import demo_grafana
 from benchwatch.tools.api import Tool
 from demo_figures import Figures, Prometheus
+from demo_ports import Ports
 from demo_postgres import USER, Postgres
 from demo_processes import Process, Processes
 from demo_runs import Place, Runs, benchmarks
@@ -38,6 +39,7 @@ _PATIENCE = 90
 """Seconds for a server to get ready; Grafana makes its database at its first start."""
 _EXPORTER_CONFIG = """\
 disks: {disks}
+vm: pg1
 nutanix:
   cvms: [{{name: cvm1, url: "{cvm}"}}]
   poll_interval: 10s
@@ -53,7 +55,7 @@ class Demo:
 
     def __init__(self, folder: Path, run_seconds: int, tools: Sequence[Tool]) -> None:
         self.folder = folder
-        self.ports = _free_ports()
+        self.ports = Ports(_DEFAULT_PORTS)
         self.processes = Processes(folder / "logs", _environment(folder))
         self.postgres = Postgres(self.processes, folder, self.ports["PostgreSQL"])
         self.figures = Figures(Prometheus(self.url("Prometheus")), tools)
@@ -152,17 +154,19 @@ class Demo:
         return [program, f"--config.file={config}", f"--storage.path={self.folder / 'alertmanager'}", *listen]
 
     def _prometheus(self) -> list[str]:
-        text = (_CHECKOUT / "prometheus" / "prometheus.yml").read_text()
-        for name in ("exporter", "node_exporter", "Alertmanager", "Prometheus"):
-            text = text.replace(f"127.0.0.1:{_DEFAULT_PORTS[name]}", self._address(name))
-        text = text.replace('"rules/', f'"{_CHECKOUT}/prometheus/rules/')
+        product, data = _CHECKOUT / "prometheus", self.folder / "prometheus"
+        for path in (product / "prometheus.yml", *product.glob("targets/*.yml")):
+            text = path.read_text().replace("host: localhost", f"host: {json.dumps(socket.gethostname())}")
+            for name in ("exporter", "node_exporter", "Alertmanager", "Prometheus"):
+                text = text.replace(f"127.0.0.1:{_DEFAULT_PORTS[name]}", self._address(name))
+            own = self.folder / path.relative_to(product)
+            own.parent.mkdir(exist_ok=True)
+            own.write_text(text.replace('"rules/', f'"{product}/rules/'))
         targets = [{"targets": [self._address("postgres_exporter")], "labels": {"host": socket.gethostname()}}]
         (self.folder / "targets" / "postgres.yml").write_text(json.dumps(targets))
-        config, data = self.folder / "prometheus.yml", self.folder / "prometheus"
-        config.write_text(text)
         shutil.rmtree(data, ignore_errors=True)  # what is shown and judged is of this demo alone
         listen = ["--web.cors.origin=", f"--web.listen-address={self._address('Prometheus')}"]
-        return ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={data}", *listen]
+        return ["prometheus", f"--config.file={self.folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}", *listen]
 
     def _grafana_settings(self) -> Mapping[str, str]:
         address = ("127.0.0.1", self.ports["Grafana"])
@@ -174,23 +178,6 @@ def _environment(folder: Path) -> dict[str, str]:
     """That of the demo without PostgreSQL's variables, with temporary files in the folder."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return inherited | {"PGPASSFILE": str(folder / "pgpass"), "TMPDIR": str(folder / "tmp")}
-
-
-def _free_ports() -> dict[str, int]:
-    """Loopback ports: the default ones, others where those are taken."""
-    held, ports = [], {}
-    for name, wanted in _DEFAULT_PORTS.items():
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", wanted))
-        except OSError:
-            listener.bind(("127.0.0.1", 0))
-        held.append(listener)
-        ports[name] = listener.getsockname()[1]
-    for listener in held:
-        listener.close()
-    return ports
 
 
 def _disk_under(folder: Path) -> str | None:

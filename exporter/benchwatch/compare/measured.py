@@ -63,10 +63,10 @@ class MeasuredRun(NamedTuple):
                 continue
             if group not in self.fixed_rate:
                 yield group, THROUGHPUT
-            elif (group, self._latency(group)) in self.figures:
-                yield group, self._latency(group)
+            elif (group, self.latency_of(group)) in self.figures:
+                yield group, self.latency_of(group)
 
-    def _latency(self, group: Group) -> Measure:
+    def latency_of(self, group: Group) -> Measure:
         """What its latency is judged by: the mean, where the tool reports one while it runs."""
         course = self.courses.get(group)
         tail = of_reports(course.quantile) if course is not None and course.quantile else LATENCY_MEAN

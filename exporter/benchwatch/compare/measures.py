@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 from ..history.timeline import Timeline
+from ..metrics.exposition import Family
 from ..tools.registry import all_roles, named
 from ..tools.roles import Lost, Roles, roles_of
 
@@ -71,11 +72,11 @@ def roles_for(timeline: Timeline) -> Roles:
     tool = named(timeline.tool)
     assert tool is not None
     return roles_of(
-        tool.roles, {sample.family.name for sample in timeline.final} | {one.name for one in timeline.series}
+        tool.roles, {sample.family.name for sample in timeline.final} | {one.family.name for one in timeline.series}
     )
 
 
-def series() -> frozenset[str]:
-    """The names of the series that are needed of any tool."""
+def compared() -> frozenset[Family]:
+    """The families whose series are needed, of any tool."""
     each = ((one.rate, one.latency or one.window, one.bandwidth, one.cpu, *one.fixed_rate) for one in all_roles())
-    return frozenset(family.name for families in each for family in families if family is not None)
+    return frozenset(family for families in each for family in families if family is not None)

@@ -144,7 +144,7 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
 
 def _roles(prometheus: Prometheus, run: View) -> dict[str, str]:
     """Roles of devices: of the run's workers themselves, else as the exporter knew them."""
-    own = {device: role for worker in run.timelines for device, role in worker.runfile.disks.items()}
+    own = {device: role for worker in run.timelines for device, role in worker.runfile.roles.items()}
     if own:
         return own
     found = prometheus.range(f"benchwatch_run_disk_info{{run={text(run.name)}}} or benchwatch_disk_info")

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
-from ..settings.settings import RunsSettings
+from ..settings.settings import NOT_KNOWN, Here, RunsSettings
 from ..values.names import label
 from .files import FileStatus, Folder, listing, statuses
 from .layout import group_name
@@ -46,7 +46,8 @@ BUDGET = 4 * 1024 * 1024
 WATCH_ERRORS = Family(
     "benchwatch_watch_errors_total",
     "counter",
-    "Files and folders that could not be used, by reason: folder, unreadable, unrecognised, run_yaml, internal.",
+    "What could not be used, by reason: folder, unreadable, unrecognised (a file), run_yaml, disk (one that is none or "
+    "has two roles), mapping (a vdisk that no CVM lists), internal.",
     ("reason",),
 )
 RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Runs that are known, by whether they are on or ended.", ("phase",))
@@ -63,10 +64,11 @@ class Runs:
 
     labels: tuple[tuple[str, str], ...] = ()
 
-    def __init__(self, roots: Sequence[Path], settings: RunsSettings, buckets: Buckets) -> None:
+    def __init__(self, roots: Sequence[Path], settings: RunsSettings, buckets: Buckets, here: Here = NOT_KNOWN) -> None:
         self._roots = [Folder(root) for root in roots]
         self._settings = settings
         self._buckets = buckets
+        self._here = here
         self._errors: Counter[str] = Counter()
         self._runs: dict[_Key, Run] = {}
         self._let_go: dict[_Key, _Files] = {}  # the one looked at longest ago comes first
@@ -78,7 +80,7 @@ class Runs:
         self._due: dict[_Key, float] = {}
         self._elapsed = 0.0
         self._ahead: float | None = None  # the time of day less elapsed time
-        self._unlisted: set[Path] = set()
+        self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
         self.looked = False
         """Whether the folders have been looked at."""
 
@@ -93,6 +95,11 @@ class Runs:
         return [run for run in self._runs.values() if not run.caught_up]
 
     @property
+    def lost(self) -> dict[Path, str]:
+        """The folders of runs that cannot be read at the moment, and why."""
+        return {root.path: self._unlisted[root.path] for root in self._roots if root.path in self._unlisted}
+
+    @property
     def version(self) -> tuple[tuple[int, ...], ...]:
         """See exposition.Source."""
         return tuple(self._errors.values()), (len(self._runs), len(self._on()), len(self._let_go))
@@ -104,6 +111,11 @@ class Runs:
         yield Sample(RUNS_KNOWN, ("ended",), len(self._runs) - on)
         for reason, count in self._errors.items():
             yield Sample(WATCH_ERRORS, (reason,), count)
+
+    def fault(self, reason: str, sentence: str) -> None:
+        """Count and log what the configuration says and what is not so."""
+        self._errors[reason] += 1
+        _log.warning("%s", sentence)
 
     def poll(self, now: float, elapsed: float | None = None) -> bool:
         """Look at the files and read on; true when there is more to read at once.
@@ -228,7 +240,7 @@ class Runs:
 
     def _take_up(self, key: _Key, files: _Files, now: float) -> None:
         folder, name = key
-        run = Run(label(name), folder, self._settings, self._buckets, self._errors)
+        run = Run(label(name), folder, self._settings, self._buckets, self._errors, self._here)
         self._safely(run, partial(run.look, files, now))
         self._runs[key] = run
 
@@ -254,12 +266,13 @@ class Runs:
         except OSError as error:
             if isinstance(error, FileNotFoundError) and all(folder != root.path for root in self._roots):
                 return None  # a run that was removed a moment ago
-            if folder not in self._unlisted:
-                self._unlisted.add(folder)
+            before = self._unlisted.get(folder)
+            self._unlisted[folder] = error.strerror or type(error).__name__
+            if before is None:
                 self._errors["folder"] += 1
                 _log.warning("%s cannot be read: %s; expected a folder of runs", folder, error.strerror)
             return None
         if folder in self._unlisted:
-            self._unlisted.discard(folder)
+            del self._unlisted[folder]
             _log.info("%s can be read again", folder)
         return found

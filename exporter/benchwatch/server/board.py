@@ -1,6 +1,6 @@
 """The exporter as a whole: runs, CVMs, pushes and itself, rendered as one page (see views.Board)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -16,25 +16,27 @@ from .views import CvmView, WorkerView
 DISK_INFO = Family(
     "benchwatch_disk_info",
     "gauge",
-    "Role of a disk of this machine (data, log ...), by device name, from the configuration; always 1.",
-    ("device", "role"),
+    "Role of a disk of the exporter's machine (data, log ...), by the device's name in node_exporter, from the "
+    "configuration; always 1.",
+    ("host", "device", "role"),
     "runs",
 )
 FAMILIES = (DISK_INFO,)
 
 
 class Disks:
-    """The configured roles of this machine's disks (see exposition.Source)."""
+    """The roles of this machine's disks (see exposition.Source)."""
 
     labels: tuple[tuple[str, str], ...] = ()
     version = 0
 
-    def __init__(self, roles: dict[str, str]) -> None:
+    def __init__(self, roles: Mapping[str, str], host: str) -> None:
         self._roles = roles
+        self._host = host
 
     def samples(self) -> Iterator[Sample]:
         """See exposition.Source."""
-        return (Sample(DISK_INFO, pair, 1) for pair in self._roles.items())
+        return (Sample(DISK_INFO, (self._host, *pair), 1) for pair in self._roles.items())
 
 
 class Exporter:
@@ -83,6 +85,11 @@ class Exporter:
         size = sum(status.size for run in behind for status in run.files.values()) or 1
         runs = f"{len(behind)} run{'s' * (len(behind) > 1)}"
         return f"reading {runs}, {read / size:.0%} of {size / 1e6:.1f} MB"
+
+    @property
+    def lost(self) -> Mapping[Path, str]:
+        """The folders of runs that cannot be read at the moment, and why."""
+        return self._runs.lost
 
     def runs(self) -> Sequence[WorkerView]:
         """All known workers."""

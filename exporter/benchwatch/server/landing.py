@@ -24,7 +24,7 @@ _REFRESH_SECONDS = 5
 _WORKERS_A_SECOND = 4
 """A page of many workers costs more to make, so it is fetched less often."""
 ENDED_SHOWN = 50
-_STATES = ("failed", "stalled", "abandoned", "running", "finished")
+_STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
 _SPARKLINES = f"last {SECONDS // 60} min"
 _NUMBER = re.compile(r"(\d+)")
 
@@ -90,6 +90,8 @@ def _banners(board: Board) -> str:
         texts.append(f"Not ready: {board.ready_reason}")
     if board.catching_up:
         texts.append(f"Catching up: {board.catching_up}. Figures are incomplete until then.")
+    for folder, reason in board.lost.items():
+        texts.append(f"The folder of runs {folder} cannot be read: {reason}. It is watched as soon as it can be read.")
     return "".join(f'<p class="banner warn">{in_html(text)}</p>' for text in texts)
 
 

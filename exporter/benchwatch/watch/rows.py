@@ -16,7 +16,7 @@ from ..values import numbers as figures
 from .model import Measured, Page, ShownWorker
 from .trend import Trend
 
-STATES = ("failed", "stalled", "abandoned", "unknown", "running", "finished")
+STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
 """The worst first."""
 _NUMBER = re.compile(r"(\d+)")
 

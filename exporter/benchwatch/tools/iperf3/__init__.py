@@ -59,6 +59,7 @@ IPERF3 = Tool(
     new_state=lambda *_: Iperf3State(),
     time_limit=re.compile(r"(?:^|\s)(?:-t ?|--time[= ])(\S+)"),
     advice="--json-stream gives (before 3.17 --forceflush)",
+    has_server=True,
     launcher=command,
     example="iperf3 -c server --json-stream",
 )

@@ -13,6 +13,7 @@ from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import PUNCTUAL, ElapsedState
 from . import metrics
 from .records import Beginning, Flow, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result
+from .text import INTERRUPTED
 
 _COUNTERS = {
     "bytes": metrics.CLIENT.bytes,
@@ -115,6 +116,8 @@ class Iperf3State(ElapsedState):
     @property
     def outcome(self) -> Outcome:
         """See tools.State: a test that ends without results has failed; one that was interrupted may have some."""
+        if self._failures and self._failures[0].startswith(INTERRUPTED):
+            return "interrupted"
         if self._failures or (self._done and not self._results):
             return "failed"
         return "finished" if self._results else ""

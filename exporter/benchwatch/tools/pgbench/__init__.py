@@ -98,6 +98,7 @@ PGBENCH = Tool(
     log_prefix="pgbench_log",
     time_limit=re.compile(r"(?:^|\s)(?:-[A-Za-z]*T\s*|--time[= ])(\d+)(?=\s|$)"),
     advice="-P 1 and -l give",
+    has_server=True,
     launcher=command,
     example="pgbench -P 1 -T 600 mydb",
 )

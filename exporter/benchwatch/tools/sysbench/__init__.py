@@ -50,5 +50,6 @@ SYSBENCH = Tool(
     time_limit=re.compile(r"(?:^|\s)--(?:max-)?time=(\d+)"),
     advice="--report-interval=1 and --percentile=99 give",
     example="sysbench oltp_read_write --report-interval=1 --percentile=99 --time=600 run",
+    has_server=True,
     launcher=command,
 )
