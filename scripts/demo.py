@@ -1,8 +1,8 @@
 """The main job of benchwatch on real input: see `scripts/demo --help`.
 
-A PostgreSQL server with pgbench, fio on a file, a simulated Nutanix CVM and node_exporter, watched by benchwatch, all
-of it scraped by a Prometheus, which is asked for the figures that are shown. Everything that is written is under one
-folder.
+A PostgreSQL server with pgbench, fio on a file, a simulated Nutanix CVM, node_exporter and postgres_exporter, watched
+by benchwatch, all of it scraped by a Prometheus, which is asked for the figures that are shown. Everything that is
+written is under one folder.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def _run(folder: Path, duration: int | None) -> int:
     run_seconds = _RUN_SECONDS if duration is None else max(10, min(_RUN_SECONDS, duration // 2))
     demo = Demo(folder, run_seconds)
     try:
-        print(f"Starting PostgreSQL, a simulated CVM, node_exporter, benchwatch and Prometheus in {folder}", flush=True)
+        print(f"Starting PostgreSQL, a simulated CVM, exporters, benchwatch and Prometheus in {folder}", flush=True)
         demo.start()
         print("\n".join(f"  {name:18} {place}" for name, place in demo.places()), flush=True)
         started, screen = time.monotonic(), Screen()
@@ -122,7 +122,7 @@ def _run(folder: Path, duration: int | None) -> int:
 @contextmanager
 def _folder(folder: Path) -> Iterator[Path]:
     """The demo's folder, for one demo at a time."""
-    for part in ("fio", "logs", "runs", "tmp"):
+    for part in ("fio", "logs", "runs", "targets", "tmp"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(folder).free
     if free < _FREE_BYTES:

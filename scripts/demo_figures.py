@@ -13,6 +13,7 @@ SOURCES = {
     "fio json+ bins (percentiles)": "fio_latency_window_seconds",
     "CVM": "nutanix_vdisk_frontend_latency_window_ios",
     "node_exporter": "node_cpu_seconds_total",
+    "postgres_exporter": "pg_wal_bytes_total",
 }
 """Every source that Prometheus must see, with a metric that only it brings."""
 

@@ -1,5 +1,5 @@
-"""What runs in the demo: PostgreSQL, a simulated CVM, node_exporter, benchwatch, Alertmanager, Prometheus, Grafana
-where there is one, pgbench and fio.
+"""What runs in the demo: PostgreSQL and its exporter, a simulated CVM, node_exporter, benchwatch, Alertmanager,
+Prometheus, Grafana where there is one, pgbench and fio.
 
 All of it listens on loopback, on the usual ports where those are free, and writes into the demo's folder only.
 """
@@ -7,6 +7,7 @@ All of it listens on loopback, on the usual ports where those are free, and writ
 import json
 import os
 import shutil
+import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -27,6 +28,7 @@ _DEFAULT_PORTS = {
     "Prometheus": 9090,
     "CVM": 2009,
     "node_exporter": 9100,
+    "postgres_exporter": 9187,
     "Alertmanager": 9093,
     "Grafana": 3000,
     "PostgreSQL": 0,
@@ -102,6 +104,8 @@ class Demo:
         simulate = [_benchwatch(), "nutanix", "simulate", "--scene", "checkpoint", "--listen", self._address("CVM")]
         self._serve("CVM", "/", simulate)
         self._serve("node_exporter", "/metrics", self._node_exporter())
+        where = {"DATA_SOURCE_NAME": f"{self.postgres.connection()} dbname=postgres sslmode=disable"}
+        self._serve("postgres_exporter", "/metrics", self._postgres_exporter(), where)
         self._serve("exporter", "/-/ready", self._exporter())
         self._serve("Alertmanager", "/-/ready", self._alertmanager())
         self._serve("Prometheus", "/-/ready", self._prometheus())
@@ -151,6 +155,7 @@ class Demo:
             ("Alertmanager", f"{self.url('Alertmanager')}/"),
             ("simulated CVM", f"{self.url('CVM')}/"),
             ("node_exporter", f"{self.url('node_exporter')}/metrics"),
+            ("postgres_exporter", f"{self.url('postgres_exporter')}/metrics"),
             ("PostgreSQL", f"127.0.0.1:{self.ports['PostgreSQL']}, user {USER}, password in {self.postgres.pgpass}"),
             ("benchmarks' output", f"{self.folder / 'runs'}/"),
             ("logs", f"{self.folder / 'logs'}/"),
@@ -168,6 +173,10 @@ class Demo:
         program = shutil.which("prometheus-node-exporter") or "node_exporter"
         collectors = ["--collector.disable-defaults", *(f"--collector.{name}" for name in _NODE_COLLECTORS)]
         return [program, f"--web.listen-address={self._address('node_exporter')}", *collectors]
+
+    def _postgres_exporter(self) -> list[str]:
+        script = _CHECKOUT / "scripts" / "postgres-exporter"
+        return [str(script), f"--web.listen-address={self._address('postgres_exporter')}"]
 
     def _exporter(self) -> list[str]:
         config = self.folder / "benchwatch.yaml"
@@ -192,6 +201,8 @@ class Demo:
             own = self.folder / path.relative_to(product)
             own.parent.mkdir(exist_ok=True)
             own.write_text(text.replace('"rules/', f'"{product}/rules/'))
+        targets = [{"targets": [self._address("postgres_exporter")], "labels": {"host": socket.gethostname()}}]
+        (self.folder / "targets" / "postgres.yml").write_text(json.dumps(targets))
         shutil.rmtree(data, ignore_errors=True)  # what is shown and judged is of this demo alone
         listen = ["--web.cors.origin=", f"--web.listen-address={self._address('Prometheus')}"]
         return ["prometheus", f"--config.file={self.folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}", *listen]

@@ -1,7 +1,17 @@
-"""`python -m benchwatch` is the command `benchwatch`."""
+"""The entry of the command `benchwatch`, and of `python -m benchwatch`: Ctrl-C ends it quietly from here on."""
 
 import sys
 
-from .cli import main
 
-sys.exit(main())
+def entry() -> int:
+    """Run one command; its exit code."""
+    try:
+        from .cli import main  # within, because it takes a while
+
+        return main()
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(entry())

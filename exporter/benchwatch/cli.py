@@ -1,47 +1,63 @@
-"""The command `benchwatch`: its subcommands and their options.
-
-Exit codes: 0 done, 1 the thing asked for did not work out, 2 wrong use or configuration.
-"""
+"""The command `benchwatch`: its subcommands, their options, and the one place that reports a failure."""
 
 import argparse
+import gc
 import logging
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from .backfill.command import add_parser as add_backfill
-from .compare.command import add_parser as add_compare
-from .launch.command import add_parser as add_run
-from .metrics.buckets import Buckets
-from .metrics.exposition import PARTS, Exposition
-from .nutanix.commands import add_parser
-from .report.command import add_parser as add_report
+from .metrics.exposition import PARTS
 from .settings.settings import Settings, load_settings
-from .tools.registry import names
-from .values.errors import FAILED, UserError
-from .values.printable import LogFormatter, lines, printable
+from .values.arguments import CommandParser, overview
+from .values.errors import EXIT_CODES, FAILED, UserError
+from .values.printable import LogFormatter, lines, say
 from .values.version import VERSION
-from .watch.command import add_parser as add_watch
 
 DEFAULT_ADDRESS = "127.0.0.1:19777"
+SHELLS = ("bash", "zsh", "fish")
+_COMMANDS = {
+    "run": ("launch.command.add_parser", "start a benchmark, pass its output on unchanged, and record it"),
+    "serve": ("cli.add_serve", "watch runs, accept pushes, poll CVMs, serve metrics"),
+    "show": ("results.command.add_parser", "print the results of runs: figures, and what speaks against them"),
+    "watch": ("watch.command.add_parser", "show in the terminal what an exporter sees"),
+    "compare": ("compare.command.add_parser", "compare runs: what changed, and how certain that is"),
+    "report": ("report.command.add_parser", "write runs as one HTML file with plots and tables"),
+    "backfill": ("backfill.command.add_parser", "load past runs into Prometheus"),
+    "metrics": ("cli.add_metrics", "print the metrics of recorded output"),
+    "nutanix": ("nutanix.commands.add_parser", "check, save or simulate the pages of a Nutanix CVM"),
+    "completion": ("cli.add_completion", "print a script that completes this command in a shell"),
+}
+"""What adds a command, given `add` and the common options, and what the command does; imported only if it is given."""
+_EPILOG = """\
+examples:
+  benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb   run a benchmark and record it
+  benchwatch serve --runs.path=runs                          watch all runs, then open http://127.0.0.1:19777/
+  benchwatch compare runs/test1 runs/test2                   say what changed, and how certain that is
+
+`benchwatch COMMAND --help` explains a command.
+
+exit codes:
+""" + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     _open_what_is_closed()
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=getattr(logging, options.log_level.upper()), handlers=[handler])
     try:
-        code = _run(options)
+        code = _run(arguments)
         if sys.stdout:
             sys.stdout.flush()
         return code
+    except UserError as error:
+        say(str(error), error.advice)
+        return error.exit_code
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -49,12 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _run(options: argparse.Namespace) -> int:
-    try:
-        return int(options.func(options))
-    except UserError as error:
-        print(f"benchwatch: {printable(str(error))}", file=sys.stderr)
-        return error.exit_code
+def _run(arguments: Sequence[str] | None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser(next((argument for argument in given if not argument.startswith("-")), "")).parse_args(given)
+    gc.set_threshold(50_000, 20, 50)  # almost all that a command makes is let go without the collector
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=getattr(logging, options.log_level.upper()), handlers=[handler])
+    return int(options.func(options))
 
 
 def _open_what_is_closed() -> None:
@@ -66,18 +84,23 @@ def _open_what_is_closed() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="benchwatch", description="Shows a database or storage benchmark while it runs, as Prometheus metrics."
+def _parser(given: str = "") -> argparse.ArgumentParser:
+    """The parser, with the options of the given command only, or of all for `completion`."""
+    parser = CommandParser(
+        prog="benchwatch",
+        usage="benchwatch COMMAND [options]",
+        description="Shows a database, storage or network benchmark while it runs, and compares runs afterwards.",
+        epilog=_EPILOG,
     )
     parser.add_argument("--version", action="version", version=f"benchwatch {VERSION}")
-    common = argparse.ArgumentParser(add_help=False)
+    parser.set_defaults(func=partial(overview, parser), log_level="info")
+    common = CommandParser(add_help=False)
     common.add_argument(
         "--log.level",
         dest="log_level",
         default="info",
         choices=("debug", "info", "warning", "error"),
-        help="least severe messages to log (default: info)",
+        help="log messages of this severity and above (default: info)",
     )
     common.add_argument(
         "--config.file",
@@ -86,9 +109,31 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="configuration file (YAML): docs/configuration.md",
     )
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog=parser.prog)
 
-    serve = commands.add_parser("serve", parents=[common], help="watch runs, accept pushes, poll CVMs, serve metrics")
+    for name, (function, summary) in _COMMANDS.items():
+        add = partial(commands.add_parser, name, help=summary)
+        if given in (name, "completion"):
+            module, _, adds = function.rpartition(".")
+            getattr(import_module(f".{module}", __package__), adds)(add, common)
+        else:
+            add()
+    return parser
+
+
+def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command `serve`."""
+    command = add(
+        parents=[common],
+        usage="benchwatch serve [options]",
+        description="Serves metrics and a page about all runs: reads their files, accepts pushes, polls CVMs.",
+        examples=(
+            "benchwatch serve",
+            "benchwatch serve --runs.path=/srv/runs --config.file=benchwatch.yaml",
+            "benchwatch serve --web.listen-address=0.0.0.0:19777 --web.config.file=web.yaml",
+        ),
+    )
+    serve = command.add_argument_group("what to serve, and where")
     serve.add_argument(
         "--web.listen-address",
         dest="listen",
@@ -113,14 +158,22 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--host", metavar="NAME", help="name of this machine, as node_exporter's label host (default: its own name)"
     )
-    serve.set_defaults(func=_serve)
+    command.set_defaults(func=_serve)
 
-    metrics = commands.add_parser(
-        "metrics",
+
+def add_metrics(add: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command `metrics`."""
+    command = add(
         parents=[common],
-        help="print the metrics of recorded output",
-        description="Reads the output of a benchmark once and prints the metrics as of its last change.",
+        usage="benchwatch metrics [options] PATH...",
+        description="Prints the metrics that the exporter would show for recorded output, as of its last change.",
+        examples=(
+            "benchwatch metrics runs/test1",
+            "benchwatch metrics pgbench.log --collect live",
+            "benchwatch metrics 'pgbench.log#3'",
+        ),
     )
+    metrics = command.add_argument_group("what to print")
     metrics.add_argument(
         "paths",
         nargs="+",
@@ -129,17 +182,42 @@ def _parser() -> argparse.ArgumentParser:
         help="a file, the folder of a run, or a folder of runs; PATH#3 is the third run in a file",
     )
     metrics.add_argument("--collect", action="append", choices=PARTS[:2], help="print only this part; can be repeated")
-    metrics.set_defaults(func=_metrics)
+    command.set_defaults(func=_metrics)
 
-    add_parser(commands)
-    add_run(commands)
-    add_watch(commands)
-    add_report(commands, common)
-    add_backfill(commands, common)
-    add_compare(commands, common)
-    for command in commands.choices.values():
-        command.set_defaults(**{"log_level": "info"} if command.get_default("log_level") is None else {})
-    return parser
+
+def add_completion(add: Any, _: argparse.ArgumentParser) -> None:
+    """Add the command `completion`."""
+    command = add(
+        usage=f"benchwatch completion {'|'.join(SHELLS)}",
+        description="Prints a script that lets a shell complete commands, options and files.",
+        examples=(
+            "benchwatch completion bash >~/.local/share/bash-completion/completions/benchwatch",
+            'benchwatch completion zsh >"${fpath[1]}/_benchwatch"',
+            "benchwatch completion fish >~/.config/fish/completions/benchwatch.fish",
+        ),
+    )
+    command.add_argument("shell", choices=SHELLS, help="the shell that will read it")
+    command.set_defaults(func=_completion)
+
+
+def _completion(options: argparse.Namespace) -> int:
+    import shtab
+
+    parser = _parser("completion")
+    _complete_paths(parser)
+    print(shtab.complete(parser, options.shell))
+    return 0
+
+
+def _complete_paths(parser: argparse.ArgumentParser) -> None:
+    from shtab import DIRECTORY, FILE
+
+    for action in parser._actions:
+        if isinstance(action.choices, dict):
+            for command in action.choices.values():
+                _complete_paths(command)
+        elif action.type is Path:
+            action.complete = DIRECTORY if action.metavar == "DIR" else FILE  # type: ignore[attr-defined]
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -163,6 +241,9 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _metrics(options: argparse.Namespace) -> int:
     from .history.find import read_runs
+    from .metrics.buckets import Buckets
+    from .metrics.exposition import Exposition
+    from .tools.registry import names
 
     settings: Settings = load_settings(options.config_file)
     runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))

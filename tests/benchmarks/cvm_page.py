@@ -4,6 +4,7 @@ Prints medians over some repetitions on one core, and the ratio to Python's html
 tags and texts. Run: python tests/benchmarks/cvm_page.py [vdisks]
 """
 
+import gc
 import html.parser
 import statistics
 import sys
@@ -18,7 +19,6 @@ from benchwatch.nutanix.simulator.document import PageDocument, Style, render
 from benchwatch.nutanix.simulator.load import Load, LoadStream
 from benchwatch.nutanix.simulator.sections import SimulatedVdisk, frontend, frontend_row, hosted, hosted_row
 from benchwatch.nutanix.snapshot import Snapshot
-from benchwatch.server.command import relax_collector
 
 REPETITIONS = 25
 
@@ -48,7 +48,8 @@ def main() -> None:
     vdisks = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     body = page(vdisks)
     text = body.decode()
-    relax_collector()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # as the command does
     main_page = read_main_page(body)
     samples = sum(1 for _ in snapshot_samples(Snapshot(0, main_page), {}))
     tokenise = median(lambda: html.parser.HTMLParser().feed(text))

@@ -39,7 +39,7 @@ _END = 1_790_000_000
 _QUANTILES = ("0.5", "0.95", "0.99", "0.999", "1")
 _LATENCY = statistics.NormalDist(math.log(0.004), 0.5)
 """Of the logarithm of a transaction's latency in seconds."""
-_STATES = ("running", "stalled", "finished", "failed", "abandoned")
+_STATES = ("running", "stalled", "finished", "failed", "interrupted", "abandoned")
 
 
 class Made(NamedTuple):

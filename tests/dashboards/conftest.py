@@ -134,7 +134,7 @@ class Lab:
     def _configure(self) -> Path:
         """The product's own configuration and rules for dashboards, with these addresses, and alerts that fire."""
         config = yaml.safe_load((CHECKOUT / "prometheus/prometheus.yml").read_text())
-        others = ("prometheus", "alertmanager")
+        others = ("prometheus", "alertmanager", "postgres")
         config["scrape_configs"] = [job for job in config["scrape_configs"] if job["job_name"] not in others]
         for job in config["scrape_configs"]:
             name = "node" if job["job_name"] == "node" else "exporter"

@@ -15,6 +15,7 @@ from benchwatch.history.timeline import Timeline, read_timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Sample
 from benchwatch.settings.settings import RunsSettings
+from benchwatch.tools.pgbench import metrics
 from benchwatch.tools.pgbench.text import TextParser
 from benchwatch.values.errors import ConfigError
 from tests.support.places import NOW, RECORDINGS, Place
@@ -36,9 +37,20 @@ def one(*paths: Path, now: float = LATER, **options: object) -> Timeline:
 
 
 def points(timeline: Timeline, name: str, **labels: str) -> list[tuple[float, float]]:
-    """Times and values of the only series of that name and those labels."""
-    (series,) = timeline.get(name, **labels)
-    return list(zip(series.times.tolist(), series.values.tolist(), strict=True))
+    """Times and values of the only series whose samples have that name and those labels."""
+    le = labels.pop("le", "")
+    (series,) = found(timeline, name, **labels)
+    numbers = ["_bucket" + bound for bound in series.bounds] + ["_sum", "_count"]
+    values = series.values
+    if values.ndim == 2:
+        values = values[:, numbers[-values.shape[1] :].index(name.removeprefix(series.family.name) + le)]
+    return list(zip(series.times.tolist(), values.tolist(), strict=True))
+
+
+def found(timeline: Timeline, name: str, **labels: str) -> list[Series]:
+    """The series of a family by its name, or that of its samples."""
+    families = {one.family for one in timeline.series if re.fullmatch(f"{one.family.name}(_bucket|_sum|_count)?", name)}
+    return [one for family in families for one in timeline.get(family, **labels)]
 
 
 def log_lines(*files: Path) -> list[tuple[float, int]]:
@@ -66,7 +78,7 @@ def test_a_gauge_of_a_progress_line_has_its_time_and_value(place: Place) -> None
     assert points(timeline, "pgbench_latency_average_seconds") == latencies
     deviations = [(float(time), float(f"{deviation}e-3")) for time, *_, deviation in lines]
     assert points(timeline, "pgbench_latency_stddev_seconds") == deviations
-    (series,) = timeline.get("pgbench_tps")
+    (series,) = found(timeline, "pgbench_tps")
     assert (series.family.name, series.labels) == ("pgbench_tps", (("run", "a"), ("worker", "db1")))
 
 
@@ -236,8 +248,8 @@ def test_threads_are_read_to_the_same_second(place: Place) -> None:
     place("b/db1.err", RATE / "stderr")
     place("b/db1.out", RATE / "stdout")
     together, apart = one(pgbench_run(place)), one(place("b/x", b"").parent)
-    for name in ("pgbench_latency_seconds_count", "pgbench_latency_seconds_sum", "pgbench_latency_window_seconds"):
-        for before, after in zip(together.get(name), apart.get(name), strict=True):
+    for name in ("pgbench_latency_seconds", "pgbench_latency_window_seconds"):
+        for before, after in zip(found(together, name), found(apart, name), strict=True):
             assert before.times[:-1].tolist() == after.times[: len(before.times) - 1].tolist()
             assert before.values[:-1].tolist() == after.values[: len(before.times) - 1].tolist()
 
@@ -271,8 +283,8 @@ def test_how_it_ended_is_known_at_its_end_only(place: Place) -> None:
 
 
 def test_only_the_series_asked_for_are_kept(place: Place) -> None:
-    timeline = one(pgbench_run(place), names={"pgbench_tps", "pgbench_latency_seconds_count"})
-    assert sorted({series.name for series in timeline.series}) == ["pgbench_latency_seconds_count", "pgbench_tps"]
+    timeline = one(pgbench_run(place), families={metrics.TPS, metrics.LATENCY})
+    assert {series.family for series in timeline.series} == {metrics.TPS, metrics.LATENCY}
     assert "pgbench_result_tps" in {sample.family.name for sample in timeline.final}
     assert timeline.runfile.labels == {"vm": "pg1"}
 
@@ -365,7 +377,7 @@ def test_a_text_without_dates_is_parsed_once(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(TextParser, "feed", counting)
     (timeline,) = read_timelines([tmp_path], RunsSettings(), Buckets())
-    (tps,) = timeline.get("pgbench_tps")
+    (tps,) = found(timeline, "pgbench_tps")
     assert tps.values.tolist() == [100.0] * 60
     assert np.diff(tps.times).tolist() == [1.0] * 59
     assert b"".join(parsed) == "".join(lines).encode()

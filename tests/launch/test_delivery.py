@@ -54,6 +54,12 @@ def test_files_arrive_while_they_grow_and_the_record_with_them(
     assert (there / "db1.yaml").read_bytes() == record.path.read_bytes()
 
 
+def test_an_address_needs_no_scheme(record: RunRecord, server: Served, tmp_path: Path) -> None:
+    delivery = Delivery(server.url.removeprefix("http://"), record)
+    assert (delivery.start(), delivery.finish()) == ("", "")
+    assert (tmp_path / "there/r/db1.yaml").read_bytes() == record.path.read_bytes()
+
+
 def test_an_exporter_that_goes_away_and_comes_back_gets_the_rest(record: RunRecord, tmp_path: Path) -> None:
     there = tmp_path / "there"
     with served(FakeBoard(push_folder=there)) as server:
@@ -197,9 +203,9 @@ def test_a_certificate_that_is_not_trusted_ends_it_before_the_start(record: RunR
         Delivery(server.url.replace("http:", "https:"), record).start()
 
 
-@pytest.mark.parametrize("url", ["host:19777", "ftp://host", "http://", "http://bob:secret@"])
+@pytest.mark.parametrize("url", ["19777", "ftp://host", "http://", "http://bob:secret@"])
 def test_what_is_no_url_is_refused_without_showing_a_password(record: RunRecord, url: str) -> None:
     with pytest.raises(UserError) as caught:
         Delivery(url, record)
-    assert "expected http(s)://host:port" in str(caught.value)
+    assert "--push: expected HOST:PORT or a URL" in str(caught.value)
     assert "secret" not in str(caught.value)

@@ -232,8 +232,8 @@ def test_a_source_that_was_left_out_is_not_rendered_again_until_there_is_room() 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("runs: {limits: {scripts: -1}}\n", "runs.limits.scripts: expected `int` >= 0 (-1)"),
-        ("runs: {limits: {value_length: 10}}\n", "runs.limits.value_length: expected `int` >= 256 (10)"),
+        ("runs: {limits: {scripts: -1}}\n", "runs.limits.scripts: expected a whole number >= 0, got -1"),
+        ("runs: {limits: {value_length: 10}}\n", "runs.limits.value_length: expected a whole number >= 256, got 10"),
         ("runs: {limits: {script: 1}}\n", "runs.limits.script: no such key"),
     ],
 )

@@ -45,12 +45,21 @@ def test_check_says_in_words_what_is_understood(cvm: SimulatedCvm, capsys: pytes
 
 def test_check_says_what_is_not_understood(cvm: SimulatedCvm, capsys: pytest.CaptureFixture[str]) -> None:
     cvm.variations = {"units-unknown", "missing-cluster-state"}
-    assert main(["nutanix", "check", cvm.url, "--vdisk", "15432793", "--vdisk", "99"]) == 0
+    assert main(["nutanix", "check", cvm.url, "--vdisk", "15432793"]) == 0
     text = capsys.readouterr().out
     assert "Cluster State: not found, so disks are missing\n" in text
     assert "    nfs: column 'Avg latency (jiffies) / Read': the unit 'jiffies' is not known\n" in text
     assert "Page of vdisk 15432793: 5 of 9 sections\n" in text
-    assert "Page 99: the main page has no such vdisk, or no link to its page\n" in text
+
+
+@pytest.mark.parametrize("options", [[], ["--metrics"]])
+def test_check_of_a_vdisk_that_is_not_there_fails(
+    cvm: SimulatedCvm, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    assert main(["nutanix", "check", cvm.url, "--vdisk", "15432793", "--vdisk", "99", *options]) == 1
+    out, err = capsys.readouterr()
+    sentence = "age 99: the main page has no such vdisk, or no link to its page; linked vdisks: 31181823, 15432793"
+    assert sentence in (err if options else out)
 
 
 def test_check_prints_the_metrics(cvm: SimulatedCvm, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,6 +115,22 @@ def test_a_saved_copy_has_the_same_numbers_and_no_names(
         assert secret in original
         assert secret not in saved["main.html"]
     assert b"NFS:31181823 (name" in saved["main.html"]
+
+
+def test_save_overwrites_nothing(cvm: SimulatedCvm, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "oplog_flush_stats.html").write_text("kept")
+    assert main(["nutanix", "save", cvm.url, "--output", str(tmp_path)]) == 2
+    sentence = f"{tmp_path}/oplog_flush_stats.html exists already: choose another folder with --output"
+    assert capsys.readouterr().err == f"benchwatch: {sentence}; nothing was written\n"
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"oplog_flush_stats.html": "kept"}
+
+
+def test_save_into_what_is_no_folder_is_said(
+    cvm: SimulatedCvm, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["nutanix", "save", cvm.url, "--output", str(tmp_path / "file")]) == 1
+    assert "/file/main.html cannot be written: File exists" in capsys.readouterr().err
 
 
 def test_uuids_addresses_and_hosts_are_replaced_alike_everywhere(recordings: Path) -> None:

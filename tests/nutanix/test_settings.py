@@ -137,7 +137,7 @@ def test_the_mapping_stands_in_the_settings_or_in_a_file(tmp_path: Path) -> None
         ("'': {vm: a}", "mapping: expected the uuid"),
         (f"{UUID}: {{}}\n{UUID.upper()}: {{}}", "once"),
         (None, "cannot be read"),
-        ("a: 1\n", "expected `object`, got `int`"),
+        ("a: 1\n", "expected keys with values, got "),
         ("a: {size: 1}\n", "no such key"),
     ],
 )

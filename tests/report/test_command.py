@@ -325,16 +325,15 @@ def test_output_that_cannot_be_written_is_said(
     assert f"--output: {tmp_path} cannot be written: Is a directory" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("missing", ["matplotlib", "scipy"])
 def test_a_missing_library_is_named(
-    missing: str, capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.split(".")[0] == missing]:
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     runs = [str(pgbench(place, name)) for name in "ab"]
     assert main(["report", *runs, "--output", str(tmp_path / "page.html")]) == 2
-    assert f"report needs {missing}: pip install 'benchwatch[analysis]'" in capsys.readouterr().err
+    assert "report needs matplotlib: pip install 'benchwatch[analysis]'" in capsys.readouterr().err
 
 
 def test_the_same_run_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -347,13 +346,11 @@ def test_the_same_run_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_p
     ("option", "value", "expected"),
     [
         ("--warmup", "soon", "expected a duration such as 500ms, 10s or 5m, got 'soon'"),
-        ("--prometheus", "localhost:9090", "expected http://HOST:PORT, got 'localhost:9090'"),
+        ("--prometheus", "9090", "--prometheus: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got '9090'"),
     ],
 )
 def test_wrong_use_is_explained(option: str, value: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["report", "a", option, value])
-    assert stopped.value.code == 2
+    assert main(["report", "a", option, value]) == 2
     assert expected in capsys.readouterr().err
 
 

@@ -107,6 +107,20 @@ def test_the_exit_code_of_run_yaml_decides_where_the_output_does_not(tmp_path: P
     assert (state_of(runs, "bad", "db1"), state_of(runs, "good", "db1")) == ("failed", "finished")
 
 
+@pytest.mark.parametrize(
+    ("signal", "state"),
+    [("SIGINT", "interrupted"), ("SIGTERM", "interrupted"), ("SIGKILL", "failed"), ("SIGSEGV", "failed")],
+)
+def test_a_run_that_somebody_told_to_end_is_interrupted_and_did_not_fail(
+    tmp_path: Path, place: Place, signal: str, state: str
+) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/db1.yaml", f"exit_code: 130\nsignal: {signal}\n".encode())
+    found = page(settle(watch(tmp_path)))
+    assert found[f'benchwatch_run_state{{run="a",worker="db1",state="{state}"}}'] == 1
+    assert found[f'benchwatch_run_reason_info{{run="a",worker="db1",reason="ended by {signal}"}}'] == 1
+
+
 def test_a_silent_run_stalls_within_three_intervals_and_is_abandoned_at_last(tmp_path: Path, place: Place) -> None:
     place("a/db1.err", PGBENCH / "tpcb-15.18.err")
     runs = watch(tmp_path)

@@ -12,6 +12,7 @@ from benchwatch.metrics.exposition import PARTS, Family, Sample
 from benchwatch.nutanix.snapshot import Status
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
+from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
 from tests.support.places import NOW, RECORDINGS, Place
 
@@ -125,3 +126,17 @@ def test_a_cvm_that_cannot_be_shown_is_named_in_its_row_and_the_others_are_shown
     assert (good.name, good.up, good.error) == ("good", True, "")
     assert numbers(shown.render(EVERYTHING))['benchwatch_render_errors_total{of="view"}'] == 1
     assert [record.message.count('cvm="bad"') for record in caplog.records] == [1, 1]
+
+
+def test_a_folder_of_runs_that_is_not_there_is_named_on_the_page_until_it_appears(tmp_path: Path, place: Place) -> None:
+    runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets(1))
+    shown = Exporter(runs, [], [], None, lambda: NOW)
+    runs.poll(NOW)
+    sentence = f"The folder of runs {tmp_path}/runs cannot be read: No such file or directory. It is watched as soon as"
+    assert sentence in landing_page(shown, now=NOW, url="http://bench.example")
+    place("a/db1.err", RECORDINGS / "pgbench" / "tpcb-15.18.err")
+    while runs.poll(NOW):
+        continue
+    page = landing_page(shown, now=NOW, url="http://bench.example")
+    assert "cannot be read" not in page
+    assert {view.run for view in shown.runs()} == {"a"}

@@ -126,7 +126,7 @@ CERTIFICATE = "tls_server_config:\n  cert_file: a\n  key_file: b\n"
             ": basic_auth_users.anna: expected a bcrypt hash as `htpasswd -nB` prints it",
         ),
         (f'basic_auth_users: {{"a:b": {HASH}}}\n', ": basic_auth_users: expected a name without ':', got 'a:b'"),
-        ("basic_auth_users: [anna]\n", ":1: basic_auth_users: expected `object"),
+        ("basic_auth_users: [anna]\n", ":1: basic_auth_users: expected keys with values"),
     ],
 )
 def test_an_error_names_file_key_and_what_was_expected(tmp_path: Path, text: str, message: str) -> None:

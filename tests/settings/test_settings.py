@@ -40,26 +40,29 @@ def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("runs:\n  keep: many\n", ":2: runs.keep: expected `int`, got `str` ('many')"),
-        ("runs:\n  kept: 3\n", ":2: runs.kept: no such key"),
+        ("runs:\n  keep: many\n", ":2: runs.keep: expected a whole number, got 'many'"),
+        ("runs:\n  kept: 3\n", ":2: runs.kept: no such key: expected path, poll_interval, keep, "),
+        ("runs:\n  kept: 3\n", "or limits; did you mean keep?"),
+        ("runs:\n  limits:\n    valuelength: 3\n", ":3: runs.limits.valuelength: no such key: expected scripts, "),
+        ("runs:\n  limits:\n    valuelength: 3\n", "; did you mean value_length?"),
         (
             "runs:\n  path: x\n  poll_interval: soon\n",
             ":3: runs.poll_interval: expected a duration such as 500ms, 10s or 5m, got 'soon'",
         ),
-        ("- a\n", ":1: the whole file: expected `object`, got `array` (['a'])"),
+        ("- a\n", ":1: the whole file: expected keys with values, got ['a']"),
         ("runs: [\n", "expected YAML"),
-        ("push: {max_runs: -1}\n", ":1: push.max_runs: expected `int` >= 0 (-1)"),
+        ("push: {max_runs: -1}\n", ":1: push.max_runs: expected a whole number >= 0, got -1"),
         ("histogram: {buckets_per_octave: 3}\n", "histogram.buckets_per_octave: expected 1, 2 or 4, got 3"),
-        ("runs: {keep: -1}\n", ":1: runs.keep: expected `int` >= 0 (-1)"),
+        ("runs: {keep: -1}\n", ":1: runs.keep: expected a whole number >= 0, got -1"),
         ("runs: {poll_interval: 0}\n", ":1: runs: poll_interval: expected 10ms to 1h, got 0s"),
         ("runs: {poll_interval: 1d}\n", ":1: runs: poll_interval: expected 10ms to 1h, got 86400s"),
         ("runs: {abandoned_after: .inf}\n", ":1: runs.abandoned_after: expected a duration such as 500ms, 10s or 5m"),
         (
             'nutanix:\n  cvms: [{name: a, url: "http://10.0.0.1", prot: x}]\n',
-            ":2: nutanix.cvms.0.prot: no such key",
+            ":2: nutanix.cvms.0.prot: no such key: expected name or url",
         ),
-        ("nutanix:\n  cvms: [{name: a, url: 3}]\n", ":2: nutanix.cvms.0.url: expected `str`, got `int` (3)"),
-        ("disks:\n  sdb: 7\n", ":2: disks, one of its values: expected `str`, got `int` ({'sdb': 7})"),
+        ("nutanix:\n  cvms: [{name: a, url: 3}]\n", ":2: nutanix.cvms.0.url: expected text, got 3"),
+        ("disks:\n  sdb: 7\n", ":2: disks, one of its values: expected text, got {'sdb': 7}"),
     ],
 )
 def test_an_error_names_file_line_key_value_and_what_was_expected(

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,6 +28,7 @@ class FakeBoard:
     ready: bool = True
     ready_reason: str = ""
     catching_up: str = ""
+    lost: Mapping[Path, str] = field(default_factory=dict)
     push_folder: Path | None = None
     sources: Sequence[Source] = ()
     rendered: Callable[[frozenset[Part]], str] | None = None

@@ -197,7 +197,7 @@ def seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
 
 def test_demo_sees_every_source_in_prometheus_and_ends_by_itself(seen: Seen) -> None:
     assert seen.exit_code == 0, seen.running.output
-    assert "Prometheus saw 7 of 7 sources" in seen.running.output
+    assert "Prometheus saw 8 of 8 sources" in seen.running.output
     assert seen.running.processes() == []
 
 
@@ -273,7 +273,7 @@ def test_demo_goes_on_after_a_query_that_failed(demo: Callable[..., RunningDemo]
     running = demo("--duration", "5", PATH=_prometheus(tmp_path, failures=2))
     running.read_until("Prometheus +does not answer: these are older figures")
     assert running.end() == 1
-    assert "Prometheus saw 0 of 7 sources" in running.output
+    assert "Prometheus saw 0 of 8 sources" in running.output
 
 
 def test_demo_ends_with_the_log_of_a_prometheus_that_does_not_answer(

@@ -99,7 +99,10 @@ def test_roles_name_families_of_the_tool_with_the_labels_of_a_group(tool: Tool) 
         for family in filter(None, (roles.window, roles.result_quantile)):
             assert family.labels == (*roles.labels, "quantile"), family.name
         assert set(roles.sources) <= set(tool.families)
-        assert set(roles.remarks) <= set(roles.lost)
+        for lost in roles.lost.values():
+            assert all(one.labels == lost.counter.labels for one in lost.of)
+            assert not lost.of or lost.result is None or lost.result.labels == lost.counter.labels
+            assert lost.remark.count("{}") == bool(lost.remark)
     assert tool.advice and tool.example.startswith(tool.name)
 
 
@@ -191,7 +194,7 @@ def test_metrics_shows_a_tool_of_the_table(runs: Path, capsys: pytest.CaptureFix
     assert main(["metrics", str(runs / "one")]) == 0
     text = capsys.readouterr().out
     assert 'toy_laps_total{run="one",worker="w",lane="left"} 6060' in text
-    assert 'toy_failed_laps_total{run="one",worker="w"} 3' in text
+    assert 'toy_failed_laps_total{run="one",worker="w",lane="left"} 3' in text
     assert 'benchwatch_run_info{run="one",worker="w",tool="toy",tool_version="1.0"} 1' in text
 
 
@@ -204,7 +207,7 @@ def test_watch_shows_it(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("left", 151, {"0.95": 0.001656}),
         ("right", 75, {"0.95": 0.001656}),
     ]
-    assert two.counts == {"failed": 3}
+    assert two.lost == {"failed": (3, 13583)}
     assert one.roles is two.roles is TOY.roles[0]
 
 
@@ -218,6 +221,7 @@ def test_the_page_of_the_exporter_shows_it_and_how_to_have_it_watched(runs: Path
     tree = LexborHTMLParser(landing_page(board, now=NOW, url="http://bench.example:19777"))
     figures = [cell.text() for cell in tree.css("td[data-label=Throughput]")]
     assert figures == ["150 laps/s", "226 laps/s"]
+    assert "3 failed (0.0221 %)" in [reason.text() for reason in tree.css(".reason")]
     assert "toy --report 2>&1 | tee -p toy.log | curl -sS -T - http://bench.example:19777/ingest/my-run/toy1" in [
         code.text() for code in tree.css("pre code")
     ]
@@ -231,7 +235,7 @@ def test_compare_shows_it_and_judges_by_its_throughput(runs: Path, capsys: pytes
     assert found["left", "throughput"] == (101, 151)
     assert found["left", "latency_p95"] == (0.002475, 0.001656)
     assert found["all", "throughput"] == (151, 226)
-    assert found[None, "failed"] == (pytest.approx(3 / 9093), pytest.approx(3 / 13593))
+    assert found[None, "failed"] == (pytest.approx(3 / 9083), pytest.approx(3 / 13583))
     assert [(one["lane"], one["name"], one["verdict"]) for one in other["verdicts"]] == [
         ("all", "throughput", "better")
     ]

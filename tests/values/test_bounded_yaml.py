@@ -139,7 +139,7 @@ def test_an_unknown_key_of_an_entry_in_a_list_is_named_with_its_line(tmp_path: P
     path.write_text('nutanix:\n  cvms:\n    - {name: a, url: "http://10.0.0.1"}\n    - name: b\n      port: 3\n')
     with pytest.raises(ConfigError) as caught:
         load_settings(path)
-    assert str(caught.value) == f"{path}:5: nutanix.cvms.1.port: no such key"
+    assert str(caught.value) == f"{path}:5: nutanix.cvms.1.port: no such key: expected name or url"
 
 
 PIECES = st.sampled_from(

@@ -225,6 +225,12 @@ def test_no_exporter_is_a_sentence_and_exit_code_1(watch: Watch) -> None:
     )
 
 
+def test_an_address_needs_no_scheme(exporter: Exporter, watch: Watch) -> None:
+    code, out, _ = watch(exporter.url.removeprefix("http://"), "--once")
+    assert code == 0
+    assert exporter.url in out
+
+
 def test_on_a_terminal_an_exporter_is_waited_for() -> None:
     port = free_port()
     with Terminal(f"http://127.0.0.1:{port}", width=80, height=24) as terminal:
@@ -236,17 +242,18 @@ def test_on_a_terminal_an_exporter_is_waited_for() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["localhost:19777"], "'localhost:19777': expected a URL such as http://127.0.0.1:19777"),
-        (["http://a:b@[::1"], "'http://[::1': expected a URL such as http://127.0.0.1:19777"),
+        (["19777"], "URL: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got '19777'"),
+        (["http://a:b@[::1"], "URL: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got 'http://[::1'"),
+        (["ftp://localhost"], "URL: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got 'ftp://localhost'"),
         (["--interval=0"], "expected from 200ms to 1h, got '0'"),
         (["--interval=soon"], "expected a duration such as 500ms, 10s or 5m, got 'soon'"),
-        (["--prometheus=9090"], "'9090': expected a URL such as http://127.0.0.1:19777"),
+        (["--prometheus=9090"], "--prometheus: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got '9090'"),
     ],
 )
 def test_wrong_use_is_one_sentence(watch: Watch, arguments: list[str], sentence: str) -> None:
     code, _, errors = watch(*arguments)
     assert code == 2
-    assert errors.endswith(f"{sentence}\n")
+    assert errors.splitlines()[0].endswith(sentence)
 
 
 class Answers(BaseHTTPRequestHandler):

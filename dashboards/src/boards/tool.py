@@ -7,7 +7,7 @@ from grafana_foundation_sdk.models import dashboard
 
 from benchwatch.metrics.exposition import Family
 from benchwatch.tools.api import Tool
-from benchwatch.tools.roles import Roles, Unit
+from benchwatch.tools.roles import Lost, Roles, Unit
 
 from . import live, variables
 from .board import Board, Row
@@ -164,15 +164,26 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
             bad="a second band above the first.",
             none=none,
         )
-    for word, family in roles.lost.items():
+    for word, lost in roles.lost.items():
         yield graph(
             word.capitalize(),
-            f"Counted a second: {word}.",
-            Query(f"sum by (worker) ({rate(_selected(family))})", "{{worker}}"),
-            unit="ops",
+            f"Part of all: {word}." if lost.of else f"Counted a second: {word}.",
+            Query(_lost(lost), "{{worker}}"),
+            unit="percentunit" if lost.of else "short",
             bad="above 0.",
-            none=none,
+            none=f"No {word} were counted in this time range",
         )
+
+
+def _lost(lost: Lost) -> str:
+    """A second; where they are a part, of those operations that were counted beside them."""
+    counted = f"sum by (worker) ({rate(_selected(lost.counter))})"
+    if not lost.of:
+        return counted
+    by = ", ".join(("run", "worker", *lost.counter.labels))
+    parts = [f'label_replace({rate(_selected(one))}, "of", "{n}", "", "")' for n, one in enumerate(lost.of)]
+    whole = f"({' or '.join(parts)}) and on ({by}) {_selected(lost.counter)}"
+    return f"{counted} / (sum by (worker) ({whole}) > 0)"
 
 
 def _results(tool: Tool, roles: Roles) -> dashboard.Panel:

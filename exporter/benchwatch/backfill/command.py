@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ..history.find import find_runs
 from ..history.series import Pairs, Series
@@ -27,8 +27,8 @@ from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Part
 from ..settings.settings import load_settings
 from ..tools.registry import names
-from ..values.errors import ConfigError
-from ..values.printable import printable
+from ..values.errors import FAILED, ConfigError, UserError
+from ..values.printable import printable, say
 from .openmetrics import WrittenText, write
 
 SCRAPED: dict[Part, float] = {"live": 1.0, "runs": 10.0}
@@ -38,22 +38,19 @@ _HEAD = 3 * 3600
 _RETENTION = 15 * 86400
 """How long a Prometheus keeps data by default, seconds."""
 _BLOCK = re.compile(r"^[0-9A-HJKMNP-TV-Z]{26}\b", re.MULTILINE)
-_DESCRIPTION = """\
-Writes what the exporter would have shown during past runs, with their true timestamps, as OpenMetrics text for
-`promtool tsdb create-blocks-from openmetrics`. --into runs promtool itself. The dashboards then show the runs.
-"""
 
 
-class _Failure(Exception):
-    """What did not work out, one sentence."""
-
-
-def add_parser(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common: argparse.ArgumentParser
-) -> None:
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     """Adds the command."""
-    parser = commands.add_parser(
-        "backfill", parents=[common], help="load past runs into Prometheus", description=_DESCRIPTION
+    parser = add(
+        parents=[common],
+        usage="benchwatch backfill [options] PATH...",
+        description="Writes what the exporter would have shown during past runs, with their true times.",
+        examples=(
+            "benchwatch backfill runs/test1 --into /var/lib/prometheus/data",
+            "benchwatch backfill runs/test1 runs/test2 --output openmetrics.txt",
+            "benchwatch backfill runs --instance host:19777 --into /var/lib/prometheus/data",
+        ),
     )
     parser.add_argument(
         "paths",
@@ -62,18 +59,21 @@ def add_parser(
         metavar="PATH",
         help="a file, the folder of a run, or a folder of runs; PATH#3 is the third run in a file",
     )
-    target = parser.add_mutually_exclusive_group()
+    target = parser.add_argument_group("where to write").add_mutually_exclusive_group()
     target.add_argument(
         "--output", type=Path, metavar="FILE", help="write OpenMetrics text to this file (default: standard output)"
     )
-    target.add_argument("--into", type=Path, metavar="DIR", help="write blocks into this data folder of a Prometheus")
-    parser.add_argument(
+    target.add_argument(
+        "--into", type=Path, metavar="DIR", help="have promtool write blocks into this data folder of a Prometheus"
+    )
+    labels = parser.add_argument_group("labels")
+    labels.add_argument(
         "--instance",
         default="127.0.0.1:19777",
         metavar="HOST:PORT",
         help="label instance, as in Prometheus' scrape configuration (default: 127.0.0.1:19777)",
     )
-    parser.add_argument(
+    labels.add_argument(
         "--job",
         default="benchwatch",
         metavar="NAME",
@@ -84,17 +84,13 @@ def add_parser(
 
 def _backfill(options: argparse.Namespace) -> int:
     promtool = None if options.into is None else _promtool(options.into)
-    try:
-        found = _read(options)
-        if promtool is None:
-            with _output(options.output) as file:
-                written = write(_series(found), _labels(options), file)
-            _say(f"{_summary(written)} written")
-        else:
-            _make_blocks(promtool, options.into, found, _labels(options))
-    except _Failure as failure:
-        _say(str(failure))
-        return 1
+    found = _read(options)
+    if promtool is None:
+        with _output(options.output) as file:
+            written = write(_series(found), _labels(options), file)
+        say(f"{_summary(written)} written")
+    else:
+        _make_blocks(promtool, options.into, found, _labels(options))
     return 0
 
 
@@ -108,10 +104,10 @@ def _read(options: argparse.Namespace) -> list[Timeline]:
             show(f"reading: {len(found)} workers so far, now {timeline.worker} of {timeline.run}")
     if not found:
         paths = ", ".join(map(str, options.paths))
-        raise _Failure(f"nothing recognised in {paths}: expected output of {names()}")
+        raise UserError(f"nothing recognised in {paths}: expected output of {names()}", FAILED)
     for timeline in found:
         if timeline.by_file_time:
-            _say(f"run {timeline.run}, {timeline.worker}: no timestamps in the output; using file modification times")
+            say(f"run {timeline.run}, {timeline.worker}: no timestamps in the output; using file modification times")
     return found
 
 
@@ -138,28 +134,29 @@ def _make_blocks(
             command = [promtool, "tsdb", "create-blocks-from", "openmetrics", str(text), str(folder)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise _Failure(f"promtool failed with exit code {done.returncode}: {' '.join(done.stderr.split())}")
+        raise UserError(f"promtool failed with exit code {done.returncode}: {' '.join(done.stderr.split())}", FAILED)
     blocks = len(_BLOCK.findall(done.stdout))
-    _say(f"{_summary(written)} in {blocks} block{'s' * (blocks != 1)} in {folder}")
-    _say("a Prometheus running on that folder shows them within a minute")
+    say(f"{_summary(written)} in {blocks} block{'s' * (blocks != 1)} in {folder}")
+    say("a Prometheus running on that folder shows them within a minute")
     if time.time() - written.first > _RETENTION:
-        _say(
+        say(
             "Prometheus deletes data older than 15 days unless you start it with a longer --storage.tsdb.retention.time"
         )
 
 
 def _keep_off(folder: Path, last: float) -> None:
-    """Raises _Failure if a block that reaches to `last` would make this Prometheus forget what only its WAL has.
+    """Raises UserError if a block that reaches to `last` would make this Prometheus forget what only its WAL has.
 
     When it starts, it takes everything before the end of its last block for stored there, and passes over it in the
     WAL, which holds up to three hours: https://prometheus.io/docs/prometheus/latest/storage/#backfilling-from-openmetrics-format
     """
     written = max((file.stat().st_mtime for file in (folder / "wal").glob("[0-9]*")), default=math.inf)
     if last > written - _HEAD:
-        raise _Failure(
+        raise UserError(
             f"--into {folder}: the runs end at {_utc(last)}, but this Prometheus does not yet have its data since "
             f"{_utc(written - _HEAD)} in blocks and would lose them at its next start; "
-            f"use a folder without wal, or try again after {_utc(last + _HEAD)}, while it runs"
+            f"use a folder without wal, or try again after {_utc(last + _HEAD)}, while it runs",
+            FAILED,
         )
 
 
@@ -189,7 +186,7 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         elif path.is_file():
             path.unlink()
-        raise _Failure(f"{path or 'standard output'}: cannot be written: {error.strerror}") from error
+        raise UserError(f"{path or 'standard output'}: cannot be written: {error.strerror}", FAILED) from error
 
 
 @contextmanager
@@ -212,7 +209,3 @@ def _summary(written: WrittenText) -> str:
 
 def _utc(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _say(text: str) -> None:
-    print(f"benchwatch: {printable(text)}", file=sys.stderr)

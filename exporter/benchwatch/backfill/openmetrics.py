@@ -6,8 +6,8 @@ order of their times, all buckets of a point together; Unix seconds behind the n
 the `_total` that its samples end in. The last line is `# EOF`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby, repeat
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, repeat
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -35,13 +35,13 @@ def write(series: Iterable[Series], labels: Callable[[Family, Pairs], Pairs], fi
         families.setdefault(one.family, []).append(one)
     for family, members in families.items():
         file.write(_header(family).encode())
-        for own, metric in groupby(members, _metric_labels):
-            for text in _points(list(metric), labels(family, own)):
+        for one in members:
+            for text in _points(one, labels(family, one.labels)):
                 file.write(text.encode())
     file.write(b"# EOF\n")
     everything = list(chain.from_iterable(families.values()))
     return WrittenText(
-        sum(len(one.times) for one in everything),
+        sum(one.values.size for one in everything),
         min((float(one.times[0]) for one in everything), default=0.0),
         max((float(one.times[-1]) for one in everything), default=0.0),
     )
@@ -52,25 +52,23 @@ def _header(family: Family) -> str:
     return f"# TYPE {name} {family.kind}\n# HELP {name} {escape(family.help)}\n"
 
 
-def _metric_labels(series: Series) -> Pairs:
-    """The labels that a metric's series have in common."""
-    return tuple(pair for pair in series.labels if pair[0] != "le")
-
-
-def _points(metric: Sequence[Series], labels: Pairs) -> Iterator[str]:
-    """The lines of one metric, all series of which have samples at the same times."""
-    heads = [_head(series, labels) for series in metric]
-    times = metric[0].times
-    values = np.stack([series.values for series in metric], axis=1)
+def _points(metric: Series, labels: Pairs) -> Iterator[str]:
+    """The lines of one metric."""
+    heads = list(_heads(metric, labels))
+    times = metric.times
     for begin in range(0, len(times), _POINTS):
-        numbers = values[begin : begin + _POINTS].ravel()
+        numbers = metric.values[begin : begin + _POINTS].ravel()
         whole = (numbers == np.floor(numbers)).all() and (np.abs(numbers) < _EXACT).all()
         texts = number_texts(numbers.astype(np.int64).tolist() if whole else numbers.tolist())
         ends = chain.from_iterable(repeat(f" {time:.3f}\n", len(heads)) for time in times[begin : begin + _POINTS])
         yield "".join(chain.from_iterable(zip(heads * (len(texts) // len(heads)), texts, ends, strict=True)))
 
 
-def _head(series: Series, labels: Pairs) -> str:
-    own = labels + tuple(pair for pair in series.labels if pair[0] == "le")
-    inner = ",".join(f'{name}="{escape(value)}"' for name, value in own)
-    return f"{series.name}{{{inner}}} "
+def _heads(metric: Series, labels: Pairs) -> Iterator[str]:
+    """What stands before each number of a point."""
+    inner = ",".join(f'{name}="{escape(value)}"' for name, value in labels)
+    name = metric.family.name
+    for bound in metric.bounds:
+        yield f'{name}_bucket{{{inner},le="{bound}"}} '
+    for suffix in ("",) if metric.values.ndim == 1 else ("_sum", "_count"):
+        yield f"{name}{suffix}{{{inner}}} "

@@ -1,8 +1,4 @@
-"""The command `benchwatch compare`.
-
-Exit codes: 0 compared, whatever the verdict; 1 cannot be compared, or with --vary another parameter differs too; 2
-wrong use.
-"""
+"""The command `benchwatch compare`: its options and output formats."""
 
 import argparse
 import sys
@@ -12,50 +8,61 @@ from typing import Any
 from ..settings.settings import load_settings
 from ..values.arguments import duration
 from ..values.errors import ConfigError
-from ..values.printable import printable
 
 
-def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     """Add the command to the others."""
-    parser = commands.add_parser(
-        "compare",
+    parser = add(
         parents=[common],
-        help="compare runs: what changed, and how certain that is",
-        description="Compares runs of one tool: figures side by side, changes with their intervals, a verdict, "
-        "parameters that differ, and warnings about the figures. Example: benchwatch compare runs/default runs/huge "
-        "--vary '*huge*'. See docs/compare.md.",
+        usage="benchwatch compare [options] BASE OTHER...",
+        description="Compares runs of one tool: what changed, how certain that is, and which parameters differ.",
+        examples=(
+            "benchwatch compare runs/default runs/huge",
+            "benchwatch compare runs/default runs/huge --vary '*huge*'",
+            "benchwatch compare runs/a runs/b runs/c --warmup 60s --format markdown",
+        ),
     )
     what = "a file, the folder of a run, or the name of a repeated experiment"
     parser.add_argument("base", type=Path, metavar="BASE", help=what)
     parser.add_argument("others", nargs="+", type=Path, metavar="OTHER", help="runs to compare with BASE")
-    parser.add_argument(
-        "--format", choices=("terminal", "markdown", "json"), default="terminal", help="(default: terminal)"
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--format",
+        choices=("terminal", "markdown", "json"),
+        default="terminal",
+        help="terminal, markdown or json (default: terminal)",
+        metavar="FORMAT",
     )
-    parser.add_argument(
-        "--warmup", type=duration, metavar="60s", help="leave this out of every run (default: what the records say)"
+    taken = parser.add_argument_group("what is compared")
+    taken.add_argument(
+        "--warmup",
+        type=duration,
+        metavar="TIME",
+        help="leave this time at the start out of every run, such as 60s (default: what the records say)",
     )
-    parser.add_argument(
+    taken.add_argument("--force", action="store_true", help="also compare runs that failed or have no end")
+    verdict = parser.add_argument_group("verdict")
+    verdict.add_argument(
         "--vary",
         action="append",
         default=[],
         metavar="NAME",
-        help="parameter that was meant to differ, or a pattern; can be repeated; exit code 1 if another one differs",
+        help="parameter that you changed, or a pattern; can be repeated; exit code 1 if another one differs",
     )
-    parser.add_argument(
+    verdict.add_argument(
         "--confidence",
         type=_part,
         default=0.95,
-        metavar="0.95",
+        metavar="RATIO",
         help="probability that all verdicts are right (default: 0.95)",
     )
-    parser.add_argument(
+    verdict.add_argument(
         "--allowance",
         type=_part,
         default=0.05,
-        metavar="0.05",
+        metavar="RATIO",
         help="change that two equal single runs may show (default: 0.05); not used for repeated runs",
     )
-    parser.add_argument("--force", action="store_true", help="also compare runs that failed or have no end")
     parser.set_defaults(func=_compare)
 
 
@@ -72,7 +79,7 @@ def _part(text: str) -> float:
 def _compare(options: argparse.Namespace) -> int:
     from .comparison import compare
     from .document import document
-    from .experiment import CannotCompare, load, told_apart
+    from .experiment import load, told_apart
     from .markdown import markdown
     from .terminal import show
 
@@ -80,17 +87,9 @@ def _compare(options: argparse.Namespace) -> int:
     paths = [options.base, *options.others]
     if len({path.resolve() for path in paths}) < len(paths):
         raise ConfigError("compare: the same run was given twice; expected different ones")
-    try:
-        loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
-        base, *others = told_apart(loaded, paths)
-        found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
-    except CannotCompare as error:
-        print(f"benchwatch: {printable(str(error))}", file=sys.stderr)
-        return 1
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("scipy"):
-            raise
-        raise ConfigError("compare needs scipy: pip install 'benchwatch[analysis]'") from error
+    loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
+    base, *others = told_apart(loaded, paths)
+    found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
     if options.format == "json":
         sys.stdout.write(document(found))

@@ -1,31 +1,32 @@
 """What is compared: a run, or an experiment that was repeated, which is several runs.
 
-An experiment NAME in a folder of runs is the runs in it whose record says `repeat_of: NAME`. A run that failed, has
-not ended or is none cannot be compared; neither can runs of different tools.
+A run that failed, has not ended or is none cannot be compared; neither can runs of different tools.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..history.find import chosen, find_runs
+from ..history.find import find_runs, one_thing
 from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
-from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..tools.registry import names
-from ..values.errors import ConfigError
+from ..values.errors import FAILED, UserError
 from ..values.names import label
 from .measured import MeasuredRun, measure
-from .measures import THROUGHPUT, series
+from .measures import THROUGHPUT, compared
 
 _BUCKETS = Buckets(1)
 """Histograms of the page are of no use here: percentiles come from all bins."""
 
 
-class CannotCompare(Exception):
+class CannotCompare(UserError):
     """These runs cannot be compared; one sentence says which and why."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, FAILED)
 
 
 class Experiment(NamedTuple):
@@ -44,55 +45,13 @@ def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) 
     runs that failed or have not ended are taken too. Raises CannotCompare; ConfigError for a path that there is not.
     """
     forced: list[str] = []
-    runs = [_run(one, settings, warmup, forced) for one in _paths(path, settings)]
+    runs = [_run(one, settings, warmup, forced) for one in one_thing(path, settings)]
     if forced and not force:
         raise CannotCompare(f"{forced[0]}; expected a run that is over and well (--force compares it all the same)")
     tools = sorted({run.tool for run in runs})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")
     return Experiment(label(path.name) if len(runs) > 1 else runs[0].name, runs, forced)
-
-
-def _paths(path: Path, settings: RunsSettings) -> list[Path]:
-    if chosen(path):
-        return [path]
-    there = path.exists()
-    try:
-        beside = list(path.parent.iterdir()) if path.name and path.parent.is_dir() else []
-    except OSError:  # a folder that may be entered and not be listed
-        beside = []
-    named = sorted((one for one in beside if one.name.startswith(f"{path.name}-")), key=_number)
-    repeats = [one for one in named if _repeats(one, path.name, settings, tolerant=there)]
-    if there:
-        if repeats:
-            raise ConfigError(
-                f"{path}: a run, and an experiment of {len(repeats)} runs ({repeats[0].name} ...); expected the name "
-                f"of one thing: rename one of them, or move it out of {path.parent}"
-            )
-        return [path]
-    if not repeats:
-        raise ConfigError(
-            f"{path}: no such run; expected a file, a folder, or the name of an experiment: "
-            f"runs in {path.parent} whose {NAME} says repeat_of: {path.name}"
-        )
-    return repeats
-
-
-def _number(path: Path) -> tuple[int, str]:
-    """Repeats in the order of their numbers: the tenth does not come before the second."""
-    digits = path.name.rpartition("-")[2]
-    return int(digits) if digits.isdecimal() else 0, path.name
-
-
-def _repeats(folder: Path, name: str, settings: RunsSettings, *, tolerant: bool) -> bool:
-    """Whether a folder is a repeat of that experiment; `tolerant` of records that cannot be read."""
-    try:
-        records = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
-        return any(load_runfile(record, settings).repeat_of == name for record in records)
-    except (ConfigError, OSError):
-        if tolerant:
-            return False
-        raise
 
 
 def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> MeasuredRun:
@@ -102,16 +61,18 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
     if len(found) > 1:
         some = ", ".join(run.name for run in found[:3])
         raise CannotCompare(f"{path}: {len(found)} runs ({some} ...); expected one, or the name of an experiment")
-    workers = list(timelines(found, _BUCKETS, names=series(), latencies=True))
+    workers = list(timelines(found, _BUCKETS, families=compared(), latencies=True))
     tools = sorted({worker.tool for worker in workers})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
-    forced += [text for worker in workers if (text := fault(worker))]
+    faults = [text for worker in workers if (text := fault(worker))]
+    forced += faults
     left_out = float(max(worker.runfile.warmup for worker in workers) if warmup is None else warmup)
     run = measure(workers, left_out)
     if not any(one is THROUGHPUT for _, one in run.figures):
         text = "nothing was measured" if not left_out else f"nothing was measured after the warm-up of {left_out:g} s"
-        raise CannotCompare(f"{path}: {text}; expected reports or a final report")
+        why = f" ({'; '.join(faults)})" if faults else ""
+        raise CannotCompare(f"{path}: {text}{why}; expected reports or a final report")
     return run
 
 
@@ -123,6 +84,8 @@ def fault(timeline: Timeline) -> str:
         return ""
     if timeline.phase == "failed":
         return f"{who}: the run failed{reason}"
+    if timeline.phase == "interrupted":
+        return f"{who}: the run was interrupted{reason}"
     if timeline.phase == "abandoned":
         return f"{who}: the run has no end{reason}"
     return f"{who}: the run is still going on"

@@ -151,7 +151,7 @@ class WorkerFigures:
         """The groups that a family is there for, in reports or at the end; all if it does not tell them apart."""
         if family.labels == self.roles.labels:
             return {*self.final.get(family.name, {}), *_by_group(self.timeline, self.roles, family)}
-        return set(self.groups()) if family.name in self.final or self.timeline.get(family.name) else set()
+        return set(self.groups()) if family.name in self.final or self.timeline.get(family) else set()
 
     def result(self, family: Family | None, group: Group) -> float | None:
         """Of the tool's final report."""
@@ -163,14 +163,13 @@ class WorkerFigures:
 
 
 def _by_group(timeline: Timeline, roles: Roles, family: Family | None, **labels: str) -> dict[Group, Series]:
-    found = timeline.get(family.name, **labels) if family else []
+    found = timeline.get(family, **labels)
     return {tuple(dict(series.labels)[label] for label in roles.labels): series for series in found}
 
 
 def _quantile(timeline: Timeline, roles: Roles) -> str:
     """The highest that its reports have, but for the highest latency; empty if they have none."""
-    found = timeline.get(roles.window.name) if roles.window else []
-    known = {dict(series.labels)["quantile"] for series in found} - {"1"}
+    known = {dict(series.labels)["quantile"] for series in timeline.get(roles.window)} - {"1"}
     return max(known, key=float, default="")
 
 

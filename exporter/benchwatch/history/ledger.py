@@ -1,11 +1,12 @@
 """Takes down what a worker showed at one report after the other, and makes series of it.
 
-A series has a number at each report of the streams that have moved it, and where it changed; a value that stays the
-same may be repeated, as scrapes do. Only what was taken down is kept: the times and numbers of a column.
+A series has a value at each report of the streams that have moved it, and where it changed; a value that stays the
+same may be repeated, as scrapes do. Each number of a sample has a column: a histogram or a summary has several, side by
+side. Only what was taken down is kept: the times and numbers of a column.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from ..metrics.exposition import Family, HistogramValue, Part, Sample, SummaryValue
 from .series import Floats, Pairs, Series
 
-_SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "summary": ("_sum", "_count")}
+_FURTHER = {"histogram": 2, "summary": 2}
+"""Numbers of a sample beside the counts by bound: sum and count, else one."""
 _SLACK = 0.01
 _NARROW = np.iinfo(np.uint16).max
 
@@ -32,12 +34,11 @@ class _Layout(NamedTuple):
 class Ledger:
     """Takes down the samples of one page after the other; a column for each number that was ever on it."""
 
-    def __init__(self, names: Collection[str] | None, hold: Mapping[Part, float] | None) -> None:
-        self._names = names
+    def __init__(self, families: Collection[Family] | None, hold: Mapping[Part, float] | None) -> None:
+        self._families = families
         self._hold = hold or {}
-        self._families: dict[Family, bool] = {}
-        self._heads: list[tuple[str, _Key, str]] = []  # by column: name, what it is of, le
-        self._first: dict[_Key, int] = {}  # of the sample's columns
+        self._columns: dict[_Key, range] = {}  # of each sample, in their order
+        self._bounds: dict[_Key, Sequence[str]] = {}
         self._layouts: dict[tuple[_Key, ...], _Layout] = {}
         self._shown: _Layout | None = None  # of the last page
         self._last = np.zeros(0)  # by column: the number,
@@ -52,22 +53,22 @@ class Ledger:
         """Take down what the page shows at a moment that is a report of streams of these kinds."""
         keys: list[_Key] = []
         numbers: list[float] = []
-        bounds: dict[_Key, Sequence[str]] = {}
         for family, labels, value, more in page:
-            if not self._wanted(family):
+            if self._families is not None and family not in self._families:
                 continue
             key = (family, labels, more)
             keys.append(key)
             if isinstance(value, HistogramValue):
-                numbers += (*value.counts, value.sum, value.counts[-1])
-                bounds[key] = value.bounds
+                numbers += value.counts
+                numbers += (value.sum, value.counts[-1])
+                self._bounds[key] = value.bounds
             elif isinstance(value, SummaryValue):
                 numbers += (value.sum, value.count)
             else:
                 numbers.append(value)
         if not keys:
             return
-        layout = self._layout(tuple(keys), bounds)
+        layout = self._layout(tuple(keys))
         columns, begins, lengths = layout
         values = np.array(numbers, np.float64)
         changed = values != self._last[columns]
@@ -75,7 +76,7 @@ class Ledger:
             changed |= ~np.isin(columns, self._shown.columns)
         chosen = changed | (moment - self._entered[columns] >= self._after[columns])
         for kind in kinds:
-            moved = self._moved.setdefault(kind, np.zeros(len(self._heads), np.bool_))
+            moved = self._moved.setdefault(kind, np.zeros(len(self._last), np.bool_))
             moved[columns] |= changed & self._live[columns]
             chosen |= moved[columns]
         for kind, moved in self._moved.items():  # a gauge belongs to the streams that have moved it last
@@ -95,54 +96,40 @@ class Ledger:
         moments, pages, numbers = zip(*self._pages, strict=True)
         columns, values = np.concatenate(pages), np.concatenate(numbers)
         times = np.repeat(np.round(moments, 3), [len(page) for page in pages])
-        narrow = np.uint16 if len(self._heads) <= _NARROW else np.int64  # small numbers are sorted by their digits
+        narrow = np.uint16 if len(self._last) <= _NARROW else np.int64  # small numbers are sorted by their digits
         order = np.argsort(columns.astype(narrow), kind="stable")
         columns, times, values = columns[order], times[order], values[order]
         # Of two pages of the same moment the later one counts.
         last = np.append((columns[1:] != columns[:-1]) | (times[1:] != times[:-1]), True)
         columns, times, values = columns[last], times[last], values[last]
-        begins = np.flatnonzero(np.append(True, columns[1:] != columns[:-1])).tolist()
-        for begin, end in pairwise([*begins, len(columns)]):
-            name, (family, labels, more), bound = self._heads[columns[begin]]
-            if self._names is None or name in self._names:
-                own = (*zip(family.labels, labels, strict=True), *more, *((("le", bound),) if bound else ()))
-                yield Series(family, name, (*common, *own), times[begin:end], values[begin:end])
+        begins = np.searchsorted(columns, np.arange(len(self._last) + 1)).tolist()
+        for (family, labels, more), own in self._columns.items():
+            begin, end = begins[own.start], begins[own.stop]
+            shown = values[begin:end] if len(own) == 1 else values[begin:end].reshape(len(own), -1).T
+            pairs = (*common, *zip(family.labels, labels, strict=True), *more)
+            yield Series(
+                family, pairs, times[begin : begins[own.start + 1]], shown, self._bounds.get((family, labels, more), ())
+            )
 
-    def _wanted(self, family: Family) -> bool:
-        if self._names is None:
-            return True
-        if family not in self._families:
-            names = [f"{family.name}{suffix}" for suffix in _SUFFIXES.get(family.kind, ("",))]
-            self._families[family] = any(name in self._names for name in names)
-        return self._families[family]
-
-    def _layout(self, keys: tuple[_Key, ...], bounds: Mapping[_Key, Sequence[str]]) -> _Layout:
+    def _layout(self, keys: tuple[_Key, ...]) -> _Layout:
         if keys not in self._layouts:
-            columns: list[int] = []
-            lengths: list[int] = []
-            for key in keys:
-                family = key[0]
-                heads = [(f"{family.name}_bucket", key, bound) for bound in bounds.get(key, ())]
-                heads += [(f"{family.name}{suffix}", key, "") for suffix in _SUFFIXES.get(family.kind, ("",))[-2:]]
-                if key not in self._first:
-                    self._first[key] = len(self._heads)
-                    self._heads += heads
-                columns += range(self._first[key], self._first[key] + len(heads))
-                lengths.append(len(heads))
-            self._grow()
+            new = [key for key in keys if key not in self._columns]
+            for key in new:
+                begin = next(reversed(self._columns.values())).stop if self._columns else 0
+                self._columns[key] = range(begin, begin + len(self._bounds.get(key, ())) + _FURTHER.get(key[0].kind, 1))
+            self._grow([key[0] for key in new for _ in self._columns[key]])
+            places = [self._columns[key] for key in keys]
+            lengths = [len(place) for place in places]
             begins = np.append(0, np.cumsum(lengths)[:-1])
-            self._layouts[keys] = _Layout(np.array(columns), begins, np.array(lengths))
+            self._layouts[keys] = _Layout(np.array([*chain.from_iterable(places)]), begins, np.array(lengths))
         return self._layouts[keys]
 
-    def _grow(self) -> None:
-        """Make room for columns that are new."""
-        parts = [key[0].part for _, key, _ in self._heads[len(self._last) :]]
-        kinds = [key[0].kind for _, key, _ in self._heads[len(self._last) :]]
-        new = len(parts)
-        self._last = np.append(self._last, np.full(new, np.nan))
-        self._entered = np.append(self._entered, np.full(new, -np.inf))
-        self._after = np.append(self._after, [self._hold.get(part, np.inf) - _SLACK for part in parts])
-        self._live = np.append(self._live, np.array([part == "live" for part in parts], np.bool_))
-        self._gauge = np.append(self._gauge, np.array([kind == "gauge" for kind in kinds], np.bool_))
+    def _grow(self, new: Sequence[Family]) -> None:
+        """Make room for columns that are new, of these families."""
+        self._last = np.append(self._last, np.full(len(new), np.nan))
+        self._entered = np.append(self._entered, np.full(len(new), -np.inf))
+        self._after = np.append(self._after, [self._hold.get(family.part, np.inf) - _SLACK for family in new])
+        self._live = np.append(self._live, np.array([family.part == "live" for family in new], np.bool_))
+        self._gauge = np.append(self._gauge, np.array([family.kind == "gauge" for family in new], np.bool_))
         for kind, moved in self._moved.items():
-            self._moved[kind] = np.append(moved, np.zeros(new, np.bool_))
+            self._moved[kind] = np.append(moved, np.zeros(len(new), np.bool_))

@@ -1,5 +1,6 @@
-"""One series of the page over time."""
+"""What one sample of the page was over time."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +13,15 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 class Series(NamedTuple):
-    """One series of the page."""
+    """One metric of the page over time."""
 
     family: Family
-    name: str
-    """Of its samples: the family's, or with _bucket, _sum or _count."""
     labels: Pairs
     """All of them, run and worker included."""
     times: Floats
     """Unix seconds, strictly increasing."""
     values: Floats
+    """Shape (times,); of a summary (times, 2): sum and count; of a histogram (times, bounds + 2): the counts up to each
+    bound, then sum and count."""
+    bounds: Sequence[str] = ()
+    """Of a histogram, as HistogramValue has them."""

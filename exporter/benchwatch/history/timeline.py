@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import Part, Sample
+from ..metrics.exposition import Family, Part, Sample
 from ..metrics.latencies import Group, Latencies
 from ..runs.run import Run
 from ..settings.record import RunFile
@@ -52,10 +52,10 @@ class Timeline:
     latencies: Mapping[Group, Latencies] = field(default_factory=dict)
     """Every latency by group, time and bin, if that was asked for; nothing where its tool wrote none."""
 
-    def get(self, name: str, **labels: str) -> list[Series]:
-        """The series whose samples have that name and whose labels have these values."""
+    def get(self, family: Family | None, **labels: str) -> list[Series]:
+        """The series of a family whose labels have these values; none of no family."""
         wanted = set(labels.items())
-        return [series for series in self.series if series.name == name and wanted <= set(series.labels)]
+        return [series for series in self.series if series.family is family and wanted <= set(series.labels)]
 
 
 def read_timelines(
@@ -63,28 +63,27 @@ def read_timelines(
     settings: RunsSettings,
     buckets: Buckets,
     *,
-    names: Collection[str] | None = None,
+    families: Collection[Family] | None = None,
     hold: Mapping[Part, float] | None = None,
     now: float | None = None,
     latencies: bool = False,
 ) -> list[Timeline]:
     """The workers of the runs in these files and folders (see offline.find_runs).
 
-    With `names` only the series whose samples have one of these names. With `hold` a value that stays the same is
+    With `families` only the series of these. With `hold` a value that stays the same is
     repeated after so many seconds, as scrapes do, until the page no longer shows it. `now` is the Unix time up to which
     a run without an end is judged; by default the present. With `latencies` these are gathered in the same pass. Raises
     ConfigError for a path that cannot be read.
     """
-    return list(
-        timelines(find_runs(paths, settings, buckets), buckets, names=names, hold=hold, now=now, latencies=latencies)
-    )
+    runs = find_runs(paths, settings, buckets)
+    return list(timelines(runs, buckets, families=families, hold=hold, now=now, latencies=latencies))
 
 
 def timelines(
     runs: Iterable[Run],
     buckets: Buckets,
     *,
-    names: Collection[str] | None = None,
+    families: Collection[Family] | None = None,
     hold: Mapping[Part, float] | None = None,
     now: float | None = None,
     latencies: bool = False,
@@ -93,11 +92,11 @@ def timelines(
     until = time.time() if now is None else now
     for run in runs:
         for worker in run.plans:
-            yield _timeline(Replay(run, worker, buckets, until, latencies), names, hold)
+            yield _timeline(Replay(run, worker, buckets, until, latencies), families, hold)
 
 
-def _timeline(replay: Replay, names: Collection[str] | None, hold: Mapping[Part, float] | None) -> Timeline:
-    ledger = Ledger(names, hold)
+def _timeline(replay: Replay, families: Collection[Family] | None, hold: Mapping[Part, float] | None) -> Timeline:
+    ledger = Ledger(families, hold)
     final: list[Sample] = []
     for step in replay.steps(idle=hold is not None):
         before, final = final, list(replay.worker.samples())

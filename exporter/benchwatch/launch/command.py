@@ -3,32 +3,39 @@
 import argparse
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..results.command import add_require
 from ..settings.record import NAME, SUFFIX, check_label
 from ..tools.invocation import Benchmark, find_benchmark
-from ..tools.registry import TOOLS, names
-from ..values.arguments import count, duration
+from ..tools.registry import TOOLS, named, names
+from ..values.arguments import CommandParser, count, duration
 from ..values.durations import Duration
-from ..values.errors import UserError
+from ..values.errors import NOT_MET, UserError
 from ..values.names import check_name
 from .record import RunRecord
 
+_EXAMPLES = (
+    "benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb",
+    "benchwatch run --name base --repeat 5 --pause 1m --warmup 60s -- pgbench -T 600 -c 32 mydb",
+    "benchwatch run --objective 1ms --disk sdb=log --push host:19777 -- fio job.fio",
+)
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+
+def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `run`."""
-    run = commands.add_parser(
-        "run",
-        help="start a benchmark, pass its output on unchanged, and record it",
+    parser = add(
         usage=f"benchwatch run [options] -- {'|'.join(tool.name for tool in TOOLS)} ...",
-        description=f"Starts {names()}, adds missing reporting flags, and records the output and the parameters.",
-        epilog="Example: benchwatch run --name test1 --repeat 5 -- pgbench -T 600 -c 32 mydb. The exit code is that of "
-        "the benchmark (128 plus the signal's number if a signal killed it). See docs/run.md.",
+        description=f"Starts {names()}, adds reporting flags that are missing, and records it.",
+        examples=_EXAMPLES,
     )
+    run = parser.add_argument_group("names")
     run.add_argument("--name", help="name of the run (default: the tool, date and time)")
-    run.add_argument("--worker", help="name of this process in the run (default: the tool)")
+    run.add_argument("--worker", metavar="NAME", help="name of this process in the run (default: the tool)")
     pair = {"action": "append", "default": [], "type": _pair, "metavar": "NAME=VALUE"}
+    run = parser.add_argument_group("what is recorded")
     run.add_argument("--label", help="additional label of the run; can be repeated", **pair)
     run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pair)
     run.add_argument("--host", metavar="NAME", help="machine whose disks and processors it uses (default: as found)")
@@ -36,7 +43,14 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     run.add_argument("--vm", metavar="NAME", help="virtual machine that the host is, in the mapping of vdisks")
     run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pair)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
-    run.add_argument("--warmup", type=duration, metavar="TIME", help="first part of the run, left out of results")
+    run.add_argument("--warmup", type=duration, metavar="TIME", help="time at the start to leave out of results")
+    run.add_argument(
+        "--percentiles",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="count the latency of each transaction or I/O (default: yes)",
+    )
+    run = parser.add_argument_group("where the record goes")
     run.add_argument(
         "--runs.path",
         dest="runs_path",
@@ -46,39 +60,45 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
         help="folder of runs (default: runs)",
     )
     run.add_argument(
-        "--push", default="", metavar="URL", help="also send everything to this exporter: http(s)://host:19777"
+        "--push", default="", metavar="URL", help="also send everything to this exporter, such as host:19777"
     )
-    run.add_argument(
-        "--percentiles",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="count the latency of each transaction or I/O (default: yes)",
-    )
+    run = parser.add_argument_group("repeats")
     run.add_argument("--repeat", type=count, metavar="N", help="number of runs, named NAME-1 to NAME-N (default: 1)")
     run.add_argument(
         "--pause", type=duration, default=Duration(0), metavar="TIME", help="time between repeats (default: 0)"
     )
-    run.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    run.set_defaults(func=_run)
+    add_require(run)
+    run.add_argument("--overwrite", action="store_true", help="replace a run (and worker) of this name that is over")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.set_defaults(func=partial(_run, parser))
 
 
-def _run(options: argparse.Namespace) -> int:
-    from .launch import Plan, check, launch
+def _run(parser: CommandParser, options: argparse.Namespace) -> int:
+    from .launch import Place, Plan, check, launch
+    from .outcome import Outcomes, read_requirements
     from .terminal import Terminal
 
     if options.pause and options.repeat is None:
         raise UserError("--pause requires --repeat")
     repeat = options.repeat or 1
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if words is options.command and words[:1] and words[0].startswith("-"):
+        parser.refuse(words)
+    if not words:
+        advice = "\n".join(("For example:", *(f"  {example}" for example in _EXAMPLES)))
+        raise UserError("no benchmark is given: write its command after --", advice=advice)
     benchmark = find_benchmark(words, {tool.name for tool in TOOLS})
     if shutil.which(benchmark.command[0]) is None:
         raise UserError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
     check(benchmark)
+    required = read_requirements(options.require, named(benchmark.tool))
     name, worker = _names(options, benchmark)
     series = [name] if repeat == 1 else [f"{name}-{number + 1}" for number in range(repeat)]
     records = [RunRecord(options.runs_path, run, worker) for run in series]
     for record in records:
-        record.check_is_new()
+        record.check_is_new(options.overwrite)
+    if repeat > 1 and (older := RunRecord(options.runs_path, f"{name}-{repeat + 1}", worker)).path.exists():
+        raise UserError(f"{older.path} is of an earlier, longer series {name}: choose another --name, or remove it")
     for label, _ in options.label:
         check_label(label, "--label")
     plan = Plan(
@@ -96,17 +116,21 @@ def _run(options: argparse.Namespace) -> int:
             "repeat_of": name if repeat > 1 else "",
             "parameters": dict(options.parameter),
         },
+        options.overwrite,
     )
     code = 0
     with Terminal() as terminal:
-        for record in records:
-            if record is not records[0]:
+        outcomes = Outcomes(terminal, required)
+        for number, record in enumerate(records, 1):
+            if number > 1:
                 time.sleep(options.pause)
-            ending = launch(plan, record, terminal)
+            ending = launch(plan, record, terminal, Place(number, repeat, options.pause))
+            outcomes.add(record)
             code = ending.exit_code or code
             if ending.told:
                 break
-    return code
+        met = outcomes.together(name, repeat)
+    return code or (0 if met else NOT_MET)
 
 
 def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]:

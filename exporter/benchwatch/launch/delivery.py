@@ -13,6 +13,7 @@ import requests
 
 from ..runs.append import LARGEST_PIECE, STREAM
 from ..settings.record import SUFFIX
+from ..values.addresses import server_url
 from ..values.errors import UserError
 from .child import leave_signals
 from .record import RunRecord
@@ -32,15 +33,12 @@ class _Refused(Exception):
 
 
 class Delivery:
-    """The delivery of one worker's files to the exporter at `url`, `http(s)://[user:password@]host:port`."""
+    """The delivery of one worker's files to the exporter at `url` (see server_url)."""
 
     def __init__(self, url: str, record: RunRecord) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            shown = "" if "@" in url else f", got {url!r}"
-            raise UserError(f"--push: expected http(s)://host:port of an exporter{shown}")
-        self._place = f"{url.rstrip('/')}/ingest/{record.run}/{record.worker}"
-        self._shown = parts.netloc.rpartition("@")[2]
+        url = server_url(url, "--push")
+        self._place = f"{url}/ingest/{record.run}/{record.worker}"
+        self._shown = urlsplit(url).netloc.rpartition("@")[2]
         self._record = record
         self._session = requests.Session()
         self._sent: dict[str, int] = {}

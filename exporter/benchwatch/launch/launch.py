@@ -42,6 +42,16 @@ class Plan(NamedTuple):
     """URL of an exporter elsewhere; empty for none."""
     content: dict[str, Any]
     """What the user's options put into the records."""
+    overwrite: bool = False
+
+
+class Place(NamedTuple):
+    """Which run of a series it is."""
+
+    number: int = 1
+    of: int = 1
+    pause: float = 0.0
+    """Seconds between two runs."""
 
 
 class _Prepared(NamedTuple):
@@ -64,28 +74,29 @@ def check(benchmark: Benchmark) -> None:
     _read(benchmark, "")
 
 
-def launch(plan: Plan, record: RunRecord, terminal: Terminal) -> child.Ending:
+def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place) -> child.Ending:
     """Run the benchmark once. Raises UserError if it is not started."""
-    record.create()
+    replaced = record.create(plan.overwrite)
     host = Host()
     files = OwnFiles(record, host)
     with _nothing_started(record, files):
         prepared = _prepare(plan, record, files, host, terminal)
         delivery = _deliver(plan.push, record, terminal) if plan.push else None
         added = f", added {' '.join(prepared.added)}" if prepared.added else ""
+        if replaced:
+            terminal.say(replaced)
         terminal.say(f"records {record.folder / record.worker}.*{added}")
         terminal.wait(_SHOWN)
     with child.signals_held(), ExitStack() as opened:
         with _nothing_started(record, files):
-            running = _start(prepared, record, terminal, opened)
+            running = _start(prepared, record, terminal, opened, place)
         ending, wrong = _attend(running, record, files, delivery, plan.benchmark.elsewhere)
         terminal.wait(_SHOWN)
         if running.bar:
             running.bar.stop()
+        record.release()
         for sentence in wrong:
             terminal.say(sentence)
-    if prepared.display and (figures := prepared.display.closing(record.file("out"), plan.content.get("warmup"))):
-        terminal.say(figures)
     return ending
 
 
@@ -183,7 +194,7 @@ def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFil
     return preparation.remark(f"the {log.name} takes {size} and goes to {place.folder}")
 
 
-def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: ExitStack) -> _Running:
+def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: ExitStack, place: Place) -> _Running:
     paths = {STDOUT: record.file("out"), STDERR: record.file("err")}
     files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
     pipes = {number: sinks.pipe() for number in files}
@@ -194,10 +205,10 @@ def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: E
     finally:
         for _, writer in pipes.values():
             os.close(writer)
-    bar = make_bar(record.run, prepared.length) if make_bar and prepared.length else None
+    bar = make_bar(record, prepared.length, place) if make_bar else None
     writers = {number: _writer(number, bar) for number in files}
     if prepared.display:
-        writers[STDOUT] = prepared.display.filter(writers[STDOUT])
+        writers[STDOUT] = prepared.display(writers[STDOUT])
     recorded = {number: sinks.Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
     # With 2>&1 the order matters: a reader takes a summary ahead of a progress line for that of an older run.
     outlets = {STDERR: terminal.outlet(STDERR, writers[STDERR])}

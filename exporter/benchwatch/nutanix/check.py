@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 from ..metrics.exposition import Exposition
-from ..values.printable import printable
+from ..values.errors import FAILED, UserError
+from ..values.printable import printable, say
 from .client import Client, PageError
 from .fetch import ADVICE, MAIN, OPLOG, Pages, fetch
 from .metrics import CvmSource
@@ -27,20 +28,24 @@ _SECTIONS = {
 
 
 def check(client: Client, vdisks: Sequence[str] | None, metrics: bool) -> int:
-    """Prints; exit code 0 if the main page has a table of vdisks, else 1. `vdisks` are ids; None: the first one."""
+    """Prints; the exit code is 0 if the main page has a table of vdisks and every vdisk asked for has a page, else 1.
+
+    `vdisks` are ids; None: the first one. Raises UserError if the main page cannot be read.
+    """
     began = time.monotonic()
     try:
         pages = fetch(client, vdisks)
     except PageError as error:
-        print(f"{client.url}: {printable(error.text)}.\n\n{ADVICE}", file=sys.stderr)
-        return 1
+        raise UserError(f"{client.url}: {error.text}", FAILED, ADVICE) from error
     details = {vdisk: read_vdisk_page(pages.bodies[vdisk]) for vdisk in pages.vdisks}
     oplog = read_oplog_page(pages.bodies[OPLOG]) if OPLOG in pages.bodies else None
     if metrics:
         sys.stdout.write(_metrics(client, pages, details, oplog, time.monotonic() - began))
+        for name, problem in pages.problems.items():
+            say(f"page {name}: {problem}")
     else:
         print("\n".join(map(printable, _words(client, pages, details, oplog, time.monotonic() - began))))
-    return 0 if _is_usable(pages.main) else 1
+    return 0 if _is_usable(pages.main) and set(vdisks or ()) <= set(details) else 1
 
 
 def _is_usable(main: MainPage) -> bool:

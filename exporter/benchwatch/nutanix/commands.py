@@ -2,39 +2,47 @@
 
 import argparse
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..values.arguments import count, duration
+from ..values.arguments import CommandParser, count, duration, overview
 from ..values.durations import Duration
 from ..values.errors import ConfigError
+from ..values.suggestion import did_you_mean, either
 from .settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from .client import Client
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `nutanix` and its subcommands."""
-    nutanix = commands.add_parser(
-        "nutanix",
-        help="check, save or simulate the pages of a Nutanix CVM",
-        description="Look at, save or simulate the pages that a Nutanix controller VM serves on port 2009.",
+    nutanix = add(
+        usage="benchwatch nutanix COMMAND [options]",
+        description="Checks, saves or simulates the pages that a Nutanix controller VM (CVM) serves on port 2009.",
+        examples=(
+            "benchwatch nutanix check http://cvm:2009",
+            "benchwatch nutanix save http://cvm:2009 --output pages",
+            "benchwatch nutanix simulate --vdisks 32",
+        ),
     )
-    inner = nutanix.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    nutanix.set_defaults(func=partial(overview, nutanix))
+    inner = nutanix.add_subparsers(title="commands", metavar="COMMAND", prog=nutanix.prog)
 
-    page = argparse.ArgumentParser(add_help=False)
+    page = CommandParser(add_help=False)
     page.add_argument(
         "url", metavar="URL", help=f"address of the CVM: http://host[:port] (default port: {DEFAULT_PORT})"
     )
-    page.add_argument(
+    what = page.add_argument_group("what to read")
+    what.add_argument(
         "--deadline",
         type=duration,
         default=Duration(60),
         metavar="TIME",
         help="time limit for each page (default: 60s)",
     )
-    page.add_argument(
+    what.add_argument(
         "--vdisk",
         metavar="ID",
         action="append",
@@ -42,13 +50,33 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     )
 
     check = inner.add_parser(
-        "check", parents=[page], help="report what benchwatch recognises on a CVM's pages, and what it does not"
+        "check",
+        parents=[page],
+        help="report what benchwatch recognises on a CVM's pages, and what it does not",
+        usage="benchwatch nutanix check [options] URL",
+        description="Reads the pages of a CVM once and reports what benchwatch recognises, and what it does not.",
+        examples=(
+            "benchwatch nutanix check http://cvm:2009",
+            "benchwatch nutanix check http://cvm:2009 --vdisk 15432793",
+            "benchwatch nutanix check http://cvm:2009 --metrics",
+        ),
     )
-    check.add_argument("--metrics", action="store_true", help="print metrics instead of words")
+    output = check.add_argument_group("output")
+    output.add_argument("--metrics", action="store_true", help="print metrics instead of words")
     check.set_defaults(func=_check)
 
-    save = inner.add_parser("save", parents=[page], help="save a copy of the pages without addresses, uuids and names")
-    save.add_argument(
+    save = inner.add_parser(
+        "save",
+        parents=[page],
+        help="save a copy of the pages without addresses, uuids and names",
+        usage="benchwatch nutanix save [options] URL",
+        description="Saves a copy of a CVM's pages without addresses, uuids and names. It never overwrites a file.",
+        examples=(
+            "benchwatch nutanix save http://cvm:2009",
+            "benchwatch nutanix save http://cvm:2009 --vdisk 15432793 --output pages",
+        ),
+    )
+    save.add_argument_group("output").add_argument(
         "--output",
         type=Path,
         default=Path("nutanix-pages"),
@@ -57,7 +85,18 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     save.set_defaults(func=_save)
 
-    simulate = inner.add_parser("simulate", help="serve the pages of simulated CVMs")
+    command = inner.add_parser(
+        "simulate",
+        help="serve the pages of simulated CVMs",
+        usage="benchwatch nutanix simulate [options]",
+        description="Serves the pages of simulated CVMs, to try benchwatch without a cluster.",
+        examples=(
+            "benchwatch nutanix simulate",
+            "benchwatch nutanix simulate --scene checkpoint --vdisks 32 --cvms 3",
+            "benchwatch nutanix simulate --list",
+        ),
+    )
+    simulate = command.add_argument_group("what to simulate, and where")
     simulate.add_argument(
         "--listen",
         type=_address,
@@ -66,7 +105,10 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
         help=f"where to listen (default: 127.0.0.1:{DEFAULT_PORT})",
     )
     simulate.add_argument(
-        "--scene", default="checkpoint", help="what the vdisks do; --list lists all (default: checkpoint)"
+        "--scene",
+        default="checkpoint",
+        metavar="NAME",
+        help="what the vdisks do; --list lists all (default: checkpoint)",
     )
     simulate.add_argument(
         "--variation",
@@ -83,7 +125,7 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
         "--seed", type=int, default=1, metavar="N", help="equal seeds give equal numbers (default: 1)"
     )
     simulate.add_argument("--list", action="store_true", help="list scenes and variations, then exit")
-    simulate.set_defaults(func=_simulate)
+    command.set_defaults(func=_simulate)
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -123,10 +165,12 @@ def _simulate(options: argparse.Namespace) -> int:
         print(listing())
         return 0
     if options.scene not in SCENE_NAMES:
-        raise ConfigError(f"--scene: expected one of {', '.join(SCENE_NAMES)}, got {options.scene!r}")
+        meant = did_you_mean(options.scene, SCENE_NAMES)
+        raise ConfigError(f"--scene: expected {either(SCENE_NAMES)}, got {options.scene!r}{meant}")
     for name in options.variation:
         if name not in PAGE_VARIATIONS and name not in SERVER_VARIATIONS:
-            raise ConfigError(f"--variation: expected a name that --list shows, got {name!r}")
+            meant = did_you_mean(name, [*PAGE_VARIATIONS, *SERVER_VARIATIONS])
+            raise ConfigError(f"--variation: expected a name that --list shows, got {name!r}{meant}")
     host, port = options.listen
     addresses = [(host, port + number if port else 0) for number in range(options.cvms)]
     cluster = Cluster(options.scene, cvms=options.cvms, vdisks=options.vdisks, seed=options.seed, clock=time.monotonic)

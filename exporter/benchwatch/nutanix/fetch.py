@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from .client import Client, PageError, Path, vdisk_query
 from .pages.main_page import MainPage, read_main_page
 
+_MOST_NAMED = 10
 MAIN, OPLOG = "main", "oplog_flush_stats"
 
 ADVICE = """\
@@ -44,7 +45,8 @@ def fetch(client: Client, wanted: Sequence[str] | None) -> Pages:
         if vdisk in queries:
             _add(pages, vdisk, client, "/vdisk_stats", queries[vdisk])
         else:
-            pages.problems[vdisk] = "the main page has no such vdisk, or no link to its page"
+            some = f"{', '.join(list(queries)[:_MOST_NAMED]) or 'none'}{', ...' * (len(queries) > _MOST_NAMED)}"
+            pages.problems[vdisk] = f"the main page has no such vdisk, or no link to its page; linked vdisks: {some}"
     _add(pages, OPLOG, client, "/oplog_flush_stats")
     return pages
 

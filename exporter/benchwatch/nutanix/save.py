@@ -1,10 +1,11 @@
 """`benchwatch nutanix save`: a sanitised copy of a CVM's pages, to look through and share."""
 
-import sys
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..values.printable import printable
+from ..values.errors import FAILED, UserError
+from ..values.printable import say
 from .client import Client, PageError
 from .fetch import ADVICE, MAIN, OPLOG, fetch
 from .pages.main_page import read_main_page
@@ -13,12 +14,14 @@ from .sanitise import Sanitiser, numbers
 
 
 def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
-    """Writes main.html, vdisk-<id>.html and oplog_flush_stats.html; exit code 0 if all could be saved, else 1."""
+    """Writes main.html, vdisk-<id>.html and oplog_flush_stats.html; exit code 0 if all could be saved, else 1.
+
+    Raises UserError if the main page cannot be read, a file exists already, or the folder cannot be written to.
+    """
     try:
         pages = fetch(client, vdisks)
     except PageError as error:
-        print(f"{client.url}: {printable(error.text)}.\n\n{ADVICE}", file=sys.stderr)
-        return 1
+        raise UserError(f"{client.url}: {error.text}", FAILED, ADVICE) from error
     sanitiser = Sanitiser()
     sanitiser.learn(pages.main)
     clean = {name: sanitiser.clean(body) for name, body in pages.bodies.items()}
@@ -31,17 +34,33 @@ def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
     for vdisk in pages.vdisks:
         if read_vdisk_page(clean[vdisk]).vdisks != read_vdisk_page(pages.bodies[vdisk]).vdisks:
             problems[vdisk] = "not saved: the copy would show other numbers"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, body in clean.items():
-        if name not in problems:
-            path = folder / f"{name if name in (MAIN, OPLOG) else f'vdisk-{name}'}.html"
-            path.write_bytes(body)
-            print(f"{path}: {len(body)} bytes")
+    _write(
+        {
+            folder / f"{name if name in (MAIN, OPLOG) else f'vdisk-{name}'}.html": body
+            for name, body in clean.items()
+            if name not in problems
+        },
+    )
     print(f"Replaced: {', '.join(f'{count} {kind}' for kind, count in sanitiser.replaced.items())}.")
     print(
         "Unchanged: ids, versions, times, all numbers, and texts in unknown places."
         " Look through the files before you share them."
     )
     for name, problem in problems.items():
-        print(printable(f"Page {name}: {problem}"), file=sys.stderr)
+        say(f"page {name}: {problem}")
     return 1 if problems else 0
+
+
+def _write(files: Mapping[Path, bytes]) -> None:
+    """Write all of the files, or none if one exists."""
+    for path in files:
+        if os.path.lexists(path):
+            raise UserError(f"{path} exists already: choose another folder with --output; nothing was written")
+    for path, body in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as file:
+                file.write(body)
+        except OSError as error:
+            raise UserError(f"--output: {path} cannot be written: {error.strerror}", FAILED) from error
+        print(f"{path}: {len(body)} bytes")

@@ -1,32 +1,30 @@
-"""The command `benchwatch report`.
-
-Exit codes: 0 written, 1 nothing to report, or written without a part that was asked for, 2 wrong use.
-"""
+"""The command `benchwatch report`: its options, and the page that it writes."""
 
 import argparse
-import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..values.addresses import server_url
 from ..values.arguments import duration
-from ..values.errors import ConfigError
-from ..values.printable import printable
+from ..values.errors import FAILED, ConfigError, UserError
+from ..values.printable import printable, say
 
 if TYPE_CHECKING:
     from .page import Section
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]", common: argparse.ArgumentParser) -> None:
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     """Register the command `report`."""
-    parser = commands.add_parser(
-        "report",
+    parser = add(
         parents=[common],
-        help="write runs as one HTML file with plots and tables",
-        description="Writes one self-contained HTML file: throughput, latency, percentiles and heatmaps over time, "
-        "disks and vdisks, results and parameters; compares several runs with the first. "
-        "Example: benchwatch report runs/test1 --prometheus http://127.0.0.1:9090. See docs/report.md.",
+        usage="benchwatch report [options] RUN...",
+        description="Writes one HTML file that needs no network; it compares further runs with the first.",
+        examples=(
+            "benchwatch report runs/test1",
+            "benchwatch report runs/test1 --prometheus http://127.0.0.1:9090",
+            "benchwatch report runs/default runs/huge --warmup 60s --output huge.html",
+        ),
     )
     parser.add_argument(
         "paths",
@@ -35,38 +33,31 @@ def add_parser(commands: "argparse._SubParsersAction[Any]", common: argparse.Arg
         metavar="RUN",
         help="a file, the folder of a run, or a folder of runs; PATH#3 is the third run in a file",
     )
-    parser.add_argument(
+    parser.add_argument_group("output").add_argument(
         "--output", type=Path, default=Path("report.html"), metavar="FILE", help="file to write (default: report.html)"
     )
-    parser.add_argument(
+    shown = parser.add_argument_group("what is shown")
+    shown.add_argument(
         "--prometheus",
-        type=_url,
         metavar="URL",
         help="take disks and vdisks from this Prometheus, which watched the run",
     )
-    parser.add_argument(
+    shown.add_argument(
         "--warmup",
         type=duration,
         metavar="TIME",
-        help="leave the first part out of figures, such as 60s (default: what the records say)",
+        help="leave this time at the start out of figures, such as 60s (default: what the records say)",
     )
     parser.set_defaults(func=_report)
-
-
-def _url(text: str) -> str:
-    if not re.fullmatch(r"https?://[^/\s]+(/\S*)?", text):
-        raise argparse.ArgumentTypeError(f"expected http://HOST:PORT, got {text!r}")
-    return text.rstrip("/")
 
 
 def _report(options: argparse.Namespace) -> int:
     try:
         return _write(options)
     except ModuleNotFoundError as error:
-        library = (error.name or "").partition(".")[0]
-        if library not in ("matplotlib", "scipy"):
+        if (error.name or "").partition(".")[0] != "matplotlib":
             raise
-        raise ConfigError(f"report needs {library}: pip install 'benchwatch[analysis]'") from error
+        raise ConfigError("report needs matplotlib: pip install 'benchwatch[analysis]'") from error
 
 
 def _write(options: argparse.Namespace) -> int:
@@ -78,31 +69,29 @@ def _write(options: argparse.Namespace) -> int:
     from ..tools import registry
     from . import style
     from .contents import document
-    from .figures import names
+    from .figures import shown
     from .views import views
 
+    prometheus = server_url(options.prometheus, "--prometheus") if options.prometheus else ""
     style.begin()
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
     found = [run for run in find_runs(options.paths, settings.runs, buckets) if run.plans]
     given = [path for path in options.paths if path.suffix != SUFFIX] if found else options.paths
     empty = [path for path in given if not any(run.plans for run in find_runs([path], settings.runs, buckets))]
-    if empty:
-        paths = ", ".join(map(str, empty))
-        print(
-            f"benchwatch: nothing recognised in {printable(paths)}: expected output of {registry.names()}",
-            file=sys.stderr,
-        )
+    nothing = f"nothing recognised in {', '.join(map(str, empty))}: expected output of {registry.names()}"
     if not found:
-        return 1
+        raise UserError(nothing, FAILED)
+    if empty:
+        say(nothing)
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
-    runs = views(timelines(found, buckets, names=names(), latencies=True), options.warmup)
+    runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup)
     machine: Iterable[Section] = ()
-    if options.prometheus:
+    if prometheus:
         from .machine import sections
 
-        machine = sections(options.prometheus, runs)
+        machine = sections(prometheus, runs)
     html, missing = document(runs, machine)
     content = html.encode(errors="replace")
     try:
@@ -110,7 +99,7 @@ def _write(options: argparse.Namespace) -> int:
     except OSError as error:
         raise ConfigError(f"--output: {options.output} cannot be written: {error.strerror}") from error
     for sentence in missing:
-        print(f"benchwatch: {printable(sentence)}", file=sys.stderr)
+        say(sentence)
     print(
         f"{printable(str(options.output))}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB"
     )

@@ -7,13 +7,12 @@ from typing import NamedTuple
 from ..compare.measured import ALL, MeasuredRun, measure
 from ..compare.measures import (
     BANDWIDTH,
-    FAILED,
     LATENCY_MAX,
     LATENCY_MEAN,
     LATENCY_QUANTILES,
     QUANTILES,
-    SKIPPED,
     THROUGHPUT,
+    of_lost,
 )
 from ..compare.text import figure, heading, row_title
 from ..tools.registry import TOOLS
@@ -24,7 +23,7 @@ from .page import Section, page
 from .views import View
 
 _PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
-_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX, FAILED, SKIPPED)
+_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX)
 _MOST_TILES = 12
 _NAMED = 3
 """How many runs the title names beside the first."""
@@ -105,7 +104,7 @@ def _main(measured: Sequence[MeasuredRun]) -> list[tuple[str, str]]:
         )
         for run in measured
         for group in dict.fromkeys(group for group, _ in run.figures)
-        for one in _TILES
+        for one in (*_TILES, *(of_lost(word, lost) for word, lost in run.roles.lost.items()))
         if (group, one) in run.figures and ALL not in group
     ]
 

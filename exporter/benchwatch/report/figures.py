@@ -20,16 +20,14 @@ _HEATMAP_COLUMNS = 720
 _MOST_HEATMAPS = 8
 
 
-def names() -> frozenset[str]:
-    """The series that are needed of any tool."""
-    drawn = (
-        family.name
+def shown() -> frozenset[Family]:
+    """The families whose series are needed, of any tool."""
+    return frozenset(
+        family
         for roles in all_roles()
-        for family in (roles.rate, roles.bandwidth, roles.latency, roles.window, roles.cpu)
+        for family in (roles.rate, roles.bandwidth, roles.latency, roles.window, roles.histogram, roles.cpu)
         if family
     )
-    histograms = (f"{roles.histogram.name}_bucket" for roles in all_roles() if roles.histogram)
-    return frozenset((*drawn, *histograms))
 
 
 class Key(NamedTuple):
@@ -98,7 +96,7 @@ def _source(scene: Stage, family: Family | None) -> str:
 
 def _known(scene: Stage, family: Family) -> set[str]:
     """The quantiles that there are, but for the highest latency."""
-    every = (series for run in scene.runs for _, series in run.series(family.name))
+    every = (series for run in scene.runs for _, series in run.series(family))
     return {label(series, "quantile") for series in every} - {"1"}
 
 
@@ -214,12 +212,12 @@ def _histograms(scene: Stage) -> Iterator[Plot]:
     family = scene.roles.histogram
     if family is None:
         return
-    name, of = f"{family.name}_bucket", scene.roles.operation
-    operations = dict.fromkeys(label(series, of) for run in scene.runs for _, series in run.series(name))
+    of = scene.roles.operation
+    operations = dict.fromkeys(label(series, of) for run in scene.runs for _, series in run.series(family))
     for operation in operations:
         found = []
         for run in scene.runs:
-            series = [one for _, one in run.series(name) if label(one, of) == operation]
+            series = [one for _, one in run.series(family) if label(one, of) == operation]
             histogram = latencies.read(series, run.start, scene.roles.histogram_interval)
             if histogram is not None and histogram.counts.any():
                 found.append((run, histogram))

@@ -54,7 +54,7 @@ class LatencyGrid(NamedTuple):
 
 
 def read(series: Iterable[Series], start: float, longest: float) -> LatencyGrid | None:
-    """From the series of a histogram's buckets, the sum of all that are given; None where there are none.
+    """From the series of a histogram, the sum of all that are given; None where there are none.
 
     `start` is the run's, Unix seconds; `longest` is how long before a report its operations can lie, seconds. The first
     report counts for one interval, a single one since the start.
@@ -62,13 +62,14 @@ def read(series: Iterable[Series], start: float, longest: float) -> LatencyGrid 
     series = list(series)
     if not series:
         return None
-    texts = sorted({_bound(one) for one in series}, key=float)
+    texts = sorted({bound for one in series for bound in one.bounds}, key=float)
     times = np.unique(np.concatenate([one.times for one in series]))
     cumulative = np.zeros((len(times), len(texts)))
     place = {text: index for index, text in enumerate(texts)}
     for one in series:
-        known = np.concatenate(([0.0], one.values))
-        cumulative[:, place[_bound(one)]] += known[np.searchsorted(one.times, times, side="right")]
+        known = np.concatenate((np.zeros((1, len(one.bounds))), one.values[:, : len(one.bounds)]))
+        places = [place[bound] for bound in one.bounds]
+        cumulative[:, places] += known[np.searchsorted(one.times, times, side="right")]
     counts = np.diff(np.diff(cumulative, axis=1, prepend=0), axis=0, prepend=0)
     upper = np.array([float(text) for text in texts])
     upper[-1] = min(upper[-1], 2 * upper[-2])
@@ -76,10 +77,6 @@ def read(series: Iterable[Series], start: float, longest: float) -> LatencyGrid 
     before = np.concatenate(([max(0.0, seconds[0] - (interval(seconds) or seconds[0]))], seconds[:-1]))
     begins = np.maximum(before, seconds - longest)
     return LatencyGrid(begins, seconds, np.concatenate(([upper[0] / 2], upper)), np.maximum(counts, 0))
-
-
-def _bound(series: Series) -> str:
-    return dict(series.labels)["le"]
 
 
 def populated(found: Sequence[LatencyGrid]) -> tuple[int, int]:

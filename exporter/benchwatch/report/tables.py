@@ -30,8 +30,6 @@ _MACHINE = ("host.", "client.")
 """What `benchwatch run` records of a machine begins so."""
 _MOSTLY_FILLED = 0.5
 """Part of a table's cells that have a value, from which on measures are its columns."""
-_NOT_DONE = ("failed", "skipped")
-"""Which of the lost operations stand among the results."""
 
 
 class TableRow(NamedTuple):
@@ -49,7 +47,7 @@ def results(runs: Sequence[View]) -> str:
     """
     found: dict[tuple[str, str], dict[str, str]] = {}
     meanings: dict[str, str] = {}
-    lost = {roles.lost.get(word) for roles in all_roles() for word in _NOT_DONE}
+    lost = {one.counter for roles in all_roles() for one in roles.lost.values() if one.of and not one.result}
     for run in runs:
         for worker in run.timelines:
             for sample in worker.final:

@@ -40,11 +40,9 @@ class View(NamedTuple):
         """Whether its start and end rest on when files were last modified, since nothing in them tells."""
         return any(worker.by_file_time for worker in self.timelines)
 
-    def series(self, name: str) -> "Iterator[tuple[Timeline, Series]]":
-        """The series of that name, with the worker that each belongs to."""
-        for timeline in self.timelines:
-            for series in timeline.get(name):
-                yield timeline, series
+    def series(self, family: Family) -> Iterator[tuple[Timeline, Series]]:
+        """The series of that family, with the worker that each belongs to."""
+        return ((timeline, series) for timeline in self.timelines for series in timeline.get(family))
 
     def of_roles(self, tool: str, roles: Roles) -> "View":
         """With the workers of one tool only, for which these roles hold."""
@@ -90,7 +88,7 @@ def traces(runs: Sequence[View], roles: Roles, family: Family, *, rate: bool, qu
     for run in runs:
         own = [
             (worker, series)
-            for worker, series in run.series(family.name)
+            for worker, series in run.series(family)
             if len(series.times) and (not quantile or label(series, "quantile") == quantile)
         ]
         if len(runs) > 1 or len(own) > MOST_LINES:
@@ -159,7 +157,7 @@ def stalled(run: View, roles: Roles) -> list[Span]:
     """When the run did nothing at all, by its rates."""
     own = [
         series
-        for _, series in run.series(roles.rate.name)
+        for _, series in run.series(roles.rate)
         if len(series.times) and label(series, roles.operation) not in roles.idle
     ]
     lines = [_line(run, series) for series in own]

@@ -80,7 +80,7 @@ class Runs:
         self._due: dict[_Key, float] = {}
         self._elapsed = 0.0
         self._ahead: float | None = None  # the time of day less elapsed time
-        self._unlisted: set[Path] = set()
+        self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
         self.looked = False
         """Whether the folders have been looked at."""
 
@@ -93,6 +93,11 @@ class Runs:
     def behind(self) -> list[Run]:
         """Runs whose files have not been read once to their end."""
         return [run for run in self._runs.values() if not run.caught_up]
+
+    @property
+    def lost(self) -> dict[Path, str]:
+        """The folders of runs that cannot be read at the moment, and why."""
+        return {root.path: self._unlisted[root.path] for root in self._roots if root.path in self._unlisted}
 
     @property
     def version(self) -> tuple[tuple[int, ...], ...]:
@@ -261,12 +266,13 @@ class Runs:
         except OSError as error:
             if isinstance(error, FileNotFoundError) and all(folder != root.path for root in self._roots):
                 return None  # a run that was removed a moment ago
-            if folder not in self._unlisted:
-                self._unlisted.add(folder)
+            before = self._unlisted.get(folder)
+            self._unlisted[folder] = error.strerror or type(error).__name__
+            if before is None:
                 self._errors["folder"] += 1
                 _log.warning("%s cannot be read: %s; expected a folder of runs", folder, error.strerror)
             return None
         if folder in self._unlisted:
-            self._unlisted.discard(folder)
+            del self._unlisted[folder]
             _log.info("%s can be read again", folder)
         return found

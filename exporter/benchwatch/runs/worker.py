@@ -1,9 +1,9 @@
 """One process of a run: its streams, its life cycle, its samples.
 
-Life cycle: `running`, then `finished` (final summary or final document seen) or `failed` (an error ended it, a
-non-zero exit code, an end in the middle of a document); `stalled` while it is open but nothing completed or was
-reported for three report intervals; `abandoned` after a long silence. All of it is a function of the files: the same
-after a restart.
+Life cycle: `running`, then `finished` (final summary or final document seen), `interrupted` (somebody told it to end:
+Ctrl-C, SIGTERM) or `failed` (an error ended it, a non-zero exit code, an end in the middle of a document); `stalled`
+while it is open but nothing completed or was reported for three report intervals; `abandoned` after a long silence.
+All of it is a function of the files: the same after a restart.
 """
 
 from collections import Counter
@@ -41,8 +41,10 @@ from .files import FileStatus, Rewritten
 from .layout import StreamPlan
 from .stream import Stream
 
-STATES = ("running", "stalled", "finished", "failed", "abandoned")
-ENDED = frozenset({"finished", "failed", "abandoned"})
+STATES = ("running", "stalled", "finished", "failed", "interrupted", "abandoned")
+ENDED = frozenset({"finished", "failed", "interrupted", "abandoned"})
+_TOLD_TO_END = frozenset({"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"})
+"""Signals by which people and service managers end a program; all others are faults of it or of the machine."""
 KEPT_LIVE = 60.0
 """How long the counters of an ended run stay on the page, seconds: long enough for every scrape to see their end."""
 _STALLED_INTERVALS = 3
@@ -325,11 +327,12 @@ class Worker:
 
     def _judge(self, now: float) -> tuple[str, str]:
         state = self.state
-        if state.outcome == "failed":
-            return "failed", state.reason
+        if state.outcome in ("failed", "interrupted"):
+            return state.outcome, state.reason
         code = self._runfile.exit_code
         if code:
-            return "failed", f"ended by {self._runfile.signal}" if self._runfile.signal else f"exit code {code}"
+            by = self._runfile.signal
+            return "interrupted" if by in _TOLD_TO_END else "failed", f"ended by {by}" if by else f"exit code {code}"
         if state.outcome or code == 0:
             return "finished", state.reason
         silent = now - (self._idle if self._silent is None else self._silent)

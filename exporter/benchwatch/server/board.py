@@ -86,6 +86,11 @@ class Exporter:
         runs = f"{len(behind)} run{'s' * (len(behind) > 1)}"
         return f"reading {runs}, {read / size:.0%} of {size / 1e6:.1f} MB"
 
+    @property
+    def lost(self) -> Mapping[Path, str]:
+        """The folders of runs that cannot be read at the moment, and why."""
+        return self._runs.lost
+
     def runs(self) -> Sequence[WorkerView]:
         """All known workers."""
         return [self._worker_view(worker) for worker in self._runs.workers]
@@ -132,6 +137,18 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
     )
 
 
+def _lost(worker: Worker) -> Iterator[str]:
+    """What was not done as it should be, a clause each."""
+    lost, seconds = worker.roles.lost, (worker.state.last_report or 0.0) - (worker.start or inf)
+    values: dict[str, dict[tuple[str, ...], float]] = {}
+    for sample in worker.state.samples(current=False) if lost else ():
+        if isinstance(sample.value, int | float):
+            values.setdefault(sample.family.name, {})[sample.labels] = sample.value
+    for word, one in lost.items():
+        if (told := one.told(values)) and told[0]:
+            yield one.text(word, told, max(seconds, 0.0))
+
+
 def _view(worker: Worker) -> WorkerView:
     state, roles, figures, times = worker.state, worker.roles, worker.state.figures(), worker.state.times()
     if not (state.outcome if worker.ended else worker.current):  # the last report is no result, nor true any more
@@ -142,7 +159,7 @@ def _view(worker: Worker) -> WorkerView:
         tool=worker.tool.name,
         state=worker.phase,
         reason=worker.reason,
-        notes=worker.notes,
+        notes=(*worker.notes, *_lost(worker)),
         throughput_unit=roles.unit.name,
         in_bytes=roles.unit.in_bytes,
         observer=roles.observer,

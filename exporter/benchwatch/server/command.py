@@ -90,21 +90,15 @@ async def _serve(
         hosts=hosts,
         only_hosts=bool(settings.web.hosts),
     )
+    gc.freeze()  # what was imported stays
     runner = await serve_web(app, addresses, config)
     scheme = "https" if config.tls else "http"
     for host, port, *_ in runner.addresses:
         _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
-    relax_collector()
     try:
         await _watch(runs, settings.runs.poll_interval, stopping, repeats, unlisted)
     finally:
         await runner.cleanup()
-
-
-def relax_collector() -> None:
-    """Have the garbage collector look less often: what was imported stays, and records are let go without it."""
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
 
 
 async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats, unlisted: Unlisted) -> None:

@@ -1,6 +1,6 @@
 """What the web pages need to know about the exporter, and nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ class WorkerView:
     worker: str
     tool: str
     state: str
-    """running, stalled, finished, failed or abandoned."""
+    """One of worker.STATES."""
     reason: str = ""
     """Why it is in that state, one clause."""
     notes: Sequence[str] = ()
@@ -86,6 +86,10 @@ class Board(Protocol):
     @property
     def catching_up(self) -> str:
         """What is still being read, for example `reading 3 files, 41 % of 1.2 GB`; empty when nothing is."""
+
+    @property
+    def lost(self) -> Mapping[Path, str]:
+        """The folders of runs that cannot be read at the moment, and why."""
 
     @property
     def push_folder(self) -> Path | None:

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..values.errors import ConfigError
+from ..values.suggestion import either
 from ..values.yaml import read_yaml
 
 _log = logging.getLogger("benchwatch.server")
@@ -130,7 +131,7 @@ def load_web_config(path: Path) -> WebConfig:
     headers = {}
     for name, value in http.headers.items():
         if name.lower() not in canonical:
-            raise ConfigError(f"{path}: http_server_config.headers: expected {_either(HEADERS)}, got {name!r}")
+            raise ConfigError(f"{path}: http_server_config.headers: expected {either(HEADERS)}, got {name!r}")
         if not value.isprintable():
             raise ConfigError(f"{path}: http_server_config.headers.{name}: expected one line of text, got {value!r}")
         headers[canonical[name.lower()]] = value
@@ -158,12 +159,12 @@ def _tls(path: Path, given: _Tls) -> Tls:
         ("max_version", VERSIONS),
     ):
         if getattr(given, key) not in allowed:
-            raise ConfigError(f"{where}.{key}: expected {_either(allowed)}, got {getattr(given, key)!r}")
+            raise ConfigError(f"{where}.{key}: expected {either(allowed)}, got {getattr(given, key)!r}")
     if given.min_version > given.max_version:
         raise ConfigError(f"{where}.min_version: expected at most max_version ({given.max_version})")
     for suite in given.cipher_suites:
         if suite not in CIPHER_SUITES:
-            raise ConfigError(f"{where}.cipher_suites: expected {_either(CIPHER_SUITES)}, got {suite!r}")
+            raise ConfigError(f"{where}.cipher_suites: expected {either(CIPHER_SUITES)}, got {suite!r}")
     verifies = given.client_auth_type != "NoClientCert"
     if verifies and not given.client_ca_file:
         raise ConfigError(f"{where}: client_auth_type {given.client_auth_type} requires a client_ca_file")
@@ -182,8 +183,3 @@ def _tls(path: Path, given: _Tls) -> Tls:
         cipher_suites=tuple(CIPHER_SUITES[suite] for suite in given.cipher_suites),
         prefer_server_cipher_suites=given.prefer_server_cipher_suites,
     )
-
-
-def _either(values: Any) -> str:
-    *others, last = values
-    return f"{', '.join(others)} or {last}"

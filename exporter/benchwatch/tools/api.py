@@ -20,7 +20,7 @@ from ..metrics.limits import DEFAULT, Limits
 from .launcher import Launcher
 from .roles import Roles
 
-Outcome = Literal["", "finished", "failed"]
+Outcome = Literal["", "finished", "failed", "interrupted"]
 
 HISTORY = 300
 """How many reports of a run its state keeps for the small chart of the landing page."""
@@ -153,11 +153,12 @@ class State(Protocol):
 
     @property
     def outcome(self) -> Outcome:
-        """Whether a final summary or document (finished) or an error that ended the run (failed) was seen."""
+        """Whether a final summary or document (finished), an error that ended the run (failed), or what the tool says
+        when it is told to stop (interrupted) was seen."""
 
     @property
     def reason(self) -> str:
-        """Why it failed, one clause; else empty."""
+        """Why it failed or was interrupted, one clause; else empty."""
 
     @property
     def idle_reports(self) -> int:

@@ -20,6 +20,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from ..values.errors import UserError
+from ..values.suggestion import did_you_mean, either
 
 _VALUE_FOLLOWS = frozenset(
     {"-u", "-g", "-U", "-p", "-l", "-h", "-o", "--user", "--group", "--output", "--name", "--hostname", "--network"}
@@ -94,11 +95,10 @@ def find_benchmark(command: Sequence[str], known: Collection[str]) -> Benchmark:
             if PurePath(word).name in known and _may_be_program(before, word)
         }
         if not doubts:
-            *others, last = sorted(known)
-            names = f"{', '.join(others)} or {last}" if others else last
+            meant = did_you_mean(PurePath(command[0]).name, known) if command else ""
             raise UserError(
                 f"{' '.join(command)[:200] or 'nothing'!r} contains no known benchmark: expected a command with the"
-                f" word {names} in it (you can push the output of a script that starts one: docs/push.md)"
+                f" word {either(sorted(known))} in it{meant or ' (to record a script that starts one: docs/push.md)'}"
             )
         place = min(doubts, key=lambda place: doubts[place])
         if doubts[place] and "/" not in command[place] and place + 1 in doubts:

@@ -37,13 +37,9 @@ class LogRoom(NamedTuple):
     """Bytes that it may take there."""
 
 
-class Display(NamedTuple):
-    """What a terminal shows of documents on stdout that only the exporter reads."""
-
-    filter: Callable[[Write], Write]
-    """Wraps a function that writes to the terminal, so that the documents do not reach it."""
-    closing: Callable[[Path, float | None], str]
-    """The result for people, from the recorded stdout; the warm-up in seconds, if any. Empty if there is none."""
+Display = Callable[[Write], Write]
+"""What a terminal shows of documents on stdout that only the exporter reads: wraps a function that writes to the
+terminal, so that the documents do not reach it."""
 
 
 class Preparation(NamedTuple):

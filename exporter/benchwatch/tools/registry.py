@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ..values.suggestion import either
 from .api import Tool
 from .fio import FIO
 from .iperf3 import IPERF3
@@ -20,8 +21,7 @@ def named(name: str) -> Tool | None:
 
 def names() -> str:
     """Those of all, for a sentence: pgbench or fio."""
-    *others, last = (tool.name for tool in TOOLS)
-    return f"{', '.join(others)} or {last}" if others else last
+    return either(tool.name for tool in TOOLS)
 
 
 def all_roles() -> Iterator[Roles]:

@@ -1,8 +1,74 @@
-"""Kinds of values on the command line, for argparse's `type=`."""
+"""Command lines: the parser of all commands, and kinds of values for its `type=`.
+
+Options are written out in full, so that a new one never changes the meaning of a script. What is wrong with a command
+line is a UserError that names the word that was probably meant.
+"""
 
 import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 from .durations import Duration
+from .errors import WRONG_USE, UserError
+from .suggestion import did_you_mean, either
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Lists commands without a heading of their own."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if isinstance(action, argparse._SubParsersAction):
+            return "".join(map(self._format_action, action._get_subactions()))
+        return super()._format_action(action)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser for a command and, as `parser_class`, for the commands within it."""
+
+    def __init__(self, *, examples: Iterable[str] = (), **settings: Any) -> None:
+        """`examples` are command lines, shown at the end of the help."""
+        shown = "".join(f"\n  {example}" for example in examples)
+        settings = {
+            "epilog": f"examples:{shown}" if shown else None,
+            "formatter_class": _Formatter,
+            **settings,
+        }
+        super().__init__(allow_abbrev=False, **settings)
+
+    def format_help(self) -> str:
+        """The command's own groups of options precede the general options."""
+        self._optionals.title = "general options"
+        self._action_groups.sort(key=lambda group: group is self._optionals)
+        return super().format_help()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Raises UserError for an argument that is not known here: the parser above could not say what was meant."""
+        found, rest = super().parse_known_args(args, namespace)
+        self.refuse(rest)
+        return found, rest
+
+    def refuse(self, words: Sequence[str]) -> None:
+        """Raises UserError if there are any words, about the first option among them."""
+        for word in words:
+            if word.startswith("-"):
+                option = word.partition("=")[0]
+                self.error(f"no option {option}{did_you_mean(option, self._option_string_actions)}")
+        if words:
+            self.error(f"unexpected argument {words[0]!r}")
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UserError."""
+        raise UserError(message.removeprefix("argument "), advice=f"See: {self.prog} --help")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            choices = list(map(str, action.choices))
+            sentence = f"expected {either(choices)}, got {value!r}{did_you_mean(str(value), choices)}"
+            raise argparse.ArgumentError(action, sentence)
 
 
 def duration(text: str) -> Duration:
@@ -18,3 +84,9 @@ def count(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
     return int(text)
+
+
+def overview(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """What a command does that was given no subcommand: it shows its help; the exit code of wrong use."""
+    parser.print_help(sys.stderr)
+    return WRONG_USE

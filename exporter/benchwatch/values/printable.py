@@ -12,6 +12,7 @@ becomes the escape that names it:
 """
 
 import logging
+import sys
 from html import escape
 from types import TracebackType
 
@@ -33,6 +34,11 @@ def lines(text: str) -> str:
 def in_html(text: str) -> str:
     """The same as text of an HTML page, without markup."""
     return escape(printable(text))
+
+
+def say(sentence: str, advice: str = "") -> None:
+    """Print a sentence on stderr as benchwatch's own; `advice` follows on lines of its own."""
+    print(f"benchwatch: {printable(sentence)}", *([lines(advice)] if advice else []), sep="\n", file=sys.stderr)
 
 
 class LogFormatter(logging.Formatter):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..values.arguments import duration
 from ..values.durations import Duration
-from ..values.printable import printable
+from ..values.errors import FAILED, UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,26 +23,29 @@ _PLAIN_WIDTH = 120
 """Columns of a snapshot that is not written to a terminal."""
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `watch`."""
-    watch = commands.add_parser(
-        "watch",
-        help="show in the terminal what an exporter sees",
-        description="Shows what an exporter sees: runs, throughput, latency, vdisks, alerts. Keys: q ends it, j and k "
-        "choose the run that is shown first, p pauses. Without a terminal it prints one plain snapshot. "
-        "See docs/watch.md.",
+    command = add(
+        usage="benchwatch watch [options] [URL]",
+        description="Shows runs, latency, vdisks and alerts. Keys: q ends it, j and k choose a run, p pauses.",
+        examples=(
+            "benchwatch watch",
+            "benchwatch watch host:19777 --prometheus host:9090",
+            "benchwatch watch --once",
+        ),
     )
-    watch.add_argument(
-        "url", nargs="?", default=DEFAULT_URL, metavar="URL", help=f"the exporter (default: {DEFAULT_URL})"
+    command.add_argument(
+        "url", nargs="?", default=DEFAULT_URL, metavar="URL", help=f"address of the exporter (default: {DEFAULT_URL})"
     )
+    watch = command.add_argument_group("what to show, and how often")
     watch.add_argument("--prometheus", metavar="URL", help="show the firing alerts of this Prometheus")
     watch.add_argument(
-        "--interval", type=_interval, default=Duration(1), help="time between two readings (default: 1s)"
+        "--interval", type=_interval, default=Duration(1), metavar="TIME", help="time between readings (default: 1s)"
     )
     watch.add_argument(
         "--once", action="store_true", help="print one plain snapshot; exit code 1 if the exporter cannot be read"
     )
-    watch.set_defaults(func=_watch)
+    command.set_defaults(func=_watch)
 
 
 def _interval(text: str) -> Duration:
@@ -75,9 +78,7 @@ def _once(console: "Console", screen: "Screen", readings: "Readings") -> int:
     readings.take()
     moment = readings.moment()
     if moment.problem:
-        sentence = f"benchwatch: the exporter {screen.exporter} {moment.problem}. {moment.advice}"
-        print(printable(sentence.strip()), file=sys.stderr)
-        return 1
+        raise UserError(f"the exporter {screen.exporter} {moment.problem}. {moment.advice}".strip(), FAILED)
     screen.show(moment)
     width = console.width if sys.stdout.isatty() else _PLAIN_WIDTH
     for line in screen.snapshot(width):

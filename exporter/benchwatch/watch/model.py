@@ -50,8 +50,8 @@ class ShownWorker(NamedTuple):
     """Of the last report: one a job and operation, where its tool has such; nothing measured once it has ended."""
     result: tuple[Measured, ...]
     """Of the whole run; none before its end."""
-    counts: Mapping[str, float]
-    """Since the start: operations by the tool's word for them, failed, skipped, retries."""
+    lost: Mapping[str, tuple[float, float]]
+    """Since the start, by the tool's word: how many operations were not done as they should, and of how many."""
     warnings: tuple[str, ...]
     """Options that make its numbers mean something else than they seem to."""
     remarks: tuple[str, ...] = ()

@@ -10,13 +10,12 @@ from collections.abc import Callable
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import msgspec
 import requests
 import urllib3
 
-from ..values.errors import ConfigError
+from ..values.addresses import server_url, without_user
 from ..values.version import VERSION
 from .model import Alert, Page
 from .page import ReadSample, SampleReader, live, read_page, slow
@@ -53,16 +52,9 @@ class Reading(NamedTuple):
 class _Web:
     """One server. `url` is that of its root."""
 
-    def __init__(self, url: str) -> None:
-        try:
-            parts = urlsplit(url)
-            usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable:
-            raise ConfigError(f"{_without_user(url)!r}: expected a URL such as http://127.0.0.1:19777")
-        self._url = url.rstrip("/")
-        self.name = _without_user(self._url)
+    def __init__(self, url: str, where: str) -> None:
+        self._url = server_url(url, where)
+        self.name = without_user(self._url)
         """The URL without user and password."""
         self._session = requests.Session()
         self._session.trust_env = False
@@ -102,12 +94,6 @@ def _refusal(status: int) -> tuple[str, str]:
     }.get(status, (f"answers with HTTP status {status}", _RUNNING))
 
 
-def _without_user(url: str) -> str:
-    scheme, separator, rest = url.rpartition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"
-
-
 def _why(error: BaseException) -> SourceUnreadable:
     """What a failed request means, from the error at its root."""
     if isinstance(error, requests.Timeout):
@@ -130,8 +116,8 @@ class WatchedExporter:
     """An exporter of benchwatch."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
-        """`clock` gives Unix seconds. Raises ConfigError for what is not a URL."""
-        self._web = _Web(url)
+        """`clock` gives Unix seconds. Raises UserError for what is not an address."""
+        self._web = _Web(url, "URL")
         self.name = self._web.name
         self._clock = clock
         self._slow = slow()
@@ -196,8 +182,8 @@ class WatchedPrometheus:
     """A Prometheus that evaluates the alerts (https://prometheus.io/docs/prometheus/latest/querying/api/#alerts)."""
 
     def __init__(self, url: str) -> None:
-        """Raises ConfigError for what is not a URL."""
-        self._web = _Web(url)
+        """Raises UserError for what is not an address."""
+        self._web = _Web(url, "--prometheus")
         self.name = self._web.name
 
     def read(self) -> tuple[Alert, ...]:

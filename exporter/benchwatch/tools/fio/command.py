@@ -17,7 +17,7 @@ from ...machine.host import Host
 from ...values.errors import UserError
 from ..invocation import Benchmark
 from ..launcher import Command, Facts, LogRoom, Preparation
-from .display import DISPLAY
+from .display import without_documents
 from .options import Options, is_set, runtime, seconds
 
 _NO_BENCHMARK = frozenset(
@@ -117,7 +117,7 @@ class FioCommand(Command):
             added.append("--eta=never")
         if version and version < (3, 0):
             remarks.append("fio before 3.0 prints other documents than are understood here")
-        return Preparation(tuple(added), tuple(remarks), display=None if given else DISPLAY)
+        return Preparation(tuple(added), tuple(remarks), display=None if given else without_documents)
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
         """What the first target lies on, and the disks of all."""

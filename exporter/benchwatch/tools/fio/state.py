@@ -201,7 +201,7 @@ class FioState:
         if self.outcome == "finished":
             return
         self._signal = signal
-        self.outcome, self.reason = "failed", f"interrupted by signal {signal}"
+        self.outcome, self.reason = "interrupted", f"interrupted by signal {signal}"
         self.end = arrived if self.last_report is None else self.last_report
 
     def _gave_up(self, text: str, arrived: float) -> None:

@@ -1,0 +1,31 @@
+"""Addresses of servers, as people write them on a command line."""
+
+from urllib.parse import urlsplit
+
+from .errors import UserError
+
+
+def server_url(text: str, where: str) -> str:
+    """The URL in `http(s)://[user:password@]host[:port][/path]`, without a slash at its end; http:// may be left out.
+
+    Raises UserError about `where` for anything else, without showing a user or password.
+    """
+    url = text if "://" in text else f"http://{text}"
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        usable = parts.scheme in ("http", "https") and host.isprintable() and " " not in host and parts.port != 0
+    except ValueError:
+        usable, host = False, ""
+    if not usable or not host or host.isdecimal():
+        raise UserError(
+            f"{where}: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got {without_user(text)!r}"
+        )
+    return url.rstrip("/")
+
+
+def without_user(url: str) -> str:
+    """The URL without user and password."""
+    scheme, separator, rest = url.rpartition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"

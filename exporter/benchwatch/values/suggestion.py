@@ -1,0 +1,18 @@
+"""The word that was probably meant by a mistyped one."""
+
+from collections.abc import Iterable
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence that proposes the most similar of the known words; empty if none is similar."""
+    from difflib import get_close_matches  # which takes longer to import than most commands never need it for
+
+    words = list(known)
+    found = [one for one in words if len(word) > 3 and one.startswith(word)] or get_close_matches(word, words, 1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def either(words: Iterable[str]) -> str:
+    """`a, b or c`."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
