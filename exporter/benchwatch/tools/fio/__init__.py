@@ -32,6 +32,7 @@ _ROLES = Roles(
     bandwidth=metrics.BANDWIDTH,
     total=metrics.IOS,
     target_rate=metrics.TARGET_IOPS,
+    objective=0.001,
     target_bandwidth=metrics.TARGET_BANDWIDTH,
     result_latency=metrics.RESULT_LATENCY_AVERAGE,
     result_quantile=metrics.RESULT_LATENCY,
