@@ -98,7 +98,9 @@ def _of_runs() -> str:
             apart = f'{{{roles.operation}!~"{"|".join(sorted(roles.apart))}"}}' if roles.apart else ""
             rate, latency, window, histogram = roles.rate.name, roles.latency, roles.window, roles.histogram
             present = f"{rate}{apart} and last_over_time({rate}[2s])"
-            total = f"sum by ({of_run}) (\n            max by ({of_worker}) (\n              {{}}\n            )\n          )"
+            total = (
+                f"sum by ({of_run}) (\n            max by ({of_worker}) (\n{' ' * 14}{{}}\n            )\n          )"
+            )
             rules[f"run:{rate}:mean1s"] = total.format(f"avg_over_time(({present})[1s:500ms])")
             if latency:
                 rules[f"run:{tool.name}_under_way:mean1s"] = total.format(
