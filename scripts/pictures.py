@@ -85,10 +85,13 @@ class Terminal:
 def main() -> int:
     """Makes the pictures. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="scripts/pictures", description=__doc__)
-    parser.add_argument("--folder", type=Path, default=_CHECKOUT / ".demo", help="of the demo (default: .demo)")
     parser.add_argument("--output", type=Path, default=_CHECKOUT / "docs" / "pictures", help="(default: docs/pictures)")
     arguments = parser.parse_args()
-    folder, output = arguments.folder.resolve(), arguments.output.resolve()
+    with TemporaryDirectory(prefix="pictures-") as folder:
+        return _demo(Path(folder), arguments.output.resolve())
+
+
+def _demo(folder: Path, output: Path) -> int:
     for name in ("fio", "logs", "runs", "targets", "tmp"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -120,7 +123,7 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
         while time.time() < stalled + _FROZEN_FOR:
             terminal.look()
             time.sleep(0.5)
-        page = terminal.page(150, 42)
+        page = terminal.page(130, 42)
     finally:
         _signal(demo, signal.SIGCONT)
     _wait(demo, lambda: time.time() > stalled + _AFTER, terminal.look)
