@@ -34,6 +34,8 @@ _AFTER = 35
 """Seconds from the stall to the moment that the pictures of it are of."""
 _BOARDS = {"live": 900, "pgbench": 1500, "fio": 1600, "nutanix": 900, "spike": 1450}
 """Dashboards and heights of their pictures; they are 1600 pixels wide."""
+_TRIES, _PATIENCE = 3, 150
+"""Of Chromium, and seconds of each."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -47,17 +49,22 @@ class Camera:
         self._program = found
 
     def take(self, url: str, picture: Path, width: int, height: int) -> None:
-        """A picture of a page once it has loaded everything. Raises Failure."""
-        with TemporaryDirectory() as profile:
-            command = [self._program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-            command += [f"--user-data-dir={profile}", f"--window-size={width},{height}"]
-            command += ["--virtual-time-budget=30000", f"--screenshot={picture}", url]
-            finished = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-        if finished.returncode or not picture.exists():
-            raise Failure(
-                f"{picture.name}: Chromium ended with exit code {finished.returncode}: {finished.stderr[-500:]}"
-            )
-        print(f"  {picture}", flush=True)
+        """A picture of a page once it has loaded everything; Chromium sometimes never has. Raises Failure."""
+        picture.unlink(missing_ok=True)
+        for _ in range(_TRIES):
+            with TemporaryDirectory() as profile:
+                command = [self._program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+                command += [f"--user-data-dir={profile}", f"--window-size={width},{height}"]
+                command += ["--virtual-time-budget=30000", f"--screenshot={picture}", url]
+                with subprocess.Popen(command, stderr=subprocess.DEVNULL, process_group=0) as browser:
+                    try:
+                        browser.wait(_PATIENCE)
+                    except subprocess.TimeoutExpired:
+                        os.killpg(browser.pid, signal.SIGKILL)
+            if picture.exists():
+                print(f"  {picture}", flush=True)
+                return
+        raise Failure(f"{picture.name}: Chromium made no picture of {url} in {_TRIES} times {_PATIENCE} s")
 
 
 class Terminal:
