@@ -70,7 +70,7 @@ def read_timelines(
 ) -> list[Timeline]:
     """The workers of the runs in these files and folders (see offline.find_runs).
 
-    With `families` only the series of these. With `hold` a value that stays the same is
+    With `families`, which are of tools, only the series of these. With `hold` a value that stays the same is
     repeated after so many seconds, as scrapes do, until the page no longer shows it. `now` is the Unix time up to which
     a run without an end is judged; by default the present. With `latencies` these are gathered in the same pass. Raises
     ConfigError for a path that cannot be read.
@@ -97,14 +97,17 @@ def timelines(
 
 def _timeline(replay: Replay, families: Collection[Family] | None, hold: Mapping[Part, float] | None) -> Timeline:
     ledger = Ledger(families, hold)
-    final: list[Sample] = []
+    silent = True
     for step in replay.steps(idle=hold is not None):
-        before, final = final, list(replay.worker.samples())
-        ledger.enter(step.time, step.kinds, final)
-        if not step.kinds:  # a run that is given up has its counters taken off the page
-            shown = {(sample.family, sample.labels) for sample in final}
-            final += (one for one in before if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
+        page = replay.worker.samples() if families is None else replay.worker.of_tool()
+        ledger.enter(step.time, step.kinds, page)
+        silent = not step.kinds
     worker = replay.worker
+    final = list(worker.samples())
+    if silent:  # a run that is given up has its counters taken off the page
+        shown = {(sample.family, sample.labels) for sample in final}
+        every = worker.state.samples(current=False)
+        final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
     return Timeline(
         worker.run,
         worker.name,

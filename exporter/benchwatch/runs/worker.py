@@ -382,6 +382,9 @@ class Worker:
         errors: Counter[str] = sum((stream.errors for stream in self._streams), Counter())
         for reason, count in errors.items():
             yield Sample(STREAM_ERRORS, (tool, reason), count)
-        for sample in state.samples(self.current):
-            if self._kept_live or sample.family.part == "runs":
-                yield sample
+        yield from self.of_tool()
+
+    def of_tool(self) -> Iterator[Sample]:
+        """Those of its samples that come from the tool."""
+        every = self.state.samples(self.current)
+        return every if self._kept_live else (sample for sample in every if sample.family.part == "runs")
