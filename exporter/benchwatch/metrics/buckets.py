@@ -50,12 +50,6 @@ LOWER_NS, UPPER_NS = _edges()
 MIDPOINT_SECONDS: NDArray[np.float64] = (LOWER_NS + UPPER_NS + (UPPER_NS > LOWER_NS)) / 2e9
 """What a bin stands for, seconds: fio's own midpoint."""
 
-BIN_OF_KEY: dict[str, int] = {
-    str(low if high == low else (low + high + 1) // 2): index
-    for index, (low, high) in enumerate(zip(LOWER_NS[:FIO_BINS].tolist(), UPPER_NS[:FIO_BINS].tolist(), strict=True))
-}
-"""The bin of each key that fio prints (json+ `bins`: midpoint in nanoseconds)."""
-
 
 def quantiles(counts: Counts, wanted: Iterable[float]) -> list[float]:
     """Nearest-rank quantiles in seconds; empty if nothing was counted.
