@@ -81,7 +81,8 @@ def _timeline(replay: Replay, families: Collection[Family] | None, hold: Mapping
     ledger = Ledger(families, hold)
     silent = True
     for step in replay.steps(idle=hold is not None):
-        page = replay.worker.samples() if families is None else replay.worker.of_tool()
+        worker = replay.worker
+        page = worker.samples() if families is None else worker.state.samples(worker.current)
         ledger.enter(step.time, step.kinds, page)
         silent = not step.kinds
     worker = replay.worker

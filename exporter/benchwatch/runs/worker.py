@@ -382,9 +382,6 @@ class Worker:
         errors: Counter[str] = sum((stream.errors for stream in self._streams), Counter())
         for reason, count in errors.items():
             yield Sample(STREAM_ERRORS, (tool, reason), count)
-        yield from self.of_tool()
-
-    def of_tool(self) -> Iterator[Sample]:
-        """Those of its samples that come from the tool."""
-        every = self.state.samples(self.current)
-        return every if self._kept_live else (sample for sample in every if sample.family.part == "runs")
+        for sample in state.samples(self.current):
+            if self._kept_live or sample.family.part == "runs":
+                yield sample
