@@ -49,7 +49,7 @@ def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) 
     forced: list[str] = []
     runs = [_run(one, settings, warmup, forced) for one in _paths(path, settings)]
     if forced and not force:
-        raise CannotCompare(f"{forced[0]}; expected a run that is over and well (--force compares it all the same)")
+        raise CannotCompare(f"{forced[0]}; expected a run that finished (--force compares it anyway)")
     tools = sorted({run.tool for run in runs})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")
@@ -128,7 +128,7 @@ def fault(timeline: Timeline) -> str:
         return f"{who}: the run failed{reason}"
     if timeline.phase == "abandoned":
         return f"{who}: the run has no end{reason}"
-    return f"{who}: the run is still going on"
+    return f"{who}: the run is still active"
 
 
 def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:

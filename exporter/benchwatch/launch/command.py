@@ -72,7 +72,7 @@ def _run(parser: Parser, options: argparse.Namespace) -> int:
     from .terminal import Terminal
 
     if options.pause and options.repeat is None:
-        raise UserError("--pause requires --repeat")
+        raise UserError("--pause requires --repeat, such as --repeat 5")
     repeat = options.repeat or 1
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     if words is options.command and words[:1] and words[0].startswith("-"):
@@ -82,7 +82,7 @@ def _run(parser: Parser, options: argparse.Namespace) -> int:
         raise UserError("no benchmark is given: write its command after --", advice=advice)
     benchmark = find_benchmark(words, {tool.name for tool in TOOLS})
     if shutil.which(benchmark.command[0]) is None:
-        raise UserError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
+        raise UserError(f"{benchmark.command[0]} was not found: expected a program on PATH, or its path")
     check(benchmark)
     name, worker = _names(options, benchmark)
     series = [name] if repeat == 1 else [f"{name}-{number + 1}" for number in range(repeat)]
@@ -125,7 +125,9 @@ def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]
     except ValueError as error:
         raise UserError(str(error)) from None
     if worker + SUFFIX == NAME:
-        raise UserError(f"worker {worker!r} cannot be recorded: {NAME} is what is known of the whole run")
+        raise UserError(
+            f"worker {worker!r} cannot be recorded: {NAME} is the record of the whole run; choose another --worker"
+        )
     return name, worker
 
 

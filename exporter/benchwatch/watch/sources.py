@@ -88,7 +88,7 @@ class _Web:
 def _refusal(status: int) -> tuple[str, str]:
     """What an HTTP status says, and what to look at."""
     return {
-        401: ("wants a user and a password: http://USER:PASSWORD@HOST:PORT", ""),
+        401: ("requires a user and a password: http://USER:PASSWORD@HOST:PORT", ""),
         403: ("does not let this user or certificate in (HTTP status 403)", ""),
         404: ("has no such page (HTTP status 404)", _RUNNING),
     }.get(status, (f"answers with HTTP status {status}", _RUNNING))
@@ -104,7 +104,7 @@ def _why(error: BaseException) -> SourceUnreadable:
     if verification:
         return SourceUnreadable(
             f"has a certificate that is not trusted ({verification})",
-            advice="REQUESTS_CA_BUNDLE names a file of those that are.",
+            advice="Set REQUESTS_CA_BUNDLE to a file of trusted certificates.",
         )
     if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
         return SourceUnreadable("closed the connection")
@@ -146,9 +146,9 @@ class WatchedExporter:
         try:
             samples = reader.read(body.decode())
         except (ValueError, KeyError) as error:
-            raise SourceUnreadable("answers with something else than metrics") from error
+            raise SourceUnreadable("answers with something other than metrics") from error
         if not any(sample.name == "benchwatch_build_info" for sample in samples):
-            raise SourceUnreadable("is no exporter of benchwatch")
+            raise SourceUnreadable("is not a benchwatch exporter")
         return samples, self._ahead(date)
 
     def _ahead(self, date: str) -> float:
@@ -192,7 +192,7 @@ class WatchedPrometheus:
         try:
             answer = msgspec.json.decode(body, type=_Answer)
         except msgspec.DecodeError as error:
-            raise SourceUnreadable("is no Prometheus") from error
+            raise SourceUnreadable("is not a Prometheus server") from error
         firing = [
             Alert(
                 name=alert.labels.get("alertname", ""),
