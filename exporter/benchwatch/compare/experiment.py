@@ -1,7 +1,7 @@
 """What is compared: a run, or an experiment that was repeated, which is several runs.
 
-An experiment NAME in a folder of runs is the runs in it whose record says `repeat_of: NAME`. A run that failed, has
-not ended or is none cannot be compared; neither can runs of different tools.
+An experiment NAME consists of the runs in a folder whose record says `repeat_of: NAME`. Runs that failed or have not
+ended cannot be compared; neither can runs of different tools.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from .measured import MeasuredRun, measure
 from .measures import THROUGHPUT, compared
 
 _BUCKETS = Buckets(1)
-"""Histograms of the page are of no use here: percentiles come from all bins."""
+"""The page's histograms are not used here: percentiles come from all bins."""
 
 
 class CannotCompare(UserError):
@@ -37,14 +37,14 @@ class Experiment(NamedTuple):
     name: str
     runs: Sequence[MeasuredRun]
     forced: Sequence[str]
-    """What is wrong with runs that were taken all the same."""
+    """The faults of runs that were included with --force."""
 
 
 def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) -> Experiment:
     """The run in a file or folder, or the runs of an experiment.
 
-    `warmup`, seconds, goes before what the records say; of what those of one run say the longest counts. With `force`
-    runs that failed or have not ended are taken too. Raises CannotCompare; ConfigError for a path that there is not.
+    `warmup`, seconds, overrides the records; if a run's records disagree, the longest applies. With `force`, runs that
+    failed or have not ended are included. Raises CannotCompare; ConfigError for a path that does not exist.
     """
     forced: list[str] = []
     runs = [_run(one, settings, warmup, forced) for one in _paths(path, settings)]
@@ -62,7 +62,7 @@ def _paths(path: Path, settings: RunsSettings) -> list[Path]:
     there = path.exists()
     try:
         beside = list(path.parent.iterdir()) if path.name and path.parent.is_dir() else []
-    except OSError:  # a folder that may be entered and not be listed
+    except OSError:  # a folder that may be entered but not listed
         beside = []
     named = sorted((one for one in beside if one.name.startswith(f"{path.name}-")), key=_number)
     repeats = [one for one in named if _repeats(one, path.name, settings, tolerant=there)]
@@ -82,7 +82,7 @@ def _paths(path: Path, settings: RunsSettings) -> list[Path]:
 
 
 def _number(path: Path) -> tuple[int, str]:
-    """Repeats in the order of their numbers: the tenth does not come before the second."""
+    """The key that sorts repeats by number: the second precedes the tenth."""
     digits = path.name.rpartition("-")[2]
     return int(digits) if digits.isdecimal() else 0, path.name
 
@@ -119,7 +119,7 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
 
 
 def fault(timeline: Timeline) -> str:
-    """Why a worker's figures are not those of a whole run; empty if they are."""
+    """Why a worker's figures do not cover a whole run; empty if they do."""
     who = timeline.run if timeline.worker == timeline.run else f"{timeline.run}, worker {timeline.worker}"
     reason = f": {timeline.reason}" if timeline.reason else ""
     if timeline.phase == "finished":
@@ -132,7 +132,7 @@ def fault(timeline: Timeline) -> str:
 
 
 def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """The experiments; where each run has a single job, whatever its name, without it in their groups."""
+    """The experiments; if every run has a single job, of whatever name, their groups omit it."""
     runs = [run for each in experiments for run in each.runs]
     if any(len({group[:-1] for group, _ in run.figures if group[:-1]}) != 1 for run in runs):
         return list(experiments)
@@ -140,7 +140,7 @@ def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
 
 
 def told_apart(experiments: Sequence[Experiment], paths: Sequence[Path]) -> list[Experiment]:
-    """The experiments; where two have the same name, under their paths."""
+    """The experiments; if two have the same name, all are named by their paths."""
     if len({each.name for each in experiments}) == len(experiments):
         return list(experiments)
     found = []

@@ -1,8 +1,8 @@
 """A small chart of a quantity over the last minutes, as text: one character a column of time.
 
-A column holds the worst second of `SECONDS`, so a spike or a dip of one second is seen however much is shown. Columns
-begin at whole multiples of that time: they wander to the left, and do not change on the way. A blank is a time in which
-nothing was measured, `_` is zero.
+A column holds the worst second of `SECONDS`, so a spike or dip of one second stays visible at any length. Columns begin
+at whole multiples of that time: they move to the left without changing. A blank means that nothing was measured; `_` is
+zero.
 """
 
 import math
@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 SECONDS = 5
 COLUMNS = 60
-"""How many columns are remembered."""
+"""Number of columns kept."""
 ZERO = "_"
 _AHEAD = 12
-"""Columns that what is measured may lie before what was measured earlier."""
+"""Columns by which a measurement may precede an earlier one."""
 _LEVELS = "▁▂▃▄▅▆▇█"
 
 
@@ -26,7 +26,7 @@ class Trend:
         self._columns: deque[tuple[int, float]] = deque(maxlen=COLUMNS)
 
     def add(self, time: float, value: float | None) -> None:
-        """Take in what was measured at `time` (Unix seconds), if anything."""
+        """Add what was measured at `time` (Unix seconds), if anything."""
         if value is None:
             return
         column = int(time // SECONDS)
@@ -45,7 +45,7 @@ class Trend:
 
 
 def sparkline(values: Sequence[float | None]) -> str:
-    """One character a value, from 0 to the highest of them."""
+    """One character per value, scaled from 0 to the highest."""
     peak = max((value for value in values if value is not None), default=0.0)
     return "".join(" " if value is None else _level(value, peak) for value in values)
 
