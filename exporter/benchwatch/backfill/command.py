@@ -28,6 +28,7 @@ from ..metrics.exposition import Family, Part
 from ..settings.settings import load_settings
 from ..tools.registry import names
 from ..values.errors import FAILED, ConfigError, UserError
+from ..values.interrupts import tidy_up
 from ..values.printable import printable, say
 from .openmetrics import WrittenText, write
 
@@ -83,6 +84,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
 
 
 def _backfill(options: argparse.Namespace) -> int:
+    tidy_up()
     promtool = None if options.into is None else _promtool(options.into)
     found = _read(options)
     if promtool is None:

@@ -13,6 +13,7 @@ from ..tools.registry import TOOLS, names
 from ..values.arguments import Parser, count, duration
 from ..values.durations import Duration
 from ..values.errors import UserError
+from ..values.interrupts import tidy_up
 from ..values.names import check_name
 from .record import RunRecord
 
@@ -71,6 +72,7 @@ def _run(parser: Parser, options: argparse.Namespace) -> int:
     from .launch import Plan, check, launch
     from .terminal import Terminal
 
+    tidy_up()
     if options.pause and options.repeat is None:
         raise UserError("--pause requires --repeat, such as --repeat 5")
     repeat = options.repeat or 1
