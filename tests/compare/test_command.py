@@ -419,7 +419,7 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
     (tmp_path / "refused" / "db.err").write_text("pgbench: error: connection to server failed\n")
     for number in (1, 2):
         place(tmp_path / f"both-{number}", 1000.0, record="repeat_of: both\n")
-    forced = "expected a run that is over and well (--force compares it all the same)"
+    forced = "expected a run that finished (--force compares it anyway)"
     for other, code, sentence in (
         (fio, 1, "fine is a run of pgbench, json-si1-randrw-3.33 of fio; expected runs of the same tool"),
         (
@@ -427,7 +427,7 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
             1,
             "notes.txt: nothing recognised; expected output of pgbench, fio, sysbench or iperf3",
         ),
-        (tmp_path / "still", 1, f"still, worker db: the run is still going on; {forced}"),
+        (tmp_path / "still", 1, f"still, worker db: the run is still active; {forced}"),
         (tmp_path / "failed", 1, f"failed, worker db: the run failed: exit code 2; {forced}"),
         (tmp_path / "old", 1, f"old, worker db: the run has no end: silent for more than 300 s; {forced}"),
         (tmp_path, 1, "runs ("),

@@ -14,6 +14,7 @@ from ..tools.registry import TOOLS, named, names
 from ..values.arguments import CommandParser, count, duration
 from ..values.durations import Duration
 from ..values.errors import NOT_MET, UserError
+from ..values.interrupts import tidy_up
 from ..values.names import check_name
 from .record import RunRecord
 
@@ -78,8 +79,9 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     from .outcome import Outcomes, read_requirements
     from .terminal import Terminal
 
+    tidy_up()
     if options.pause and options.repeat is None:
-        raise UserError("--pause requires --repeat")
+        raise UserError("--pause requires --repeat, such as --repeat 5")
     repeat = options.repeat or 1
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     if words is options.command and words[:1] and words[0].startswith("-"):
@@ -89,7 +91,7 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
         raise UserError("no benchmark is given: write its command after --", advice=advice)
     benchmark = find_benchmark(words, {tool.name for tool in TOOLS})
     if shutil.which(benchmark.command[0]) is None:
-        raise UserError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
+        raise UserError(f"{benchmark.command[0]} was not found: expected a program on PATH, or its path")
     check(benchmark)
     required = read_requirements(options.require, named(benchmark.tool))
     name, worker = _names(options, benchmark)
@@ -142,7 +144,9 @@ def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]
     except ValueError as error:
         raise UserError(str(error)) from None
     if worker + SUFFIX == NAME:
-        raise UserError(f"worker {worker!r} cannot be recorded: {NAME} is what is known of the whole run")
+        raise UserError(
+            f"worker {worker!r} cannot be recorded: {NAME} is the record of the whole run; choose another --worker"
+        )
     return name, worker
 
 
