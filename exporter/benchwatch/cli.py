@@ -18,6 +18,7 @@ from .metrics.exposition import PARTS, Exposition
 from .nutanix.commands import add_parser
 from .report.command import add_parser as add_report
 from .results.command import add_parser as add_show
+from .results.listing import add_parser as add_list
 from .settings.settings import Settings, load_settings
 from .tools.registry import names
 from .values.errors import FAILED, UserError
@@ -130,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     add_parser(commands)
     add_run(commands)
     add_show(commands, common)
+    add_list(commands, common)
     add_watch(commands)
     add_report(commands, common)
     add_backfill(commands, common)

@@ -1,7 +1,7 @@
 """The command `benchwatch compare`.
 
-Exit codes: 0 compared, whatever the verdict; 1 cannot be compared, or with --vary another parameter differs too; 2
-wrong use.
+Exit codes: 0 compared; 1 cannot be compared, or with --vary another parameter differs too; 2 wrong use; 3 with
+--fail-on worse a verdict is worse.
 """
 
 import argparse
@@ -13,6 +13,9 @@ from ..settings.settings import load_settings
 from ..values.arguments import duration
 from ..values.errors import ConfigError
 from ..values.printable import printable
+
+WORSE = 3
+"""Exit code: compared, and worse."""
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -29,7 +32,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument("base", type=Path, metavar="BASE", help=what)
     parser.add_argument("others", nargs="+", type=Path, metavar="OTHER", help="runs to compare with BASE")
     parser.add_argument(
-        "--format", choices=("terminal", "markdown", "json"), default="terminal", help="(default: terminal)"
+        "--format", choices=("terminal", "markdown", "json", "junit"), default="terminal", help="(default: terminal)"
     )
     parser.add_argument(
         "--warmup", type=duration, metavar="60s", help="leave this out of every run (default: what the records say)"
@@ -55,6 +58,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         metavar="0.05",
         help="change that two equal single runs may show (default: 0.05); not used for repeated runs",
     )
+    parser.add_argument(
+        "--fail-on", choices=("worse",), help="exit code 3 if a verdict is worse (not for what is not judged)"
+    )
     parser.add_argument("--force", action="store_true", help="also compare runs that failed or have no end")
     parser.set_defaults(func=_compare)
 
@@ -73,6 +79,7 @@ def _compare(options: argparse.Namespace) -> int:
     from .comparison import compare
     from .document import document
     from .experiment import CannotCompare, load, told_apart
+    from .junit import junit, suites
     from .markdown import markdown
     from .terminal import show
 
@@ -90,9 +97,13 @@ def _compare(options: argparse.Namespace) -> int:
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
     if options.format == "json":
         sys.stdout.write(document(found))
+    elif options.format == "junit":
+        sys.stdout.write(junit(suites(found)))
     elif options.format == "markdown":
         sys.stdout.write(markdown(found))
     else:
         show(found, sys.stdout)
+    if options.fail_on and any(one.word == options.fail_on for each in found.others for one in each.verdicts):
+        return WORSE
     other_than_intended = any(not one.intended for comparison in found.others for one in comparison.parameters)
     return int(other_than_intended)

@@ -10,7 +10,7 @@ from ..results.command import add_require
 from ..settings.record import NAME, SUFFIX, check_label
 from ..tools.invocation import Benchmark, find_benchmark
 from ..tools.registry import TOOLS, named, names
-from ..values.arguments import count, duration
+from ..values.arguments import count, duration, pair
 from ..values.durations import Duration
 from ..values.errors import UserError
 from ..values.names import check_name
@@ -29,10 +29,10 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     run.add_argument("--name", help="name of the run (default: the tool, date and time)")
     run.add_argument("--worker", help="name of this process in the run (default: the tool)")
-    pair = {"action": "append", "default": [], "type": _pair, "metavar": "NAME=VALUE"}
-    run.add_argument("--label", help="additional label of the run; can be repeated", **pair)
-    run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pair)
-    run.add_argument("--disk", help="role of a disk, such as sdb=log; can be repeated", **pair)
+    pairs = {"action": "append", "default": [], "type": pair, "metavar": "NAME=VALUE"}
+    run.add_argument("--label", help="additional label of the run; can be repeated", **pairs)
+    run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pairs)
+    run.add_argument("--disk", help="role of a disk, such as sdb=log; can be repeated", **pairs)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
     run.add_argument("--warmup", type=duration, metavar="TIME", help="first part of the run, left out of results")
     run.add_argument(
@@ -132,10 +132,3 @@ def _objective(text: str) -> Duration:
     if not objective:
         raise argparse.ArgumentTypeError(f"expected a latency above 0, such as 1ms, got {text!r}")
     return objective
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
-    return name, value
