@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -477,6 +478,38 @@ def test_a_warm_up_longer_than_the_run_leaves_nothing(compare: Compare, tmp_path
     code, _, err = compare(base, other, "--warmup", "1m")
     assert code == 1
     assert "base: nothing was measured after the warm-up of 60 s; expected reports or a final report" in err
+
+
+def test_with_fail_on_worse_the_exit_code_is_the_verdict(compare: Compare, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [62_000.0, 62_500.0, 61_900.0])
+    repeat(tmp_path, "slow", [52_000.0, 52_500.0, 51_900.0])
+    repeat(tmp_path, "same", [62_100.0, 62_400.0, 61_800.0])
+    place(tmp_path / "short", 1000.0)
+    a, slow, same, short = (tmp_path / name for name in ("a", "slow", "same", "short"))
+    assert compare(a, slow)[0] == 0
+    assert compare(a, slow, "--fail-on", "worse")[0] == 3
+    assert compare(a, same, slow, "--fail-on", "worse")[0] == 3
+    assert compare(slow, a, "--fail-on", "worse")[0] == 0
+    assert compare(a, same, "--fail-on", "worse")[0] == 0
+    place(tmp_path / "shorter", 500.0)
+    assert compare(short, tmp_path / "shorter", "--fail-on", "worse")[0] == 0
+
+
+def test_junit_has_a_case_for_each_verdict(compare: Compare, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [62_000.0, 62_500.0, 61_900.0])
+    repeat(tmp_path, "b", [52_000.0, 52_500.0, 51_900.0])
+    place(tmp_path / "c", 1000.0)
+    place(tmp_path / "d", 900.0, scale=200)
+    _, out, _ = compare(tmp_path / "a", tmp_path / "b", "--format", "junit")
+    (suite,) = ElementTree.fromstring(out)
+    assert suite.attrib == {"name": "b against a", "tests": "1", "failures": "1", "skipped": "0"}
+    ((failure,),) = suite
+    assert failure.attrib["message"].startswith("TPS -16.1 % (95 % interval -1")
+    code, out, _ = compare(tmp_path / "c", tmp_path / "d", "--format", "junit", "--vary", "clients")
+    (suite,) = ElementTree.fromstring(out)
+    assert (code, suite.attrib["failures"], suite.attrib["skipped"]) == (1, "1", "1")
+    assert [case.attrib["name"] for case in suite] == ["TPS", "no other parameter differs"]
+    assert suite[1][0].attrib["message"] == "scale_factor"
 
 
 # Terminal

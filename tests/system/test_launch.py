@@ -61,7 +61,9 @@ def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, serve
     key = f"pgbench_transactions_total{{{DB1}}}"
     eventually(lambda: exporter.page("a").get(key) == total, "the log is read where it is kept")
     assert out == (exporter.runs / "a/db1.out").read_bytes()
-    printed = [line for line in err.splitlines(keepends=True) if not line.startswith(b"benchwatch: ")]
+    before, _, result = err.partition(b"benchwatch: a: pgbench ")
+    assert b" TPS" in result and b"  p99.9 " in result and f"failed 0 of {total:,} transactions".encode() in result
+    printed = [line for line in before.splitlines(keepends=True) if not line.startswith(b"benchwatch: ")]
     assert b"".join(printed) == (exporter.runs / "a/db1.err").read_bytes()
 
 
