@@ -12,13 +12,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from demo_figures import SOURCES
+from benchwatch.tools.api import Tool
 from demo_parts import Demo
 from demo_processes import Failure
+from demo_runs import optional
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
 _RUN_SECONDS = 60
@@ -74,14 +75,24 @@ def main() -> int:
         default=_CHECKOUT / ".demo",
         help="where everything is written (default: .demo in the checkout)",
     )
+    known = {tool.name: tool for tool in optional()}
+    parser.add_argument(
+        "--tools",
+        default="",
+        metavar="NAMES",
+        help=f"run these as well, beside pgbench and fio: {', '.join(known)}, or all (default: none)",
+    )
     arguments = parser.parse_args()
+    asked = list(known) if arguments.tools == "all" else [name for name in arguments.tools.split(",") if name]
+    if unknown := [name for name in asked if name not in known]:
+        parser.error(f"--tools: expected some of {', '.join(known)}, or all, got {unknown[0]}")
     if arguments.duration is not None and arguments.duration < 1:
         parser.error(f"--duration: expected a number of seconds above 0, got {arguments.duration}")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
         with _folder(arguments.folder.resolve()) as folder:
-            return _run(folder, arguments.duration)
+            return _run(folder, arguments.duration, [known[name] for name in asked])
     except Interrupted:
         return 0 if arguments.duration is None else 130
     except Failure as failure:
@@ -92,9 +103,9 @@ def main() -> int:
     return 1
 
 
-def _run(folder: Path, duration: int | None) -> int:
+def _run(folder: Path, duration: int | None, tools: Sequence[Tool]) -> int:
     run_seconds = _RUN_SECONDS if duration is None else max(10, min(_RUN_SECONDS, duration // 2))
-    demo = Demo(folder, run_seconds)
+    demo = Demo(folder, run_seconds, tools)
     try:
         print(f"Starting PostgreSQL, a simulated CVM, exporters, benchwatch and Prometheus in {folder}", flush=True)
         demo.start()
@@ -111,9 +122,9 @@ def _run(folder: Path, duration: int | None) -> int:
             signal.signal(number, signal.SIG_IGN)
         print("Stopping everything", flush=True)
         demo.processes.stop_all()
-    missing = demo.figures.missing()
+    missing, sources = demo.figures.missing(), len(demo.figures.sources)
     print(
-        f"Prometheus saw {len(SOURCES) - len(missing)} of {len(SOURCES)} sources"
+        f"Prometheus saw {sources - len(missing)} of {sources} sources"
         + (f"; missing: {', '.join(missing)}" if missing else "")
     )
     return 1 if missing else 0

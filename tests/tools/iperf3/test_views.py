@@ -115,7 +115,7 @@ def test_a_rate_that_was_asked_for_stands_beside_each_direction(
 def test_a_worker_that_does_not_say_its_version_adds_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "a.out").write_bytes(data_of(client("text-udp-3.18")))
-        (tmp_path / name / "b.out").write_bytes(data_of(client("text-udp-3.18")).partition(b"\n")[2])
+        (tmp_path / name / "a.out").write_bytes(data_of(client("stream-udp-3.18")))
+        (tmp_path / name / "b.out").write_bytes(data_of(client("text-udp-3.18")))
     assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two")]) == 0
     assert "one: iperf3 3.18, 1 run" in capsys.readouterr().out
