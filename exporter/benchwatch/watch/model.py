@@ -51,7 +51,7 @@ class ShownWorker(NamedTuple):
     result: tuple[Measured, ...]
     """Of the whole run; none before its end."""
     lost: Mapping[str, tuple[float, float]]
-    """Since the start, under the tool's own word (failed, retries ...): how many operations were lost, and of how many."""
+    """Since the start, by the tool's word (failed, retries ...): how many operations were lost, and of how many."""
     warnings: tuple[str, ...]
     """Options that change what its numbers mean."""
     remarks: tuple[str, ...] = ()
