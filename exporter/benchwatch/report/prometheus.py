@@ -1,4 +1,4 @@
-"""Asks a Prometheus for what it knows of a span of time (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
+"""Queries a Prometheus over a span of time (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
 
 import math
 import re
@@ -17,7 +17,7 @@ _SCRAPES = 4
 
 
 class PrometheusError(Exception):
-    """It did not answer the question: one sentence."""
+    """The query was not answered: one sentence says why."""
 
 
 class Result(NamedTuple):
@@ -50,7 +50,7 @@ class Prometheus:
         for series in self._ask("query", query=most, time=self._end):
             seconds = max(self.step, math.ceil(_SCRAPES * 60 / float(series["value"][1])))
             found.setdefault(seconds, []).append(series["metric"].get("instance", ""))
-        # Prometheus answers in any order.
+        # Prometheus returns series in any order.
         return {f"{seconds:.0f}s": sorted(instances) for seconds, instances in sorted(found.items())}
 
     def range(self, query: str) -> list[Result]:
@@ -91,6 +91,6 @@ def _result(series: Any) -> Result:
 
 
 def text(value: str) -> str:
-    """A string as it stands in a query."""
+    """A string as written in a query."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
