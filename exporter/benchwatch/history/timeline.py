@@ -1,4 +1,4 @@
-"""The series of a run that is over (or still grows), with the times of its own reports: what the live page showed.
+"""The series of a finished or growing run, at the times of its own reports: what the live page showed.
 
 Names, labels and values are those of the page: the same code makes them (see `replay`). A series has a sample at each
 report of the streams that have moved it, at the report's own time, which is the end of its interval: a gauge that a
@@ -37,7 +37,7 @@ class Timeline:
     phase: str
     """Its state at the end: see worker.STATES."""
     reason: str
-    """Why, in one clause; empty if there is nothing to say."""
+    """The reason for that state, one clause; empty if there is none."""
     runfile: RunFile
     parameters: Mapping[str, str]
     """What the tool says of its settings, and what the run's records add."""
@@ -45,12 +45,12 @@ class Timeline:
     """What the page showed at the end: results, counters, information."""
     series: Sequence[Series]
     by_file_time: bool = False
-    """Whether its times rest on when its files were last modified, since nothing in them tells."""
+    """Whether its times come from the modification times of its files, because the output has none."""
     latencies: Mapping[Group, Latencies] = field(default_factory=dict)
     """Every latency by group, time and bin, if that was asked for; nothing where its tool wrote none."""
 
     def get(self, family: Family | None, **labels: str) -> list[Series]:
-        """The series of a family whose labels have these values; none of no family."""
+        """The series of a family whose labels have these values; none without a family."""
         wanted = set(labels.items())
         return [series for series in self.series if series.family is family and wanted <= set(series.labels)]
 

@@ -89,7 +89,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
         if (key[1].name in _DRAWN or (key[1] not in MEASURES and not key[1].of_all)) and known and ALL not in key[0]:
             better = f"{known[0].measure.better} is better"
             changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
-            # Names of jobs are anybody's; a drawing holds only words of ours.
+            # Names of jobs come from outside; a drawing contains only words of ours.
             bars.append((_plain(_name(known[0], found)), better, changes))
     if not bars:
         return

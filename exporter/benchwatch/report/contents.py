@@ -1,4 +1,4 @@
-"""What stands on the page, in which order."""
+"""The contents of the page, in order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -26,11 +26,11 @@ _PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
 _TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX)
 _MOST_TILES = 12
 _NAMED = 3
-"""How many runs the title names beside the first."""
+"""How many runs the title names besides the first."""
 
 
 class ReportDocument(NamedTuple):
-    """The page, and a sentence on each part that was asked for and could not be made."""
+    """The page, and a sentence about each requested part that could not be made."""
 
     html: str
     missing: Sequence[str]
@@ -85,7 +85,7 @@ def _summary(runs: Sequence[View]) -> str:
 
 
 def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
-    """The main figures of one run, a part a tool, if they are few; percentiles as the tool says them, else by bins."""
+    """The main figures of one run, by tool, if they are few; percentiles as the tool reports them, else from bins."""
     measured = [measure([replace(worker, latencies={}) for worker in part.timelines], part.warmup) for part in parts]
     if len(_main(measured)) <= _MOST_TILES and not all(map(_has_percentiles, measured)):
         measured = [_measure(part) for part in parts]
