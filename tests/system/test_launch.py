@@ -125,7 +125,9 @@ def test_an_interrupted_fio_is_awaited_with_its_final_document(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128
-    assert re.search(rb"benchwatch: a: fio [\d.]+, interrupted \(interrupted by signal 2\), .*\n +IOPS .*\n  read ", err)
+    assert re.search(
+        rb"benchwatch: a: fio [\d.]+, interrupted \(interrupted by signal 2\), .*\n +IOPS .*\n  read ", err
+    )
     assert (record(exporter.runs, "a")["exit_code"], record(exporter.runs, "a")["signal"]) == (128, "SIGINT")
     documents = (exporter.runs / "a/db1.json").read_bytes() if output else out
     assert documents.count(b'"fio version"') >= 2
