@@ -123,14 +123,18 @@ def test_an_interrupted_fio_is_awaited_with_its_final_document(
     iops = f'fio_iops{{{DB1},job="job",op="read"}}'
     eventually(lambda: iops in exporter.page("a"), "fio is seen live")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=PATIENCE)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128
+    assert re.search(
+        rb"benchwatch: a: fio [\d.]+, interrupted \(interrupted by signal 2\), .*\n +IOPS .*\n  read ", err
+    )
     assert (record(exporter.runs, "a")["exit_code"], record(exporter.runs, "a")["signal"]) == (128, "SIGINT")
     documents = (exporter.runs / "a/db1.json").read_bytes() if output else out
     assert documents.count(b'"fio version"') >= 2
     assert documents.rstrip().endswith(b"}")
     result = f'fio_result_iops{{{DB1},job="job",op="read"}}'
     eventually(lambda: result in exporter.page("a"), "its results are there")
+    assert state(exporter, "a", "interrupted")
 
 
 def test_what_is_pushed_is_what_is_here(

@@ -101,8 +101,8 @@ def _facts(result: RunResult) -> Iterator[str]:
     lost = result.lost
     if lost:
         counts = (f"{word} {numbers.count(count)}{_share(result, word)}" for word, count in lost.items())
-        of = "" if result.operations is None else f" of {result.operations:,.0f} {result.run.roles.operations}"
-        yield f"{', '.join(counts)}{of}"
+        of = "" if result.operations is None else f"of {result.operations:,.0f} "
+        yield f"{', '.join(counts)} {of}{result.run.roles.operations}"
     stalled = result.stalled
     if stalled is not None:
         yield f"stalls: {numbers.duration(stalled) if stalled else 'none'}"
