@@ -63,7 +63,12 @@ class Demo:
         self._tools = tools
         self._lasting: dict[str, Process] = {}
         self._failures = 0
-        self._runs = Runs(folder, run_seconds, self.processes)
+        self.runs = Runs(folder, run_seconds, self.processes)
+
+    @property
+    def server(self) -> Process:
+        """PostgreSQL."""
+        return self._lasting["PostgreSQL"]
 
     def url(self, name: str) -> str:
         """The address of one of the servers."""
@@ -82,14 +87,14 @@ class Demo:
         self._serve("Prometheus", "/-/ready", self._prometheus())
         if self.grafana:
             self._serve("Grafana", "/api/health", self.grafana.command(), self._grafana_settings())
-        self._runs.start(list(benchmarks(Place(self.folder, self.postgres), self._tools)))
+        self.runs.start(list(benchmarks(Place(self.folder, self.postgres), self._tools)))
 
     def look(self) -> None:
         """Starts ended benchmarks again and refreshes the figures. Raises Failure if anything has failed."""
         for process in self._lasting.values():
             if process.popen.poll() is not None:
                 raise process.complaint(f"ended with exit code {process.popen.returncode}")
-        self._runs.look()
+        self.runs.look()
         try:
             self.figures.refresh()
             self._failures = 0
@@ -101,7 +106,7 @@ class Demo:
 
     def rows(self) -> list[tuple[str, str]]:
         """What to show: (source, figures) a line."""
-        rows = self.figures.rows(self._runs.names)
+        rows = self.figures.rows(self.runs.names)
         return [*rows, ("Prometheus", "does not answer: these are older figures")] if self._failures else rows
 
     def places(self) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import yaml
 
 import worker_rules
 from benchwatch.server.catalogue import sections
+from benchwatch.tools.registry import TOOLS
 from benchwatch.values.durations import Duration
 from tests.support.programs import FOLDER, output, program
 
@@ -70,8 +71,18 @@ def cases() -> Iterator[dict[str, Any]]:
 
 
 def test_the_rules_of_each_tool_are_what_its_roles_say() -> None:
-    text = worker_rules.FILE.read_text()
-    assert worker_rules.whole(text) == text, "run scripts/rules"
+    for path in (worker_rules.WORKERS, worker_rules.DASHBOARDS):
+        assert worker_rules.whole(path) == path.read_text(), "run scripts/rules"
+
+
+def test_no_rule_names_a_tool_elsewhere() -> None:
+    families = "|".join({family.name for tool in TOOLS for family in tool.families})
+    named = re.compile(rf"\b({families})\b|tool=~?\"")
+    for path in (worker_rules.WORKERS, worker_rules.DASHBOARDS):
+        outside = re.sub(
+            r"# By scripts/rules.*?# End of what scripts/rules writes", "", path.read_text(), flags=re.DOTALL
+        )
+        assert not named.search(outside), path
 
 
 def test_rules_are_read_without_complaint() -> None:

@@ -312,8 +312,8 @@ def test_the_reference_of_metrics_has_it(toy: None) -> None:
 
 def test_it_has_rules_that_alert_on_the_percentile_where_there_is_no_mean(toy: None, tmp_path: Path) -> None:
     rules = tmp_path / "workers.yml"
-    rules.write_text(worker_rules.whole(worker_rules.FILE.read_text()))
-    runs = worker_rules.FILE.parent / "runs.yml"
+    rules.write_text(worker_rules.whole(worker_rules.WORKERS))
+    runs = worker_rules.WORKERS.parent / "runs.yml"
     assert "SUCCESS" in said_by(program("promtool"), "check", "rules", "--lint=all", "--lint-fatal", rules)
     (tmp_path / "test.yml").write_text(_SPIKE.format(rules=rules, runs=runs))
     assert "SUCCESS" in said_by(program("promtool"), "test", "rules", tmp_path / "test.yml")

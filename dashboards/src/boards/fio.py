@@ -235,9 +235,14 @@ def _inside() -> list[dashboard.Panel]:
     ]
 
 
+def _worker(result: str, more: str = "") -> str:
+    """A result of each worker; of several exporters that know it one counts."""
+    return f"max by (run, worker, job, op) (fio_result_{result}{{{FIO}{more}}})"
+
+
 def _results() -> list[dashboard.Panel]:
     def result(name: str, more: str = "") -> Query:
-        return now(f"max by (run, worker, job, op) (fio_result_{name}{{{FIO}{more}}})")
+        return now(_worker(name, more))
 
     options = ("rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename")
     return [
@@ -265,6 +270,37 @@ def _results() -> list[dashboard.Panel]:
             bad="a run that is missing here has no final document: it runs, failed or was interrupted.",
             none="No result of fio at the end of this time range",
             size=(24, 8),
+            sort=("Run", "down"),
+        ),
+        table(
+            "Results of all workers",
+            "The same with the workers of a run together: rates are summed, the mean latency is weighted by I/Os. No "
+            "percentile of several workers follows from theirs: the highest of them is shown.",
+            now(f"sum by (run, job, op) ({_worker('iops')})"),
+            now(f"sum by (run, job, op) ({_worker('bandwidth_bytes_per_second')})"),
+            now(
+                f"sum by (run, job, op) ({_worker('latency_average_seconds')} * {_worker('iops')})\n"
+                f"/ sum by (run, job, op) ({_worker('iops')})"
+            ),
+            *(
+                now(f'max by (run, job, op) (fio_result_latency_seconds{{{FIO},quantile="{q}"}})')
+                for q in ("0.99", "1")
+            ),
+            now(f"count by (run, job, op) ({_worker('iops')})"),
+            columns=[
+                RUN_COMPARED,
+                Column("job", "Job"),
+                Column("op", "Direction", width=90),
+                Column("Value #A", "IOPS", "iops"),
+                Column("Value #B", "Bandwidth", "Bps"),
+                Column("Value #C", "Mean", "s"),
+                Column("Value #D", "Highest p99", "s"),
+                Column("Value #E", "Highest", "s"),
+                Column("Value #F", "Workers", "short"),
+            ],
+            bad="fewer workers than the run has: the others have no final document.",
+            none="No result of fio at the end of this time range",
+            size=(24, 7),
             sort=("Run", "down"),
         ),
         table(

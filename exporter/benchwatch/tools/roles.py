@@ -100,6 +100,8 @@ class Roles:
     """How many operations there were in all."""
     fixed_rate: tuple[Family, ...] = ()
     """Families that are there if the rate was given, not found."""
+    objective: float | None = None
+    """Mean latency, seconds, above which a run is alerted on that has no objective of its own."""
     lost: Mapping[str, Lost] = field(default_factory=dict)
     """Operations that were not done as they should, by a word: failed, skipped, retries."""
     interval_time: Family | None = None
