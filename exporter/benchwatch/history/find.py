@@ -50,7 +50,7 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
 
     A folder that contains folders holds runs, any other folder is one run; a file is a run named after it. PATH#3 is
     the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
-    does not exist may name an experiment, and stands for its repeats. Raises ConfigError for a path that cannot be read.
+    does not exist may name an experiment, and stands for its repeats. Raises ConfigError for an unreadable path.
     """
     files: dict[Path, list[str]] = {}
     runs = []
