@@ -134,7 +134,10 @@ def test_a_mistyped_word_is_named_with_the_likeliest_one(
     "arguments",
     [["compare", "a", "b", "--conf", "0.9"], ["run", "--rep", "2", "--", "pgbench"], ["report", PGBENCH, "--out", "x"]],
 )
-def test_options_are_not_abbreviated(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_are_not_abbreviated(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     code, err = failure(capsys, *arguments)
     assert code == 2
     assert "no option" in err

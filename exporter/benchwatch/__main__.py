@@ -6,7 +6,10 @@ import sys
 def entry() -> int:
     """Run one command; its exit code."""
     try:
-        from .cli import main  # within, because it takes a while
+        from .values.interrupts import end_at_once
+
+        end_at_once()
+        from .cli import main  # only now, because it takes a while
 
         return main()
     except KeyboardInterrupt:

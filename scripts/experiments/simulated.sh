@@ -5,6 +5,7 @@
 # play SCENE CVMS: for --seconds; then a table of the data vdisk's reads, and a picture in the folder.
 play() {
   local simulator ports begin picture=$folder/$1-$stamp.png
+  [ "${option[every]}" -le $((option[seconds] / 2)) ] || wrong "--every: expected at most half of --seconds, got ${option[every]}"
   read -r -a ports <<<"$(free_ports 2)"
   setpriv --pdeathsig=TERM benchwatch nutanix simulate --scene="$1" --cvms="$2" --listen=127.0.0.1:0 >"$work/cvms" 2>"$work/simulator.log" </dev/null &
   simulator=$!

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -419,7 +420,7 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
     (tmp_path / "refused" / "db.err").write_text("pgbench: error: connection to server failed\n")
     for number in (1, 2):
         place(tmp_path / f"both-{number}", 1000.0, record="repeat_of: both\n")
-    forced = "expected a run that is over and well (--force compares it all the same)"
+    forced = "expected a run that finished (--force compares it anyway)"
     for other, code, sentence in (
         (fio, 1, "fine is a run of pgbench, json-si1-randrw-3.33 of fio; expected runs of the same tool"),
         (
@@ -427,7 +428,7 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
             1,
             "notes.txt: nothing recognised; expected output of pgbench, fio, sysbench or iperf3",
         ),
-        (tmp_path / "still", 1, f"still, worker db: the run is still going on; {forced}"),
+        (tmp_path / "still", 1, f"still, worker db: the run is still active; {forced}"),
         (tmp_path / "failed", 1, f"failed, worker db: the run failed: exit code 2; {forced}"),
         (tmp_path / "old", 1, f"old, worker db: the run has no end: silent for more than 300 s; {forced}"),
         (tmp_path, 1, "runs ("),
@@ -477,6 +478,38 @@ def test_a_warm_up_longer_than_the_run_leaves_nothing(compare: Compare, tmp_path
     code, _, err = compare(base, other, "--warmup", "1m")
     assert code == 1
     assert "base: nothing was measured after the warm-up of 60 s; expected reports or a final report" in err
+
+
+def test_with_fail_on_worse_the_exit_code_is_the_verdict(compare: Compare, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [62_000.0, 62_500.0, 61_900.0])
+    repeat(tmp_path, "slow", [52_000.0, 52_500.0, 51_900.0])
+    repeat(tmp_path, "same", [62_100.0, 62_400.0, 61_800.0])
+    place(tmp_path / "short", 1000.0)
+    a, slow, same, short = (tmp_path / name for name in ("a", "slow", "same", "short"))
+    assert compare(a, slow)[0] == 0
+    assert compare(a, slow, "--fail-on", "worse")[0] == 3
+    assert compare(a, same, slow, "--fail-on", "worse")[0] == 3
+    assert compare(slow, a, "--fail-on", "worse")[0] == 0
+    assert compare(a, same, "--fail-on", "worse")[0] == 0
+    place(tmp_path / "shorter", 500.0)
+    assert compare(short, tmp_path / "shorter", "--fail-on", "worse")[0] == 0
+
+
+def test_junit_has_a_case_for_each_verdict(compare: Compare, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [62_000.0, 62_500.0, 61_900.0])
+    repeat(tmp_path, "b", [52_000.0, 52_500.0, 51_900.0])
+    place(tmp_path / "c", 1000.0)
+    place(tmp_path / "d", 900.0, scale=200)
+    _, out, _ = compare(tmp_path / "a", tmp_path / "b", "--format", "junit")
+    (suite,) = ElementTree.fromstring(out)
+    assert suite.attrib == {"name": "b against a", "tests": "1", "failures": "1", "skipped": "0"}
+    ((failure,),) = suite
+    assert failure.attrib["message"].startswith("TPS -16.1 % (95 % interval -1")
+    code, out, _ = compare(tmp_path / "c", tmp_path / "d", "--format", "junit", "--vary", "clients")
+    (suite,) = ElementTree.fromstring(out)
+    assert (code, suite.attrib["failures"], suite.attrib["skipped"]) == (1, "1", "1")
+    assert [case.attrib["name"] for case in suite] == ["TPS", "no other parameter differs"]
+    assert suite[1][0].attrib["message"] == "scale_factor"
 
 
 # Terminal

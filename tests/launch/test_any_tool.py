@@ -109,7 +109,7 @@ def test_a_run_ends_with_its_result_and_what_can_be_done_next(
         "  left      101               2.47 ms  2.47 ms",
         "  right    50.0               2.47 ms  2.47 ms",
         "  all       151               2.47 ms",
-        "  failed 3 of 3,015 laps",
+        "  failed 3 (0.0989 %) of 3,031 laps",
         "  stalls: none",
         "  steady: yes",
         "benchwatch: met: failed == 3: 3",

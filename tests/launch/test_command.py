@@ -100,9 +100,9 @@ def test_a_closed_stream_is_not_taken_for_the_record(place: Launchpad) -> None:
 def test_options_that_have_no_effect_are_said(place: Launchpad) -> None:
     place.tool("pgbench", "exit 0")
     done = place.run("--name", "a", "--warmup", "60", "--no-percentiles", "--", "pgbench", "-T", "2")
-    assert "all of its 2 s is warm-up, so nothing will be compared" in own(done.stderr)
+    assert "all of its 2 s is warm-up, so no results remain: give a shorter --warmup" in own(done.stderr)
     done = place.run("--name", "b", "--pause", "1s", "--", "pgbench", "-T", "2")
-    assert (done.returncode, own(done.stderr)) == (2, ["--pause requires --repeat"])
+    assert (done.returncode, own(done.stderr)) == (2, ["--pause requires --repeat, such as --repeat 5"])
     assert place.run("--name", "b", "--repeat", "1", "--pause", "1s", "--", "pgbench", "-T", "2").returncode == 0
 
 
@@ -395,9 +395,9 @@ def test_a_name_that_is_there_is_refused_before_anything_starts(place: Launchpad
     [
         ("--name a/b -- pgbench", "run 'a/b' cannot be used as a name"),
         ("--worker .x -- pgbench", "worker '.x' cannot be used as a name"),
-        ("--worker run -- pgbench", "run.yaml is what is known of the whole run"),
+        ("--worker run -- pgbench", "run.yaml is the record of the whole run"),
         ("-- mysqlslap", "expected a command with the word fio, iperf3, pgbench or sysbench"),
-        ("-- /nowhere/pgbench", "/nowhere/pgbench is not found"),
+        ("-- /nowhere/pgbench", "/nowhere/pgbench was not found"),
         ("-- pgbench -i", "start it without `benchwatch run`"),
         ("--label job=x -- pgbench", "--label: expected a name of letters"),
         ("--label x -- pgbench", "expected NAME=VALUE, got 'x'"),

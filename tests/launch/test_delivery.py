@@ -140,7 +140,7 @@ def test_an_exporter_without_a_place_or_room_for_now_is_tried_again(
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         delivery = Delivery(f"http://127.0.0.1:{server.server_port}", record)
-        assert delivery.start() == f"127.0.0.1:{server.server_port} cannot be reached now (no place): it is tried again"
+        assert delivery.start() == f"127.0.0.1:{server.server_port} cannot be reached now (no place): retrying"
         record.file("out").write_bytes(b"one\n")
         eventually(lambda: len(taken) == 2, "record and output are taken")
         assert delivery.finish() == ""
@@ -163,7 +163,7 @@ def test_files_of_another_worker_whose_name_begins_alike_are_left_alone(
 def test_what_was_not_delivered_is_said(record: RunRecord, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchwatch.launch.delivery._LAST_PATIENCE", 0.3)
     delivery = Delivery("http://bob:secret@127.0.0.1:9", record)
-    assert delivery.start() == "127.0.0.1:9 cannot be reached now (Connection refused): it is tried again"
+    assert delivery.start() == "127.0.0.1:9 cannot be reached now (Connection refused): retrying"
     record.file("out").write_bytes(b"12345")
     assert delivery.finish() == (
         f"5 bytes were not delivered to 127.0.0.1:9: Connection refused; they are in {record.folder}"

@@ -41,7 +41,7 @@ def test_a_log_stays_in_memory_and_is_named_if_the_folder_takes_it_no_more(recor
     files.link(1)
     assert record.file("7").readlink() == memory / "db1.7"
     (record.folder / ".db1.7").mkdir()
-    assert files.keep() == f"{memory}/db1.7 cannot be copied to {record.folder} and stays where it is: Is a directory"
+    assert files.keep() == f"{memory}/db1.7 cannot be copied to {record.folder} and stays in place: Is a directory"
     assert record.file("7").read_text() == "a line\n"
 
 

@@ -98,3 +98,8 @@ def test_a_device_that_is_none_and_a_second_role_are_left_out_with_a_sentence_ea
 
 def test_where_disks_are_not_shown_what_is_given_counts(tmp_path: Path) -> None:
     assert check({"sdz": "log"}, Storage(tmp_path, tmp_path)) == ({"sdz": "log"}, [])
+
+
+def test_a_long_name_is_cut_where_it_is_complained_of(storage: Storage) -> None:
+    _, (fault,) = check({"x" * 100_000: "log"}, storage)
+    assert len(fault) < 200

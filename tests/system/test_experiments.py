@@ -33,7 +33,7 @@ def test_density_steps_up_the_number_of_databases_with_a_worker_each(tmp_path: P
 
 def test_an_experiment_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> None:
     with subprocess.Popen(
-        command("density", tmp_path, databases=1, seconds=60, rate=10, scale=1), process_group=0, stdout=subprocess.PIPE
+        command("density", tmp_path, databases=2, seconds=60, rate=10, scale=1), process_group=0, stdout=subprocess.PIPE
     ) as process:
         eventually(lambda: list(tmp_path.glob("runs/density-*/db1.err")), "a run is on")
         os.killpg(process.pid, signal.SIGINT)
@@ -77,6 +77,23 @@ def test_checkpoint_gives_log_and_data_a_disk_each_and_removes_them(tmp_path: Pa
     assert only_runs_are_left(tmp_path)
 
 
-def test_a_wrong_option_is_one_sentence(tmp_path: Path) -> None:
-    done = subprocess.run([*command("density", tmp_path), "--databases=0"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "density: --databases: expected a whole number above 0, got 0\n")
+@pytest.mark.parametrize(
+    ("name", "option", "sentence"),
+    [
+        ("density", "--databases=0", "--databases: expected a whole number above 0, got 0"),
+        ("density", "--databases=1", "--databases: expected at least 2, got 1: that is too little for a result"),
+        ("density", "--seconds=2", "--seconds: expected at least 5, got 2: that is too little for a result"),
+        ("huge-pages", "--repeats=2", "--repeats: expected at least 3, got 2: that is too little for a result"),
+        ("huge-pages", "--seconds=9", "--seconds: expected at least 10, got 9: that is too little for a result"),
+        ("checkpoint", "--seconds=60", "--seconds: expected at least 120, got 60: that is too little for a result"),
+        ("fio", "--seconds=1", "--seconds: expected at least 5, got 1: that is too little for a result"),
+        ("fixed-rate", "--seconds=9", "--seconds: expected at least 10, got 9: that is too little for a result"),
+        ("locality", "--seconds=90", "--seconds: expected at least 120, got 90: that is too little for a result"),
+        ("up-migration", "--seconds=30", "--seconds: expected at least 120, got 30: that is too little for a result"),
+        ("up-migration", "--every=100", "--every: expected at most half of --seconds, got 100"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(tmp_path: Path, name: str, option: str, sentence: str) -> None:
+    done = subprocess.run([*command(name, tmp_path), option], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (2, f"{name}: {sentence}\n")
+    assert not (tmp_path / "runs").exists() or name == "up-migration"

@@ -4,6 +4,7 @@ import importlib
 import json
 import re
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 import worker_rules
 from benchwatch.cli import main
+from benchwatch.launch.live import Live, Shown
+from benchwatch.launch.record import RunRecord
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import PARTS, Sample
 from benchwatch.metrics.limits import DEFAULT
@@ -251,6 +254,33 @@ def test_after_a_warm_up_the_percentile_of_the_reports_is_compared(
     row = found["left", "latency_p95_of_reports"]
     assert row["base"] == pytest.approx(0.25 / 101, rel=1e-3) and row["interval"] is not None
     assert ("left", "latency_p95") not in found, "the final report is of the whole run"
+
+
+def test_show_and_list_have_its_results(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(runs / "one"), "--require", "laps/s >= 151", "--require", "left p95 < 3ms"]) == 0
+    head, titles, left, right, together, lost, *_ = capsys.readouterr().out.splitlines()
+    assert head == "one: toy 1.0, finished, 1m 00s"
+    assert titles.split() == ["laps/s", "p95", "of", "reports,", "mean", "p95"]
+    assert (left.split()[:2], right.split()[:2]) == (["left", "101"], ["right", "50.0"])
+    assert (together.split()[:2], lost.strip()) == (["all", "151"], "failed 3 (0.033 %) of 9,090 laps")
+    assert main(["list", str(runs), "--json"]) == 0
+    found = {run["run"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert [(found[name]["rate"], found[name]["unit"]) for name in ("one", "two")] == [(151, "laps/s"), (226, "laps/s")]
+
+
+def test_the_status_line_of_the_launcher_shows_it(toy: None, tmp_path: Path) -> None:
+    record = RunRecord(tmp_path, "one", "w")
+    record.folder.mkdir()
+    live = Live(record)
+    assert live.look() == Shown([], [])
+    record.file("out").write_bytes(output(3, start=int(time.time()) - 3, ended=False))
+    record.file("77").write_bytes(b"a log\n")
+    shown = live.look()
+    assert shown.figures == ["150 laps/s"]
+    assert shown.line(60, before="one", after="0:57 left").startswith("one  ")
+    with record.file("out").open("ab") as file:
+        file.write(f"{int(time.time())} left laps 48 p95 0.002\n".encode())
+    assert live.look().figures == ["98.0 laps/s"]
 
 
 def test_report_draws_it(runs: Path, tmp_path: Path) -> None:

@@ -283,12 +283,12 @@ def server() -> Iterator[HTTPServer]:
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        ((401, b""), "wants a user and a password: http://USER:PASSWORD@HOST:PORT."),
+        ((401, b""), "requires a user and a password: http://USER:PASSWORD@HOST:PORT."),
         ((404, b""), "has no such page (HTTP status 404)"),
         ((500, b""), "answers with HTTP status 500"),
-        ((200, b"<html>"), "is no exporter of benchwatch"),
-        ((200, b'pgbench_tps{run="a"} x\n'), "answers with something else than metrics"),
-        ((200, b"\xff\xfe"), "answers with something else than metrics"),
+        ((200, b"<html>"), "is not a benchwatch exporter"),
+        ((200, b'pgbench_tps{run="a"} x\n'), "answers with something other than metrics"),
+        ((200, b"\xff\xfe"), "answers with something other than metrics"),
     ],
 )
 def test_what_is_no_exporter_is_said_to_be_none(

@@ -28,13 +28,14 @@ from ..metrics.exposition import Family, Part
 from ..settings.settings import load_settings
 from ..tools.registry import names
 from ..values.errors import FAILED, ConfigError, UserError
+from ..values.interrupts import tidy_up
 from ..values.printable import printable, say
 from .openmetrics import WrittenText, write
 
 SCRAPED: dict[Part, float] = {"live": 1.0, "runs": 10.0}
-"""After how many seconds a value that stays the same is repeated."""
+"""Seconds after which an unchanged value is repeated."""
 _HEAD = 3 * 3600
-"""Seconds that a Prometheus may hold outside of blocks."""
+"""Seconds of data that a Prometheus may hold outside blocks."""
 _RETENTION = 15 * 86400
 """How long a Prometheus keeps data by default, seconds."""
 _BLOCK = re.compile(r"^[0-9A-HJKMNP-TV-Z]{26}\b", re.MULTILINE)
@@ -83,6 +84,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
 
 
 def _backfill(options: argparse.Namespace) -> int:
+    tidy_up()
     promtool = None if options.into is None else _promtool(options.into)
     found = _read(options)
     if promtool is None:
@@ -147,8 +149,8 @@ def _make_blocks(
 def _keep_off(folder: Path, last: float) -> None:
     """Raises UserError if a block that reaches to `last` would make this Prometheus forget what only its WAL has.
 
-    When it starts, it takes everything before the end of its last block for stored there, and passes over it in the
-    WAL, which holds up to three hours: https://prometheus.io/docs/prometheus/latest/storage/#backfilling-from-openmetrics-format
+    At its start, it assumes that its blocks hold everything before the end of the last block, and skips that in the
+    WAL, which covers up to three hours: https://prometheus.io/docs/prometheus/latest/storage/#backfilling-from-openmetrics-format
     """
     written = max((file.stat().st_mtime for file in (folder / "wal").glob("[0-9]*")), default=math.inf)
     if last > written - _HEAD:
@@ -161,7 +163,7 @@ def _keep_off(folder: Path, last: float) -> None:
 
 
 def _promtool(folder: Path) -> str:
-    """The path of promtool, which is to make blocks in a folder. Raises ConfigError if that cannot be."""
+    """The path of promtool, which will make blocks in the folder. Raises ConfigError if either is missing."""
     if not folder.is_dir():
         raise ConfigError(f"--into {folder}: no such folder; expected the folder of Prometheus' --storage.tsdb.path")
     if (found := shutil.which("promtool")) is None:
@@ -171,7 +173,7 @@ def _promtool(folder: Path) -> str:
 
 @contextmanager
 def _output(path: Path | None) -> Iterator[BinaryIO]:
-    """The file to write to, or standard output; what is incomplete is removed."""
+    """The file to write to, or standard output; an incomplete file is removed."""
     try:
         if path is None:
             yield sys.stdout.buffer
@@ -191,7 +193,7 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _working(what: str) -> Iterator[Callable[[str], None]]:
-    """Shows on a terminal what is being done; what is given changes that."""
+    """Show progress on a terminal; the function that it gives changes the text."""
     from rich.console import Console
     from rich.text import Text
 

@@ -2,8 +2,8 @@
 
 https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md: the families one after the other,
 each with `# TYPE` and `# HELP` once; within a family the metrics one after the other; within a metric the points in the
-order of their times, all buckets of a point together; Unix seconds behind the number. A counter's family goes without
-the `_total` that its samples end in. The last line is `# EOF`.
+order of their times, all buckets of a point together; Unix seconds follow the number. The name of a counter's family
+lacks the `_total` that its samples end in. The last line is `# EOF`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,7 @@ from ..history.series import Pairs, Series
 from ..metrics.exposition import Family, escape, number_texts
 
 _POINTS = 1024
-"""Points of a metric that are written at a time."""
+"""Points of a metric written at a time."""
 _EXACT = 2.0**53
 
 
@@ -65,7 +65,7 @@ def _points(metric: Series, labels: Pairs) -> Iterator[str]:
 
 
 def _heads(metric: Series, labels: Pairs) -> Iterator[str]:
-    """What stands before each number of a point."""
+    """What precedes each number of a point."""
     inner = ",".join(f'{name}="{escape(value)}"' for name, value in labels)
     name = metric.family.name
     for bound in metric.bounds:

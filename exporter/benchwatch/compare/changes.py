@@ -1,21 +1,21 @@
 """What changed from one experiment to another, how sure that is, and the verdict.
 
-The verdict is about the main measure only: throughput or, where the rate was given (pgbench -R, fio rate= and
-rate_iops=), the mean latency; of fio for each job. All other rows have an interval and no verdict, since of a dozen
-measures one will leave its interval by chance. With several verdicts in one comparison every interval is made wider, so
-that the confidence holds for all of them together (C. E. Bonferroni).
+Only the main measure gets a verdict: throughput or, if the rate was given (pgbench -R, fio rate= and rate_iops=), the
+mean latency; for fio, once per job. All other rows have an interval but no verdict: of a dozen measures, expect one
+to fall outside its interval by chance. Several verdicts in one comparison widen every interval, so that the confidence
+holds for all of them together (C. E. Bonferroni).
 
-With repeats the interval comes from the differences between runs. It is a verdict if it does not hold 0.
+With repeats, the interval comes from the differences between runs. It gives a verdict if it does not contain 0.
 
-One run each shows how sure each run's mean is, not how much two runs differ that should not: caches, placement, other
-guests. No statistics of one run tells that. So a verdict needs more than an interval without 0:
+A single run on each side shows how certain its mean is, but not how much two equal runs would differ (caches,
+placement, other guests). No statistic of one run shows that. So a verdict needs more than an interval without 0:
 - the interval lies beyond an allowance for differences between runs (5 % by default);
-- the change is larger than what single batches of these runs differ by, as if a run were one more batch: noise that is
-  slower than a run (1/f noise) does not average out within it;
+- the change exceeds the differences between single batches of these runs, as if a run were one more batch: noise slower
+  than a run (1/f noise) does not average out within it;
 - both runs are steady.
-With repeats on one side only, their differences are taken for both.
+With repeats on one side only, their differences are used for both.
 
-Figures of a run that failed or has no end are shown if they are asked for, and not judged.
+Figures of a run that failed or has no end are shown on request, and not judged.
 """
 
 import math
@@ -34,7 +34,7 @@ from .statistics import FEWEST_BATCHES, Estimate, Shift, against_one, between_ru
 _USELESS = 100.0
 """Upper over lower end of an interval from repeats from which on it says only that there are too few of them."""
 STEADY = 0.05
-"""Change of the mean from which on a shift within a run makes it unsteady."""
+"""Change of the mean above which a shift within a run makes it unsteady."""
 
 TOO_FEW = "too few runs for an interval"
 
@@ -51,13 +51,13 @@ class Row(NamedTuple):
     ratio: float | None
     """Other over base less 1: 0.075 is 7.5 %; None if the base is 0."""
     interval: tuple[float, float] | None
-    """Of the ratio; None where it cannot be told."""
+    """Of the ratio; None if unknown."""
     spread: tuple[float, float] | None
-    """The same if a whole run were no surer than one of its batches; None with repeats."""
+    """The interval if a whole run were no more certain than one of its batches; None with repeats."""
 
 
 class Verdict(NamedTuple):
-    """What is said of a main measure, and why."""
+    """The verdict on a main measure, and its reason."""
 
     group: Group
     measure: Measure
@@ -66,7 +66,7 @@ class Verdict(NamedTuple):
 
 
 def rows(base: Experiment, other: Experiment, confidence: float) -> Iterator[Row]:
-    """What both have, in the order of groups and measures."""
+    """The measures that both sides have, ordered by group and measure."""
     left, right = _figures(base), _figures(other)
     groups = list(dict.fromkeys(group for group, _ in left))
     both = left.keys() & right.keys()
@@ -75,7 +75,7 @@ def rows(base: Experiment, other: Experiment, confidence: float) -> Iterator[Row
 
 
 def _figures(experiment: Experiment) -> dict[tuple[Group, Measure], list[Figure]]:
-    """The figures of all runs; without those that some run lacks."""
+    """The figures that all runs have."""
     found: dict[tuple[Group, Measure], list[Figure]] = {}
     for run in experiment.runs:
         for key, figure in run.figures.items():
@@ -97,7 +97,7 @@ def _row(group: Group, measure: Measure, left: Sequence[Figure], right: Sequence
 
 
 def _estimates(left: Sequence[Figure], right: Sequence[Figure]) -> tuple[Estimate, Estimate] | None:
-    """How sure both means are; None if that cannot be told of both."""
+    """How certain both means are; None if that is unknown for either."""
     one, two = (between_runs([figure.value for figure in figures]) for figures in (left, right))
     if len(left) == len(right) == 1:
         one, two = left[0].estimate, right[0].estimate
@@ -170,5 +170,5 @@ def shift_of(run: MeasuredRun, group: Group, measure: Measure) -> Shift | None:
 
 
 def is_unsteady(found: Shift | None) -> bool:
-    """Whether a shift is more than a trifle."""
+    """Whether a shift is large enough to matter."""
     return found is not None and abs(found.after - found.before) > STEADY * abs(found.before)

@@ -1,4 +1,4 @@
-"""A whole comparison: one base and what it is compared with."""
+"""A whole comparison: the base, and the sides compared with it."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -32,11 +32,11 @@ class Comparisons(NamedTuple):
     base: Experiment
     others: Sequence[Comparison]
     confidence: float
-    """That all verdicts together are right."""
+    """Probability that all verdicts together are right."""
     each: float
     """Confidence of every single interval."""
     allowance: float
-    """Change that single runs may show without a cause, as a ratio."""
+    """Change that two equal single runs may show, as a ratio."""
     vary: Collection[str]
 
     @property

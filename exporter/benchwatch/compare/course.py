@@ -8,7 +8,7 @@ import numpy as np
 from .statistics import Floats, linearised
 
 _SLACK = 0.1
-"""Part of a report that may lie before the end of the warm-up: pgbench prints tenths of seconds."""
+"""Fraction of a report that may precede the end of the warm-up: pgbench prints tenths of seconds."""
 
 
 class Course(NamedTuple):
@@ -21,7 +21,7 @@ class Course(NamedTuple):
     totals: Mapping[str, Floats]
     """What each adds: `operations`, `timed` (those with a latency), `latency` (their sum, seconds), `bytes`."""
     quantile: str = ""
-    """Which quantile of the reports `latency` is made of, where the tool reports no mean."""
+    """The quantile of the reports that `latency` is made of, if the tool reports no mean."""
 
     @property
     def begin(self) -> float:
@@ -59,7 +59,7 @@ def course(
 ) -> Course:
     """A course from gauges of intervals: times of their ends and operations a second; mean latencies, bytes a second.
 
-    With `quantile` the latencies are no means but of that quantile.
+    With `quantile`, the latencies are that quantile instead of means.
     An interval begins at the last of `moments` (Unix seconds, ascending) before its end. Pairs are times and values,
     which may be missing for some of the reports.
     """

@@ -5,11 +5,11 @@ from .measures import LATENCY_MEAN, THROUGHPUT
 from .text import figure, span, title
 
 _SAME = 0.05
-"""Seconds by which what is left out may differ from the warm-up unsaid."""
+"""Seconds by which the time left out may differ from the warm-up without a remark."""
 
 
 def describe(experiment: Experiment) -> str:
-    """Name, tool, number of runs and workers, length; with a warm-up what is left out, and the result without that."""
+    """Name, tool, number of runs and workers, length; with a warm-up, the time left out and the whole run's result."""
     first = experiment.runs[0]
     versions = ", ".join(
         dict.fromkeys(found for run in experiment.runs if (found := run.parameters.get("tool_version")))
@@ -36,7 +36,7 @@ def _left_out(experiment: Experiment) -> str:
 
 
 def _whole(experiment: Experiment) -> str:
-    """The result with the warm-up, as other views show it; of several runs the mean."""
+    """The result including the warm-up, as other views show it; for several runs, the mean."""
     groups = {group for run in experiment.runs for group, measure in run.main()}
     if len(groups) != 1 or not all(run.whole for run in experiment.runs):
         return ""

@@ -1,9 +1,9 @@
 """A comparison as JSON. Keys are stable: some may be added, none changes its meaning.
 
     tool            its name
-    confidence      that all verdicts together are right, ratio
+    confidence      probability that all verdicts together are right, ratio
     interval_level  confidence of each interval (higher, if there are several verdicts), ratio
-    allowance       change that single runs may show without a cause, ratio
+    allowance       change that two equal single runs may show, ratio
     vary            parameters that were meant to differ
     base            name, runs (see below)
     others[]        name, runs
@@ -17,7 +17,7 @@
     runs[]          name, seconds (null: not known), warmup_seconds, left_out_seconds,
                     workers
 
-Units: per second, bytes per second, seconds, ratio. What is not ASCII is escaped, so that no encoding changes it.
+Units: per second, bytes per second, seconds, ratio. Characters beyond ASCII are escaped: no encoding changes them.
 """
 
 import json

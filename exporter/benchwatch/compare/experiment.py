@@ -1,6 +1,6 @@
 """What is compared: a run, or an experiment that was repeated, which is several runs.
 
-A run that failed, has not ended or is none cannot be compared; neither can runs of different tools.
+Runs that failed or have not ended cannot be compared; neither can runs of different tools.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from .measured import MeasuredRun, measure
 from .measures import THROUGHPUT, compared
 
 _BUCKETS = Buckets(1)
-"""Histograms of the page are of no use here: percentiles come from all bins."""
+"""The page's histograms are not used here: percentiles come from all bins."""
 
 
 class CannotCompare(UserError):
@@ -35,19 +35,19 @@ class Experiment(NamedTuple):
     name: str
     runs: Sequence[MeasuredRun]
     forced: Sequence[str]
-    """What is wrong with runs that were taken all the same."""
+    """The faults of runs that were included with --force."""
 
 
 def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) -> Experiment:
     """The run in a file or folder, or the runs of an experiment.
 
-    `warmup`, seconds, goes before what the records say; of what those of one run say the longest counts. With `force`
-    runs that failed or have not ended are taken too. Raises CannotCompare; ConfigError for a path that there is not.
+    `warmup`, seconds, overrides the records; if a run's records disagree, the longest applies. With `force`, runs that
+    failed or have not ended are included. Raises CannotCompare; ConfigError for a path that does not exist.
     """
     forced: list[str] = []
     runs = [_run(one, settings, warmup, forced) for one in one_thing(path, settings)]
     if forced and not force:
-        raise CannotCompare(f"{forced[0]}; expected a run that is over and well (--force compares it all the same)")
+        raise CannotCompare(f"{forced[0]}; expected a run that finished (--force compares it anyway)")
     tools = sorted({run.tool for run in runs})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")
@@ -77,7 +77,7 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
 
 
 def fault(timeline: Timeline) -> str:
-    """Why a worker's figures are not those of a whole run; empty if they are."""
+    """Why a worker's figures do not cover a whole run; empty if they do."""
     who = timeline.run if timeline.worker == timeline.run else f"{timeline.run}, worker {timeline.worker}"
     reason = f": {timeline.reason}" if timeline.reason else ""
     if timeline.phase == "finished":
@@ -88,11 +88,11 @@ def fault(timeline: Timeline) -> str:
         return f"{who}: the run was interrupted{reason}"
     if timeline.phase == "abandoned":
         return f"{who}: the run has no end{reason}"
-    return f"{who}: the run is still going on"
+    return f"{who}: the run is still active"
 
 
 def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """The experiments; where each run has a single job, whatever its name, without it in their groups."""
+    """The experiments; if every run has a single job, of whatever name, their groups omit it."""
     runs = [run for each in experiments for run in each.runs]
     if any(len({group[:-1] for group, _ in run.figures if group[:-1]}) != 1 for run in runs):
         return list(experiments)
@@ -100,7 +100,7 @@ def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
 
 
 def told_apart(experiments: Sequence[Experiment], paths: Sequence[Path]) -> list[Experiment]:
-    """The experiments; where two have the same name, under their paths."""
+    """The experiments; if two have the same name, all are named by their paths."""
     if len({each.name for each in experiments}) == len(experiments):
         return list(experiments)
     found = []

@@ -27,19 +27,19 @@ from .statistics import Estimate, batches, of_sections, within_run
 from .workers import Finals, WorkerFigures
 
 _SLACK = 0.05
-"""Seconds by which two sources may date the same moment differently."""
+"""Seconds by which the clocks of two sources may disagree."""
 
 Members = Sequence[tuple[WorkerFigures, Group]]
 """Workers, and which of their groups counts."""
 
 
 class Figure(NamedTuple):
-    """A number of the whole run, and how sure it is from the run alone; None if that cannot be told."""
+    """A number for the whole run, and its certainty from the run alone; None if that is unknown."""
 
     value: float
     estimate: Estimate | None = None
     step: float = 0.0
-    """In which the number is told, such as the width of a histogram's bin; 0 if exactly."""
+    """Step in which the number is given, such as the width of a histogram's bin; 0 if exact."""
 
 
 def rates(members: Members, whole: Course | None, roles: Roles, by_result: bool) -> Iterator[tuple[Measure, Figure]]:
@@ -71,7 +71,7 @@ def rates(members: Members, whole: Course | None, roles: Roles, by_result: bool)
 
 
 def results(members: Members, roles: Roles) -> Iterator[tuple[Measure, float]]:
-    """The same of the whole run, as the final reports tell it."""
+    """The same for the whole run, from the final reports."""
     for one, result in ((THROUGHPUT, roles.result_rate), (BANDWIDTH, roles.result_bandwidth)):
         value = _sum([worker.result(result, group) for worker, group in members])
         if value is not None:
@@ -82,13 +82,13 @@ def results(members: Members, roles: Roles) -> Iterator[tuple[Measure, float]]:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    """None if one of them is not known, or there are none."""
+    """The sum; None if a value is unknown, or there are none."""
     known = [value for value in values if value is not None]
     return math.fsum(known) if known and len(known) == len(values) else None
 
 
 def _figure(value: float, whole: Course | None, total: str, weight: str = "") -> Figure:
-    """A figure, and how sure the reports alone make it."""
+    """A figure, with its certainty from the reports alone."""
     if whole is None or whole.ratio(total, weight) is None:
         return Figure(value)
     estimate = within_run(whole.values(total, weight))
@@ -139,7 +139,7 @@ def _printed(members: Members) -> Iterator[tuple[Measure, Figure]]:
 
 
 def _bin_width(value: float) -> float:
-    """Of the bin that holds a latency, seconds."""
+    """The width of the bin that holds a latency, seconds."""
     (place,) = bins(np.array([1e9 * value]))
     return float(UPPER_NS[place] + 1 - LOWER_NS[place]) / 1e9
 

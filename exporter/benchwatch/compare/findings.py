@@ -1,7 +1,7 @@
 """What a reader should know before believing the figures: one sentence each, with the numbers it rests on.
 
-Only what the tools or the record of a run measured is used. In particular pgbench does not say how busy its own machine
-is; of it there is what `benchwatch run` recorded, the CPU time that it took and the load before the start.
+Findings rest only on what the tools or a run's record measured. In particular, pgbench does not say how busy its own
+machine is; `benchwatch run` records the CPU time that it took and the load before the start.
 """
 
 import re
@@ -42,11 +42,11 @@ Kind = Literal[
 ]
 
 _COLD = 0.15
-"""Rise of the throughput within a run from which on its caches seem to have been cold."""
+"""Rise of the throughput within a run above which its caches were probably cold."""
 _LENGTHS = 0.1
-"""Part by which lengths may differ."""
+"""Fraction by which lengths may differ."""
 _BUSY = 0.95
-"""CPUs that each process of a job, or each thread, uses, from which on it can hardly do more."""
+"""CPUs used by each process of a job, or each thread, above which it can hardly do more."""
 _MACHINES = ("client.host", "host")
 """Before the names of facts that `benchwatch run` records: of the client's machine if it is not the server's."""
 _VERSION = re.compile(r".*version")
@@ -168,7 +168,7 @@ def _load(experiment: Experiment) -> Iterator[Finding]:
 
 
 def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
-    """Throughput that rises in the runs of one side and of the other does not."""
+    """Throughput that rises in the runs of one side only."""
     for cold, warm in ((base, other), (other, base)):
         if not all(_can_rise(run) for each in (cold, warm) for run in each.runs):
             continue
@@ -199,7 +199,7 @@ def _lengths(base: Experiment, other: Experiment) -> Iterator[Finding]:
 
 
 def _failures(sides: Sequence[Experiment]) -> Iterator[Finding]:
-    """Operations that are not in the throughput."""
+    """Operations that the throughput leaves out."""
     roles = sides[0].runs[0].roles
     for word, lost in roles.lost.items():
         measure = of_lost(word, lost)

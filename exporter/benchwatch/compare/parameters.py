@@ -2,7 +2,8 @@
 
 What differs from run to run anyway is left out: times, process ids, load averages, what is free, how large the database
 has grown, and in a command where its output goes. What `--vary` names (a name, or a pattern such as *huge*) is meant to
-differ; so are labels, and the words of the command that hold a value that was meant to: 20, -c20, --client=20.
+differ; so are labels, and in the command options of that name and the words that hold a value that was meant to, with
+their option: 20, -c20, -c 20, --client=20. So such an option may be there on one side only.
 """
 
 import re
@@ -21,7 +22,10 @@ _PASSING = re.compile(
 _OUTPUT = re.compile(r"--(log-prefix|output|progress-timestamp|eta|output-format|status-interval)(=.*)?")
 _OUTPUT_WITH_VALUE = frozenset({"--log-prefix", "--output", "--output-format", "--status-interval", "--eta"})
 _FLAG = re.compile(r"^(?:[^=]*=|-\w)")
-"""Before a value in the same word: -c, --client=, -Dnaccounts=."""
+"""What precedes a value in the same word: -c, --client=, -Dnaccounts=."""
+_ALONE = re.compile(r"-\w|--[^=]+")
+"""An option whose value, if it has one, is the next word."""
+_OPTION = re.compile(r"--?([^=]+)")
 
 
 class Difference(NamedTuple):
@@ -53,29 +57,34 @@ def differences(
             commands = [_commands(side) for side in (base, other)]
             if commands[0].keys() == commands[1].keys():
                 continue
-            plain = [{tuple(_without(words, varied)) for words in side} for side in commands]
+            plain = [{tuple(_without(words, varied, vary)) for words in side} for side in commands]
             intended = intended or plain[0] == plain[1]
             before, after = (", ".join(side.values()) for side in commands)
         yield Difference(name, before, after, name in named, intended)
 
 
 def _values(runs: Sequence[MeasuredRun]) -> Mapping[str, str]:
-    """The parameters of one side; where its runs differ, their values side by side."""
+    """The parameters of one side; if its runs differ, their values side by side."""
     names = dict.fromkeys(name for run in runs for name in run.parameters)
     return {name: ", ".join(dict.fromkeys(run.parameters.get(name, "") for run in runs)) for name in names}
 
 
 def _commands(runs: Sequence[MeasuredRun]) -> dict[tuple[str, ...], str]:
-    """The commands of one side that differ in more than where their output goes, each by its words."""
+    """The commands of one side that differ in more than where their output goes, each by its words.
+
+    Paths that `benchwatch run` made, in the run's folder or in memory, are no difference.
+    """
     found: dict[tuple[str, ...], str] = {}
     for run in runs:
         command = run.parameters.get(COMMAND, "")
-        found.setdefault(tuple(_words(command)), command)
+        workers = "|".join(re.escape(timeline.worker) for timeline in run.timelines)
+        own = re.compile(rf"[^=\s]*/(?:{re.escape(run.name)}|benchwatch-{re.escape(run.name)}-[^/\s]*)/(?:{workers})\b")
+        found.setdefault(tuple(own.sub("", word) for word in _words(command)), command)
     return found
 
 
 def _words(command: str) -> list[str]:
-    """A command without the path of its program and without where its output goes."""
+    """A command without the path of its program and without its output files."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -89,5 +98,15 @@ def _words(command: str) -> list[str]:
     return found
 
 
-def _without(words: Sequence[str], values: Set[str]) -> list[str]:
-    return [word for word in words if not {word, _FLAG.sub("", word)} & values]
+def _without(words: Sequence[str], values: Set[str], names: Collection[str]) -> list[str]:
+    """The words without options of these names (or patterns), and without those values and the options before them."""
+    found: list[str] = []
+    for word in words:
+        if word in values:
+            if found and _ALONE.fullmatch(found[-1]):
+                found.pop()
+        elif _FLAG.sub("", word) not in values:
+            option = _OPTION.match(word)
+            if not option or not any(fnmatchcase(option[1], name) for name in names):
+                found.append(word)
+    return found

@@ -1,4 +1,4 @@
-"""How sure a change is: the arithmetic, on plain arrays.
+"""How certain a change is: the arithmetic, on plain arrays.
 
 Between runs (repeats): the mean over the runs, its standard error from their spread, degrees of freedom n - 1. A single
 run against n repeats is taken for one more draw of the same spread s: the variance is s^2 (1 + 1/n), with n - 1 degrees
@@ -67,11 +67,11 @@ class Estimate(NamedTuple):
     degrees: float
     """Degrees of freedom of the error."""
     step: float = 0.0
-    """In which the value is told; 0 if exactly."""
+    """Step in which the value is given; 0 if exact."""
 
 
 class Shift(NamedTuple):
-    """A place from which on a run's reports are higher or lower than before."""
+    """A point after which a run's reports are higher or lower than before."""
 
     place: int
     """Number of reports before it."""
@@ -81,7 +81,7 @@ class Shift(NamedTuple):
 
 
 def between_runs(values: Sequence[float]) -> Estimate | None:
-    """The mean of repeated runs; None for fewer than two, or if it is not above 0."""
+    """The mean of repeated runs; None for fewer than two, or if it is not positive."""
     array = np.asarray(values, dtype=np.float64)
     mean = float(array.mean()) if len(array) else 0.0
     if len(array) < 2 or mean <= 0:
@@ -105,7 +105,7 @@ def linearised(totals: Floats, weights: Floats) -> Floats:
 
 
 def autocorrelation_time(values: Floats) -> float:
-    """The integrated autocorrelation time, in values: by that factor fewer independent ones would tell as much."""
+    """The integrated autocorrelation time, in values: that factor fewer independent values would say as much."""
     centred = values - values.mean()
     size = len(values)
     variance = float(centred @ centred) / size
@@ -136,7 +136,7 @@ def batches(values: Floats) -> list[slice]:
 
 
 def within_run(values: Floats) -> Estimate | None:
-    """The mean of a run's reports by batch means; None if they are too few, or it is not above 0."""
+    """The mean of a run's reports by batch means; None if there are too few, or it is not positive."""
     cut = batches(values)
     if not cut or values.mean() <= 0:
         return None
@@ -169,7 +169,7 @@ def _neighbours(values: Floats) -> float:
 
 
 def one_batch(estimate: Estimate) -> Estimate:
-    """The same value, no surer than one of the batches that it is the mean of."""
+    """The same value, only as certain as one of its batches."""
     return estimate._replace(relative_error=estimate.relative_error * math.sqrt(estimate.degrees + 1))
 
 
@@ -205,7 +205,7 @@ def _ranks(values: Floats) -> Floats:
 
 
 def shift(values: Floats) -> Shift | None:
-    """Where a run's reports went up or down most clearly; None if nowhere, or if they are too few to tell."""
+    """Where a run's reports rose or fell most clearly; None if nowhere, or if there are too few."""
     size = len(values)
     if size < FEWEST_BATCHES:
         return None

@@ -1,6 +1,6 @@
 """A comparison on a terminal: tables by rich, with colour where the terminal has it, plain where it is piped.
 
-All of its text goes through `_text`: names of runs, and what parameters are and say, were chosen by others.
+All text goes through `_text`, because names of runs, parameters and their values come from outside.
 """
 
 from itertools import groupby

@@ -17,7 +17,7 @@ _TEXTS: Mapping[Unit, Callable[[float], str]] = {
 
 
 def quantity(value: float, unit: Unit) -> str:
-    """A number with its unit; that of a throughput is said elsewhere."""
+    """A number with its unit; a throughput's unit is in its title."""
     return _TEXTS[unit](value)
 
 
@@ -27,7 +27,7 @@ def figure(value: float, measure: Measure, roles: Roles) -> str:
 
 
 def span(seconds: Sequence[float]) -> str:
-    """How long some runs took: 60 s, 58 to 61 s."""
+    """The lengths of runs: 60 s, 58 to 61 s."""
     low, high = (f"{value:,.0f}" if value >= 10 else f"{value:.2g}" for value in (min(seconds), max(seconds)))
     return f"{low} s" if low == high else f"{low} to {high} s"
 
@@ -55,7 +55,7 @@ def heading(group: Group) -> str:
 
 
 def row_title(measure: Measure, roles: Roles, warmup: bool) -> str:
-    """What a row of a table is called; one of the whole run says so if the others leave out a warm-up."""
+    """The title of a table row; one for the whole run says so if the others leave out a warm-up."""
     return f"{title(measure, roles)}, whole run" if warmup and measure.of_all else title(measure, roles)
 
 
@@ -67,7 +67,7 @@ def cells(row: Row, roles: Roles, warmup: bool) -> Sequence[str]:
 
 
 def sentence(verdict: Verdict, row: Row, roles: Roles, confidence: float) -> str:
-    """A verdict: what, by how much, how sure, and on what it rests."""
+    """A verdict: what changed, by how much, how certainly, and on what basis."""
     what = f"{heading(row.group)} {title(row.measure, roles)}".strip()
     change = "" if row.ratio is None else f" {percent(row.ratio)}"
     sure = "" if row.interval is None else f" ({level(confidence)} interval {interval(row.interval)})"

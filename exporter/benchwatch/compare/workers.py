@@ -1,11 +1,10 @@
 """One worker of a run and its numbers: reports, final report, latencies, by group.
 
-The interval of a report begins with the worker's report before it, whatever group that is of: a job of fio that waited
-for others (stonewall) has its first report when it runs. That of the worker's first report begins with the run or,
-where this is longer ago than reports usually are apart, that much before it: until then files were laid out, tables
-vacuumed, programs loaded.
+A report's interval begins at the worker's previous report, of whatever group: a job of fio that waited for others
+(stonewall) has its first report when it runs. The interval of the worker's first report begins with the run, but is no
+longer than reports are usually apart: before that, files were laid out, tables vacuumed, programs loaded.
 
-With a warm-up all figures of a group are of one time, which begins
+With a warm-up, all figures of a group cover one time, which begins
 
 - when the warm-up is over, where a transaction log dates every transaction: figures are then counted in the log;
 - else with the first report that begins after it, and ends with the last one: throughput and mean latency come from
@@ -29,11 +28,11 @@ from .measures import roles_for
 from .statistics import Floats
 
 Finals = Mapping[str, Mapping[Group, float]]
-"""Numbers at the end of a worker by name and values of the further labels."""
+"""A worker's final numbers by name and values of the further labels."""
 
 
 def finals_of(timeline: Timeline) -> Finals:
-    """The plain numbers at the end of a worker."""
+    """A worker's final plain numbers."""
     found: dict[str, dict[Group, float]] = defaultdict(dict)
     for sample in timeline.final:
         if isinstance(sample.value, int | float):
@@ -44,7 +43,7 @@ def finals_of(timeline: Timeline) -> Finals:
 _ROUNDED = 0.001
 """Seconds by which the time of a report may be rounded."""
 _LOST = 0.01
-"""Part of the transactions that a log may lack of those that the final report counts."""
+"""Fraction of the transactions in the final report that a log may lack."""
 
 
 class Done(NamedTuple):
@@ -84,23 +83,23 @@ class WorkerFigures:
         return [self.begin, *(moment for group in self.groups() for moment in self._reports(group))]
 
     def groups(self) -> list[Group]:
-        """What it did, in the order in which its tool reports it."""
+        """What it did, in its tool's order."""
         return list({**self._rates, **self.final.get(self.roles.result_rate.name, {})})
 
     @property
     def reported(self) -> bool:
-        """Whether its tool told what it did while it ran, in reports or in a log."""
+        """Whether it has reports or a log."""
         return bool(self._rates) or bool(self._logged)
 
     def _window(self, group: Group) -> tuple[float, float]:
-        """When the time begins and ends that figures of a group are of, Unix seconds; infinite: as the run does."""
+        """Begin and end of the time that a group's figures cover, Unix seconds; infinite: those of the run."""
         if self.begin == -math.inf or group in self._logged:
             return self.begin, math.inf
         return self._reports(group)
 
     @property
     def left_out(self) -> float:
-        """Seconds from the start on that no figure is of."""
+        """Seconds at the start that no figure covers."""
         if self.begin == -math.inf or self._start is None:
             return 0.0
         return min((self._window(group)[0] for group in self.groups()), default=self.begin) - self._start
@@ -116,13 +115,13 @@ class WorkerFigures:
         return self._latencies[group].within(*self._window(group)) if group in self._latencies else None
 
     def _is_logged(self, group: Group) -> bool:
-        """Whether a log has all that it did."""
+        """Whether the log is complete."""
         told = self.result(self.roles.result_operations, group)
         latencies = self._latencies[group]
         return latencies.whole and (told is None or abs(latencies.count - told) <= _LOST * told)
 
     def done(self, group: Group) -> Done | None:
-        """After the warm-up, from the log or else from reports; None where neither tells."""
+        """After the warm-up, from the log or else from reports; None without both."""
         if group in self._logged and self.begin > -math.inf:
             logged = self._latencies[group].within(self.begin)
             end = max(self._latencies[group].end or self.begin, self._end or self.begin)
@@ -148,17 +147,17 @@ class WorkerFigures:
         return found.after(self.begin)
 
     def known(self, family: Family) -> set[Group]:
-        """The groups that a family is there for, in reports or at the end; all if it does not tell them apart."""
+        """The groups that a family has, in reports or at the end; all if it does not distinguish them."""
         if family.labels == self.roles.labels:
             return {*self.final.get(family.name, {}), *_by_group(self.timeline, self.roles, family)}
         return set(self.groups()) if family.name in self.final or self.timeline.get(family) else set()
 
     def result(self, family: Family | None, group: Group) -> float | None:
-        """Of the tool's final report."""
+        """From the tool's final report."""
         return self.final.get(family.name, {}).get(group) if family else None
 
     def result_quantile(self, group: Group, quantile: str) -> float | None:
-        """A percentile that the tool's final report has."""
+        """A percentile from the tool's final report."""
         return self.result(self.roles.result_quantile, (*group, quantile))
 
 
@@ -168,7 +167,7 @@ def _by_group(timeline: Timeline, roles: Roles, family: Family | None, **labels:
 
 
 def _quantile(timeline: Timeline, roles: Roles) -> str:
-    """The highest that its reports have, but for the highest latency; empty if they have none."""
+    """The highest quantile of its reports below the maximum; empty if they have none."""
     known = {dict(series.labels)["quantile"] for series in timeline.get(roles.window)} - {"1"}
     return max(known, key=float, default="")
 

@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"[1-9]\d{0,8}")
 def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
     """The runs in the given files and folders (see find_runs), read to their end and judged as of their last change.
 
-    What a file ends with counts if it is whole, though it may lack a line's end.
+    The last line of a file counts if it is complete but for its newline.
     """
     runs = find_runs(paths, settings, buckets)
     for run in runs:
@@ -48,9 +48,9 @@ def _read(run: Run) -> None:
 def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
     """The runs in the given files and folders, not yet read.
 
-    A folder with folders in it holds runs, another folder is one run; files are runs named after them. PATH#3 is the
-    third of several runs in one file (of each file in a folder), unless there is a path of that very name. A path that
-    is not there may name an experiment, and stands for its repeats. Raises ConfigError for a path that cannot be read.
+    A folder that contains folders holds runs, any other folder is one run; a file is a run named after it. PATH#3 is
+    the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
+    does not exist may name an experiment, and stands for its repeats. Raises ConfigError for an unreadable path.
     """
     files: dict[Path, list[str]] = {}
     runs = []
@@ -160,7 +160,7 @@ def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -
 
 
 def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: Buckets) -> list[Run]:
-    """Runs of the same name in several folders are told apart by the folder."""
+    """Runs of the same name in several folders are named with their folder."""
     taken = Counter(run.name for run in runs)
     return [
         run if taken[run.name] == 1 else _renamed(run, f"{label(run.folder)}/{run.name}", settings, buckets)

@@ -1,8 +1,8 @@
-"""Takes down what a worker showed at one report after the other, and makes series of it.
+"""Records what a worker showed at each report, and makes series from it.
 
-A series has a value at each report of the streams that have moved it, and where it changed; a value that stays the
-same may be repeated, as scrapes do. Each number of a sample has a column: a histogram or a summary has several, side by
-side. Only what was taken down is kept: the times and numbers of a column.
+A series has a value at each report of the streams that changed it, and at each change; an unchanged value may be
+repeated, as in scrapes. Each number of a sample has a column: a histogram or a summary has several, side by
+side. Only the times and numbers of a column are kept.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ class Ledger:
         self._pages.append((moment, columns, values))
 
     def series(self, common: Pairs) -> Iterator[Series]:
-        """All that was taken down; `common` are labels that all series have."""
+        """Everything recorded; `common` are labels that all series have."""
         if not self._pages:
             return
         moments, pages, numbers = zip(*self._pages, strict=True)
@@ -99,7 +99,7 @@ class Ledger:
         narrow = np.uint16 if len(self._last) <= _NARROW else np.int64  # small numbers are sorted by their digits
         order = np.argsort(columns.astype(narrow), kind="stable")
         columns, times, values = columns[order], times[order], values[order]
-        # Of two pages of the same moment the later one counts.
+        # Of two pages at the same moment, the later one counts.
         last = np.append((columns[1:] != columns[:-1]) | (times[1:] != times[:-1]), True)
         columns, times, values = columns[last], times[last], values[last]
         begins = np.searchsorted(columns, np.arange(len(self._last) + 1)).tolist()
@@ -125,7 +125,7 @@ class Ledger:
         return self._layouts[keys]
 
     def _grow(self, new: Sequence[Family]) -> None:
-        """Make room for columns that are new, of these families."""
+        """Make room for new columns of these families."""
         self._last = np.append(self._last, np.full(len(new), np.nan))
         self._entered = np.append(self._entered, np.full(len(new), -np.inf))
         self._after = np.append(self._after, [self._hold.get(family.part, np.inf) - _SLACK for family in new])

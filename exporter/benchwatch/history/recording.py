@@ -1,7 +1,7 @@
-"""A recorded stream, to be read again as far as it had been written at some time.
+"""A recorded stream, which can be read as far as it had been written at a given time.
 
-Each line is parsed once, although a stream may be read twice: for the start of its run, and to be played. On the way
-its latencies are gathered, if they are wanted.
+Each line is parsed once, although a stream may be read twice: to find the start of its run, and to replay it. Its
+latencies are gathered on the way, if requested.
 """
 
 import math
@@ -18,16 +18,16 @@ from ..values.errors import ConfigError
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 _HELD = 1 << 24
-"""How much of a file is read before its memory is released, bytes."""
+"""Bytes of a file that are read before their memory is released."""
 
 
 class Recording(Stream):
-    """A stream whose files were read whole; it gives them as far as `until`, bytes."""
+    """A stream whose files were read completely; it delivers them up to `until`, bytes."""
 
     def __init__(self, plan: StreamPlan, folder: Path, gather: bool) -> None:
         self._gather = plan.tool.kinds[plan.kind].bins if gather else None
         self.bins: Bins | None = None
-        """What it has gathered of its latencies, if it is to."""
+        """The latencies gathered so far, if requested."""
         whole = _content([folder / name for name, _ in plan.parts])
         self.data = whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
         self.until = 0
@@ -39,7 +39,7 @@ class Recording(Stream):
         super().__init__(plan, folder)
 
     def keep(self) -> None:
-        """Parse each line once only, however often it is read from now on; its records stay in memory."""
+        """From now on, parse each line only once, however often it is read; its records stay in memory."""
         self._kept = _Keeping(self.plan.parser())
 
     def restart(self) -> None:
@@ -67,7 +67,7 @@ class Recording(Stream):
         return data, math.inf if self.modified is None else self.modified
 
     def release(self) -> None:
-        """Let the system take back the memory of what was read of a file; it can be read again."""
+        """Let the system reclaim the memory of the part of a file that was read; it can be read again."""
         self._released = self._position
         if isinstance(self.data, mmap):
             self.data.madvise(MADV_DONTNEED)
@@ -78,7 +78,7 @@ class Recording(Stream):
 
 
 class _Line(NamedTuple):
-    """What a parser said of a line."""
+    """A parser's answer to a line."""
 
     end: int
     """Bytes."""
@@ -89,7 +89,7 @@ class _Line(NamedTuple):
 
 
 class _Keeping:
-    """A parser that keeps what it says of each line, and says it again when the same is read once more."""
+    """A parser that keeps its answer to each line, and repeats it when the line is read again."""
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
@@ -107,7 +107,7 @@ class _Keeping:
         self.undated = False
 
     def feed(self, data: bytes) -> Sequence[Any]:
-        """See tools.Parser. What was fed before has to be the same."""
+        """See tools.Parser. Repeated input must be the same as before."""
         self._parse(data[max(0, self._parsed - self._offset) :])
         self._offset += len(data)
         found: list[Any] = []
@@ -149,7 +149,7 @@ class _Keeping:
 
 
 class _Gathering:
-    """A parser whose records are shown to what gathers latencies too."""
+    """A parser whose records also go to the gathering of latencies."""
 
     def __init__(self, parser: Parser, bins: Bins) -> None:
         self._parser = parser
@@ -185,7 +185,7 @@ class _Gathering:
 
 
 def _content(paths: Sequence[Path]) -> bytes | mmap:
-    """What is in these files, one after the other."""
+    """The content of these files, one after the other."""
     try:
         if len(paths) == 1 and paths[0].stat().st_size:
             with paths[0].open("rb") as file:

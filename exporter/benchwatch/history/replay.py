@@ -1,10 +1,10 @@
-"""Plays a worker's recorded output again, as a live exporter read it, but at the times that the output itself tells.
+"""Replays a worker's recorded output as a live exporter read it, but at the times in the output itself.
 
-The clock stands at one report after the other (see tools.Moment), and each stream is read just as far as it had been
-written by then. Between reports, and after the last one, the clock goes on in steps of a second, so that a run stalls
-and is given up when it was.
+The clock moves from report to report (see tools.Moment), and each stream is read exactly as far as it had been written
+by then. Between reports, and after the last one, the clock advances in steps of a second, so that a run stalls and is
+abandoned at the same time as it was live.
 
-What has no time of its own follows from what has:
+Output without a time of its own gets one from the rest:
 
 - seconds since the start (pgbench without --progress-timestamp, its final report): from the start that a live exporter
   shows for these files: that of the transaction log or other lines, else what run.yaml and the file system tell of it
@@ -35,11 +35,11 @@ _LOG_HEAD = 1 << 16
 _STEP = 1.0
 """Seconds."""
 _SOON = 300.0
-"""Seconds after the last report within which the last text of a file is as old as the file says; else it is a copy."""
+"""Seconds after the last report within which a file's modification time dates its last text; later means a copy."""
 
 
 class Step(NamedTuple):
-    """The clock has moved on."""
+    """An advance of the clock."""
 
     time: float
     """Unix seconds."""
@@ -82,14 +82,14 @@ class Replay:
     def steps(self, idle: bool) -> Iterator[Step]:
         """Moves the worker on from report to report; with `idle` from second to second too, beyond the end as well.
 
-        Without it, time that passes is a step only if it changes the worker.
+        Without `idle`, passing time is a step only if it changes the worker.
         """
         events = self._events()
         for recording in self._recordings.values():
             recording.until = 0
         self.worker = self._new_worker()
         for event, (following, _) in pairwise([*events, _Event(self._now, {})]):
-            # How the benchmark ended was not known before it did.
+            # The ending was not known before the end.
             known = self._runfile if event is events[-1] else replace(self._runfile, exit_code=None, end=None)
             for name, offset in event.offsets.items():
                 self._recordings[name].until = offset
@@ -112,7 +112,7 @@ class Replay:
     def _read(self, time: float, known: RunFile) -> None:
         try:
             self.worker.read(-1, {}, time)
-        except Rewritten:  # it was given up, and goes on
+        except Rewritten:  # abandoned, then continued
             self.worker = self._new_worker()
             self.worker.read(-1, {}, time)
         self.worker.configure(known)

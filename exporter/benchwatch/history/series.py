@@ -1,4 +1,4 @@
-"""What one sample of the page was over time."""
+"""One sample of the page over time."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

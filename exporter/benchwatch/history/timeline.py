@@ -1,4 +1,4 @@
-"""The series of a run that is over (or still grows), with the times of its own reports: what the live page showed.
+"""The series of a finished or growing run, at the times of its own reports: what the live page showed.
 
 Names, labels and values are those of the page: the same code makes them (see `replay`). A series has a sample at each
 report of the streams that have moved it, at the report's own time, which is the end of its interval: a gauge that a
@@ -10,15 +10,12 @@ samples there. Times are whole milliseconds, as in Prometheus.
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Part, Sample
 from ..metrics.latencies import Group, Latencies
 from ..runs.run import Run
 from ..settings.record import RunFile
-from ..settings.settings import RunsSettings
-from .find import find_runs
 from .ledger import Ledger
 from .replay import Replay
 from .series import Series
@@ -40,7 +37,7 @@ class Timeline:
     phase: str
     """Its state at the end: see worker.STATES."""
     reason: str
-    """Why, in one clause; empty if there is nothing to say."""
+    """The reason for that state, one clause; empty if there is none."""
     runfile: RunFile
     parameters: Mapping[str, str]
     """What the tool says of its settings, and what the run's records add."""
@@ -48,35 +45,14 @@ class Timeline:
     """What the page showed at the end: results, counters, information."""
     series: Sequence[Series]
     by_file_time: bool = False
-    """Whether its times rest on when its files were last modified, since nothing in them tells."""
+    """Whether its times come from the modification times of its files, because the output has none."""
     latencies: Mapping[Group, Latencies] = field(default_factory=dict)
     """Every latency by group, time and bin, if that was asked for; nothing where its tool wrote none."""
 
     def get(self, family: Family | None, **labels: str) -> list[Series]:
-        """The series of a family whose labels have these values; none of no family."""
+        """The series of a family whose labels have these values; none without a family."""
         wanted = set(labels.items())
         return [series for series in self.series if series.family is family and wanted <= set(series.labels)]
-
-
-def read_timelines(
-    paths: Iterable[Path],
-    settings: RunsSettings,
-    buckets: Buckets,
-    *,
-    families: Collection[Family] | None = None,
-    hold: Mapping[Part, float] | None = None,
-    now: float | None = None,
-    latencies: bool = False,
-) -> list[Timeline]:
-    """The workers of the runs in these files and folders (see offline.find_runs).
-
-    With `families` only the series of these. With `hold` a value that stays the same is
-    repeated after so many seconds, as scrapes do, until the page no longer shows it. `now` is the Unix time up to which
-    a run without an end is judged; by default the present. With `latencies` these are gathered in the same pass. Raises
-    ConfigError for a path that cannot be read.
-    """
-    runs = find_runs(paths, settings, buckets)
-    return list(timelines(runs, buckets, families=families, hold=hold, now=now, latencies=latencies))
 
 
 def timelines(
@@ -88,7 +64,13 @@ def timelines(
     now: float | None = None,
     latencies: bool = False,
 ) -> Iterator[Timeline]:
-    """The same, one worker after the other, of runs that offline.find_runs has found."""
+    """The workers of runs that find_runs has found, one after the other.
+
+    With `families`, which are of tools, only the series of these. With `hold` a value that stays the same is
+    repeated after so many seconds, as scrapes do, until the page no longer shows it. `now` is the Unix time up to which
+    a run without an end is judged; by default the present. With `latencies` these are gathered in the same pass. Raises
+    ConfigError for a path that cannot be read.
+    """
     until = time.time() if now is None else now
     for run in runs:
         for worker in run.plans:
@@ -97,14 +79,18 @@ def timelines(
 
 def _timeline(replay: Replay, families: Collection[Family] | None, hold: Mapping[Part, float] | None) -> Timeline:
     ledger = Ledger(families, hold)
-    final: list[Sample] = []
+    silent = True
     for step in replay.steps(idle=hold is not None):
-        before, final = final, list(replay.worker.samples())
-        ledger.enter(step.time, step.kinds, final)
-        if not step.kinds:  # a run that is given up has its counters taken off the page
-            shown = {(sample.family, sample.labels) for sample in final}
-            final += (one for one in before if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
+        worker = replay.worker
+        page = worker.samples() if families is None else worker.state.samples(worker.current)
+        ledger.enter(step.time, step.kinds, page)
+        silent = not step.kinds
     worker = replay.worker
+    final = list(worker.samples())
+    if silent:  # a run that is given up has its counters taken off the page
+        shown = {(sample.family, sample.labels) for sample in final}
+        every = worker.state.samples(current=False)
+        final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
     return Timeline(
         worker.run,
         worker.name,

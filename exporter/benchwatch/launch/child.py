@@ -2,8 +2,8 @@
 
 It runs in the launcher's own process group: signals from the terminal (Ctrl-C) reach it directly, and a wrapper in
 front of it can ask for a password. Signals sent to the launcher alone are forwarded; if a wrapper (`timeout`, `setsid`)
-has left that group, all signals are. A terminal that goes away (a lost ssh connection) ends neither: the benchmark
-starts with SIGHUP ignored, as under nohup; a SIGHUP from elsewhere is forwarded as SIGTERM.
+has left that group, all signals are. Losing the terminal (a lost ssh connection) ends neither: the benchmark starts
+with SIGHUP ignored, as under nohup; a SIGHUP from elsewhere is forwarded as SIGTERM.
 """
 
 import os
@@ -27,7 +27,7 @@ class Ending(NamedTuple):
     exit_code: int
     """Its own, or 128 plus the signal's number."""
     signal: str
-    """Name of the signal that ended it, or after which it ended; empty if it ended by itself."""
+    """Name of the signal that killed it, or that preceded its end; empty if it ended by itself."""
     told: bool
     """Whether someone asked it to end."""
     cpu_seconds: float

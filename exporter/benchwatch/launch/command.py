@@ -11,9 +11,10 @@ from ..results.command import add_require
 from ..settings.record import NAME, SUFFIX, check_label
 from ..tools.invocation import Benchmark, find_benchmark
 from ..tools.registry import TOOLS, named, names
-from ..values.arguments import CommandParser, count, duration
+from ..values.arguments import CommandParser, count, duration, pair
 from ..values.durations import Duration
 from ..values.errors import NOT_MET, UserError
+from ..values.interrupts import tidy_up
 from ..values.names import check_name
 from .record import RunRecord
 
@@ -34,14 +35,14 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run = parser.add_argument_group("names")
     run.add_argument("--name", help="name of the run (default: the tool, date and time)")
     run.add_argument("--worker", metavar="NAME", help="name of this process in the run (default: the tool)")
-    pair = {"action": "append", "default": [], "type": _pair, "metavar": "NAME=VALUE"}
+    pairs = {"action": "append", "default": [], "type": pair, "metavar": "NAME=VALUE"}
     run = parser.add_argument_group("what is recorded")
-    run.add_argument("--label", help="additional label of the run; can be repeated", **pair)
-    run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pair)
+    run.add_argument("--label", help="additional label of the run; can be repeated", **pairs)
+    run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pairs)
     run.add_argument("--host", metavar="NAME", help="machine whose disks and processors it uses (default: as found)")
     run.add_argument("--client", metavar="NAME", help="machine of the benchmark itself (default: as found)")
     run.add_argument("--vm", metavar="NAME", help="virtual machine that the host is, in the mapping of vdisks")
-    run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pair)
+    run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pairs)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
     run.add_argument("--warmup", type=duration, metavar="TIME", help="time at the start to leave out of results")
     run.add_argument(
@@ -78,8 +79,9 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     from .outcome import Outcomes, read_requirements
     from .terminal import Terminal
 
+    tidy_up()
     if options.pause and options.repeat is None:
-        raise UserError("--pause requires --repeat")
+        raise UserError("--pause requires --repeat, such as --repeat 5")
     repeat = options.repeat or 1
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     if words is options.command and words[:1] and words[0].startswith("-"):
@@ -89,7 +91,7 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
         raise UserError("no benchmark is given: write its command after --", advice=advice)
     benchmark = find_benchmark(words, {tool.name for tool in TOOLS})
     if shutil.which(benchmark.command[0]) is None:
-        raise UserError(f"{benchmark.command[0]} is not found: expected a program on PATH, or its path")
+        raise UserError(f"{benchmark.command[0]} was not found: expected a program on PATH, or its path")
     check(benchmark)
     required = read_requirements(options.require, named(benchmark.tool))
     name, worker = _names(options, benchmark)
@@ -142,7 +144,9 @@ def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]
     except ValueError as error:
         raise UserError(str(error)) from None
     if worker + SUFFIX == NAME:
-        raise UserError(f"worker {worker!r} cannot be recorded: {NAME} is what is known of the whole run")
+        raise UserError(
+            f"worker {worker!r} cannot be recorded: {NAME} is the record of the whole run; choose another --worker"
+        )
     return name, worker
 
 
@@ -151,10 +155,3 @@ def _objective(text: str) -> Duration:
     if not objective:
         raise argparse.ArgumentTypeError(f"expected a latency above 0, such as 1ms, got {text!r}")
     return objective
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
-    return name, value

@@ -63,9 +63,9 @@ class Delivery:
             self._trouble = _why(error)
         except _Refused as refusal:
             raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
-        trouble = self._trouble  # which the thread may have overcome already
+        trouble = self._trouble  # read before the thread can clear it
         self._thread.start()
-        return f"{self._shown} cannot be reached now ({trouble}): it is tried again" if trouble else ""
+        return f"{self._shown} cannot be reached now ({trouble}): retrying" if trouble else ""
 
     def finish(self) -> str:
         """Send the rest within a few seconds; returns a sentence if something was not delivered."""
@@ -112,7 +112,7 @@ class Delivery:
         return {file.name[start:]: file for file in streams if file.exists()}
 
     def _send_record(self) -> None:
-        """Send the current record; until its first version is acknowledged, that one: the exporter may have it."""
+        """Send the current record; until its first version is acknowledged, send that: the exporter may have it."""
         if not self._record_sent:
             self._first_record = self._first_record or _content(self._record.path)
             self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})

@@ -95,7 +95,7 @@ class OwnFiles:
         return f"the {self._log_name} {self._log}.* was not found: no percentiles"
 
     def keep(self) -> str:
-        """Replace links to memory, and to a file that another run overwrites, by copies; returns what went wrong."""
+        """Replace links to memory, and to a file that another run overwrites, with copies; returns what went wrong."""
         wrong = ""
         for file, link in self._found.items():
             if not self._memory and file != self._output:
@@ -112,7 +112,7 @@ class OwnFiles:
             except OSError as error:
                 with suppress(OSError):
                     beside.unlink(missing_ok=True)
-                wrong = f"{file} cannot be copied to {self._record.folder} and stays where it is: {error.strerror}"
+                wrong = f"{file} cannot be copied to {self._record.folder} and stays in place: {error.strerror}"
         if self._memory:
             with suppress(OSError):  # not empty
                 self._memory.rmdir()

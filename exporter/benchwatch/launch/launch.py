@@ -146,7 +146,9 @@ def _prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, termina
     planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
     warmup = plan.content.get("warmup")
     if warmup is not None and command.length is not None and warmup >= command.length:
-        preparation = preparation.remark(f"all of its {command.length:g} s is warm-up, so nothing will be compared")
+        preparation = preparation.remark(
+            f"all of its {command.length:g} s is warm-up, so no results remain: give a shorter --warmup"
+        )
     for remark in (*preparation.remarks, *facts.remarks, *_place_remarks(plan.content, facts, host)):
         terminal.say(remark)
     words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments]
@@ -176,7 +178,7 @@ def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFil
         files.expect_log(Path(log.prefix), name=log.name)
     no_log = command.prepare(plan.percentiles, None)
     if output and benchmark.elsewhere:
-        no_log = no_log.remark(f"nothing is seen of {benchmark.tool}, as {output} may be elsewhere")
+        no_log = no_log.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")
     if not log or log.prefix or not plan.percentiles:
         return no_log
     if benchmark.elsewhere or benchmark.other_user:
@@ -210,7 +212,7 @@ def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: E
     if prepared.display:
         writers[STDOUT] = prepared.display(writers[STDOUT])
     recorded = {number: sinks.Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
-    # With 2>&1 the order matters: a reader takes a summary ahead of a progress line for that of an older run.
+    # With 2>&1 the order matters: a reader attributes a summary before a progress line to an older run.
     outlets = {STDERR: terminal.outlet(STDERR, writers[STDERR])}
     together = _is_one_place() and not prepared.display
     outlets[STDOUT] = outlets[STDERR] if together else terminal.outlet(STDOUT, writers[STDOUT])

@@ -85,7 +85,8 @@ class Outcomes:
         folder = self._records[-1].folder.parent
         this = shlex.quote(str(folder / name))
         other = _before(folder, {record.run for record in self._records}, self._records[-1].worker)
-        compare = f"benchwatch compare {shlex.quote(str(other))} {this}" if other else ""
+        well = all(result.state == "finished" for result in self._results)
+        compare = f"benchwatch compare {shlex.quote(str(other))} {this}" if other and well else ""
         show = f"benchwatch show {this} --json"
         self._terminal.say(f"next: {compare or show}\n      benchwatch report {this}")
 

@@ -27,7 +27,7 @@ class Sink:
 
     def __init__(self, write: Callable[[memoryview], int], after: "Sink | None" = None) -> None:
         self.lost = 0
-        """Bytes that could not be written, or came when it had fallen too far behind."""
+        """Bytes that could not be written, or that arrived after it had fallen too far behind."""
         self.reason = ""
         """Why the first of them were lost."""
         self._write = write
@@ -81,7 +81,7 @@ def write_to(descriptor: int) -> Callable[[memoryview], int]:
 def pipe() -> tuple[int, int]:
     """A large pipe, because bytes wait in it until this process is scheduled."""
     reader, writer = os.pipe()
-    with suppress(OSError):  # there is a limit on all pipes of an unprivileged user together
+    with suppress(OSError):  # the pipes of an unprivileged user share a limit
         fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE)
     return reader, writer
 

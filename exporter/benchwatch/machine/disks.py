@@ -6,6 +6,7 @@ A disk has one role: where data and log share one, or a partition of one each, t
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from ..values.errors import excerpt
 from .mounts import Storage
 
 DATA = "data"
@@ -36,7 +37,7 @@ def _checked(given: Mapping[str, str], storage: Storage, roles: dict[str, str]) 
     for name, role in given.items():
         disk = storage.named(name)
         if not disk:
-            yield f"{name!r} is no disk of this machine: expected a name that lsblk shows"
+            yield f"{excerpt(name)} is no disk of this machine: expected a name that lsblk shows"
         elif roles.setdefault(disk, role) != role:
-            others = f"{disk} has the role {roles[disk]!r}"
-            yield f"{name!r} cannot have the role {role!r} as well: {others}, and a disk has one"
+            others = f"{disk} has the role {excerpt(roles[disk])}"
+            yield f"{excerpt(name)} cannot have the role {excerpt(role)} as well: {others}, and a disk has one"

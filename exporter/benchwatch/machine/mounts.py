@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 _ESCAPED = re.compile(r"\\([0-7]{3})")
@@ -50,11 +51,17 @@ class Storage:
         with suppress(OSError, ValueError):
             return _disk((self._names / name).resolve(strict=True)).name
         volume = name.removeprefix("mapper/")
-        for label in self._names.glob("dm-*/dm/name"):
-            if label.read_text().strip() in (volume, volume.replace("-", "--").replace("/", "-")):
-                return label.parents[1].name
+        for label in (volume, volume.replace("-", "--").replace("/", "-")):
+            if label in self._volumes:
+                return self._volumes[label]
         path = Path("/dev", name)
         return self.disk(path) if _number_of(path) else ""
+
+    @cached_property
+    def _volumes(self) -> dict[str, str]:
+        """The device of each mapping (logical volumes and others), by the name that it has in /dev/mapper."""
+        labels = self._names.glob("dm-*/dm/name")
+        return {label.read_text(errors="replace").strip(): label.parents[1].name for label in labels}
 
     def _facts(self, path: Path) -> Iterator[tuple[str, str]]:
         if not _number_of(path) and (mount := self._mount(Path(os.path.realpath(path)))):

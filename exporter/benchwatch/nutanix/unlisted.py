@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ..values.errors import excerpt
 from .pages.main_page import MainPage, file_name
 from .poller import KEEP_INTERVALS, Poller
 from .settings import Mapped
@@ -34,8 +35,8 @@ class Unlisted:
         new = [name for name, since in self._missing.items() if since <= late and name not in self._said]
         self._said.update(new)
         return [
-            f"mapping: no configured CVM lists the vdisk {name!r}"
-            + (f" (vm {vm!r})" if (vm := self._mapping[name].vm) else "")
+            f"mapping: no configured CVM lists the vdisk {excerpt(name)}"
+            + (f" (vm {excerpt(vm)})" if (vm := self._mapping[name].vm) else "")
             + ": expected the uuid in the name of a vdisk of a VM that is on"
             for name in new
         ]

@@ -1,4 +1,4 @@
-"""What values of one kind are written as on an axis and in captions."""
+"""How values of one kind are written on an axis and in captions."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,9 +13,9 @@ class Axis(NamedTuple):
     name: str
     text: Callable[[float], str]
     round: Callable[[float], float] = lambda value: 1.0
-    """Of what ticks are round multiples on an axis up to this value."""
+    """The unit whose round multiples are the ticks of an axis up to this value."""
     most: float | None = None
-    """Where the axis ends; None: where the values do."""
+    """The end of the axis; None: the end of the values."""
 
 
 def time(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What stands on the page, in which order."""
+"""The contents of the page, in order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -26,11 +26,11 @@ _PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
 _TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX)
 _MOST_TILES = 12
 _NAMED = 3
-"""How many runs the title names beside the first."""
+"""How many runs the title names besides the first."""
 
 
 class ReportDocument(NamedTuple):
-    """The page, and a sentence on each part that was asked for and could not be made."""
+    """The page, and a sentence about each requested part that could not be made."""
 
     html: str
     missing: Sequence[str]
@@ -42,18 +42,22 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
     sections: list[Section] = []
     for scene in scenes:
         tool = scene.runs[0].timelines[0].tool
-        if len(scene.runs) > 1:
+        if len({run.side for run in scene.runs}) > 1:
             change = changes(scene.runs, [_measure(run) for run in scene.runs])
             sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
         figures = list(benchmark_figures(scene))
         seen = " on the other side" if scene.roles.observer else ""
         sections.append(Section(f"{tool}{seen}", figures, notes=list(_notes(scene, bool(figures)))))
-    names = [run.name for run in runs[1 : 1 + _NAMED]] + ["others"] * (len(runs) > 1 + _NAMED)
-    head = f"{runs[0].name} compared with {', '.join(names)}" if names else runs[0].name
-    keys = [Key(run.name, run.colour) for run in runs] if len(runs) > 1 else []
+    sides = {run.side: run.colour for run in runs}
+    first, *others = sides
+    names = others[:_NAMED] + ["others"] * (len(others) > _NAMED)
+    compared = any(len({run.side for run in scene.runs}) > 1 for scene in scenes)
+    head = f"{first} {'compared with' if compared else 'and'} {', '.join(names)}" if names else first
+    keys = [Key(side, colour) for side, colour in sides.items()] if len(runs) > 1 else []
     tiles = _tiles([scene.runs[0] for scene in scenes]) if len(runs) == 1 else []
     sections += machine
-    html = page(head, _summary(runs), tiles, keys, [*sections, *_tables(runs)])
+    closing = list(_tables(runs) if compared or len(sides) == 1 else _chapters(scenes))
+    html = page(head, _summary(runs), tiles, keys, [*sections, *closing])
     return ReportDocument(html, [note for section in sections if not section.figures for note in section.notes])
 
 
@@ -81,7 +85,7 @@ def _summary(runs: Sequence[View]) -> str:
 
 
 def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
-    """The main figures of one run, a part a tool, if they are few; percentiles as the tool says them, else by bins."""
+    """The main figures of one run, by tool, if they are few; percentiles as the tool reports them, else from bins."""
     measured = [measure([replace(worker, latencies={}) for worker in part.timelines], part.warmup) for part in parts]
     if len(_main(measured)) <= _MOST_TILES and not all(map(_has_percentiles, measured)):
         measured = [_measure(part) for part in parts]
@@ -126,6 +130,13 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
     if not drawn:
         advice = next((f"; {known.advice} some" for known in TOOLS if known.name == tool and known.advice), "")
         yield f"There is nothing to draw: {tool} wrote no report while it ran{advice}."
+
+
+def _chapters(scenes: Sequence[Stage]) -> Iterator[Section]:
+    """The tables of each tool, where there is nothing to compare."""
+    for scene in scenes:
+        tool = scene.runs[0].timelines[0].tool
+        yield from (section._replace(title=f"{section.title}: {tool}") for section in _tables(scene.runs))
 
 
 def _tables(runs: Sequence[View]) -> Iterator[Section]:

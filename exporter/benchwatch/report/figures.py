@@ -90,12 +90,12 @@ def benchmark_figures(scene: Stage) -> Iterator[Plot]:
 
 
 def _source(scene: Stage, family: Family | None) -> str:
-    """Where the numbers of a family come from, for a caption."""
+    """The source of a family's numbers, for a caption."""
     return scene.roles.sources.get(family, "") if family else ""
 
 
 def _known(scene: Stage, family: Family) -> set[str]:
-    """The quantiles that there are, but for the highest latency."""
+    """The available quantiles, except the maximum."""
     every = (series for run in scene.runs for _, series in run.series(family))
     return {label(series, "quantile") for series in every} - {"1"}
 
@@ -114,7 +114,7 @@ def _mean(scene: Stage) -> Iterator[Plot]:
 
 
 def _tails(scene: Stage) -> Iterator[Plot]:
-    """One percentile of everything on one plot, where there is too much for all percentiles."""
+    """One percentile of everything on one plot, if there are too many lines for all percentiles."""
     family, level = scene.roles.window, _tail(scene)
     found = traces(scene.runs, scene.roles, family, rate=False, quantile=level) if family else []
     if family and found and (len(scene.runs) > 1 or len(found) > _MOST_PERCENTILES):
@@ -199,7 +199,7 @@ def _caption(scene: Stage, source: str, found: Sequence[Trace], width: float, *,
 
 
 def _objective(lines: Sequence[tuple[Drawn, plots.Stroke]], marks: plots.Marks) -> str:
-    """What a caption says of the objective in its plot; empty without one."""
+    """The caption's words about the objective in its plot; empty without one."""
     if marks.objective is None:
         return ""
     low, high = plots.latency_limits([line for line, _ in lines], marks.objective)

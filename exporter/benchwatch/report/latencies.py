@@ -13,7 +13,7 @@ from ..history.series import Series
 from .lines import Array, interval
 
 _SLACK = 0.1
-"""Part of a report that may lie before the end of the warm-up."""
+"""Fraction of a report that may precede the end of the warm-up."""
 
 
 class LatencyGrid(NamedTuple):

@@ -53,7 +53,7 @@ def interval(seconds: Array) -> float:
 
 
 def column_width(length: float, lines: Iterable[Line]) -> float:
-    """How wide a column is, seconds: a whole number of intervals; 0 where every value can be drawn."""
+    """The width of a column, seconds: a whole number of intervals; 0 if every value can be drawn."""
     most = max(lines, key=lambda line: len(line.seconds), default=None)
     if most is None or len(most.seconds) <= 2 * COLUMNS:
         return 0.0
@@ -71,7 +71,7 @@ def drawn(line: Line, width: float, *, rate: bool) -> Drawn:
         seconds = np.insert(seconds, breaks, (seconds[breaks] + seconds[breaks - 1]) / 2)
         values = np.insert(values, breaks, np.nan)
         return Drawn(seconds, values, values, values)
-    # A value reported at the edge of a column belongs to the time before it.
+    # A value reported at the edge of a column belongs to the time before.
     column = np.ceil(seconds / width - 1e-9)
     starts = np.flatnonzero(np.diff(column, prepend=np.nan) != 0)
     low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)

@@ -1,4 +1,4 @@
-"""What a Prometheus that watched the runs knows of the machines: disks by node_exporter, vdisks by the CVM's pages.
+"""What a Prometheus that watched the runs knows of the machines: disks from node_exporter, vdisks from a CVM's pages.
 
 Rates of counters look back over a few scrapes. The await of a disk is the time of all requests by their number, and
 there is none where there was no request. The CVM's numbers are gauges of its own trailing window and taken as they are,
@@ -26,15 +26,15 @@ _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
 _DESTINATION = "nutanix_vdisk_write_destination_ratio"
 _FRONTEND = "max by (cvm, vdisk, op) (nutanix_vdisk_frontend_{})"
 _OPLOG = f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * max by (cvm, vdisk) ({_DESTINATION})'
-"""The page leaves the cell of nothing empty: 0 where only others of the vdisk are filled in."""
+"""The page leaves cells without a value empty: 0 if other cells of the vdisk are filled."""
 _MOST = 6
-"""Devices or vdisks on a plot: those with a role, else those that did most."""
+"""Devices or vdisks on a plot: those with a role, else the busiest."""
 
 
 class _Panel(NamedTuple):
     title: str
     queries: Mapping[str, str]
-    """By what is added to a line's name."""
+    """The suffix of a line's name."""
     unit: Axis
     caption: str
     log: bool = False
@@ -187,7 +187,7 @@ def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> di
 def _chosen(
     busy: Sequence[Result], names: tuple[str, str], roles: Mapping[tuple[str, str], str]
 ) -> list[tuple[str, str]]:
-    """Those with a role, the log first, else those that did most."""
+    """Those with a role, the log first, else the busiest."""
     most = sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
     found = dict.fromkeys(_identity(one, names) for one in most)
     with_role = sorted((role != "log", role, one) for one, role in roles.items() if one in found)

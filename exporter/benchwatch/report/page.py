@@ -1,7 +1,7 @@
 """The page: one HTML document with everything in it, which loads nothing and runs no script.
 
-What others chose (names, parameters, commands, reasons) is escaped wherever it stands, and a Content-Security-Policy
-forbids scripts and all that comes from elsewhere, should something get through nevertheless.
+All text from outside (names, parameters, commands, reasons) is escaped, and a Content-Security-Policy forbids scripts
+and external content, should something slip through.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ class Section(NamedTuple):
     figures: Sequence[Plot] = ()
     html: str = ""
     notes: Sequence[str] = ()
-    """Sentences on what is missing and why."""
+    """Sentences about what is missing and why."""
 
 
 def page(

@@ -24,7 +24,7 @@ _TOP, _BOTTOM = 0.2, 0.48
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
 _HEIGHT = 2.9
 _LEAST_SHARE = 1 / 3
-"""Of the height that lines keep where an axis reaches to the objective too."""
+"""Fraction of the height that lines keep if the axis also reaches the objective."""
 _LONGEST_INTERVAL = 4.0
 """Times the longest bar, or the shortest interval, up to which intervals are drawn."""
 

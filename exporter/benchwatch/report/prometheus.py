@@ -1,4 +1,4 @@
-"""Asks a Prometheus for what it knows of a span of time (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
+"""Queries a Prometheus over a span of time (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
 
 import math
 import re
@@ -17,7 +17,7 @@ _SCRAPES = 4
 
 
 class PrometheusError(Exception):
-    """It did not answer the question: one sentence."""
+    """The query was not answered: one sentence says why."""
 
 
 class Result(NamedTuple):
@@ -51,7 +51,7 @@ class Prometheus:
             seconds = max(self.step, math.ceil(_SCRAPES * 60 / float(series["value"][1])))
             labels = series["metric"]
             found.setdefault(seconds, {})[labels.get("instance", "")] = labels.get("host", "")
-        # Prometheus answers in any order.
+        # Prometheus returns series in any order.
         return {f"{seconds:.0f}s": dict(sorted(instances.items())) for seconds, instances in sorted(found.items())}
 
     def range(self, query: str) -> list[Result]:
@@ -92,6 +92,6 @@ def _result(series: Any) -> Result:
 
 
 def text(value: str) -> str:
-    """A string as it stands in a query."""
+    """A string as written in a query."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

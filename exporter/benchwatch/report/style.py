@@ -2,8 +2,8 @@
 
 matplotlib draws with the colours of the light theme; in the SVG each becomes a CSS variable of the page, so one drawing
 serves both themes. Series colours are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), told apart by people
-with colour-blindness too, darkened or lightened for contrast. Text stays text, and no text that others chose ever
-gets into a drawing.
+with colour-blindness too, darkened or lightened for contrast. Text stays text, and no text from outside enters a
+drawing.
 """
 
 import io

@@ -1,6 +1,6 @@
-"""The tables of the page: what the runs were, what the tools say in the end, parameters with the differing ones first.
+"""The tables of the page: what the runs were, what the tools reported at the end, parameters (differing ones first).
 
-All text here may be anybody's; it is escaped on its way into HTML.
+All text here may come from outside; it is escaped when it becomes HTML.
 """
 
 import re
@@ -27,9 +27,9 @@ _UNITS: tuple[tuple[str, Callable[[float], str]], ...] = (
 )
 _COMMAND = re.compile(r"command( \(.*\))?", re.DOTALL)
 _MACHINE = ("host.", "client.")
-"""What `benchwatch run` records of a machine begins so."""
+"""Prefix of the facts that `benchwatch run` records about a machine."""
 _MOSTLY_FILLED = 0.5
-"""Part of a table's cells that have a value, from which on measures are its columns."""
+"""Fraction of filled cells above which measures become the columns of a table."""
 
 
 class TableRow(NamedTuple):
@@ -41,7 +41,7 @@ class TableRow(NamedTuple):
 
 
 def results(runs: Sequence[View]) -> str:
-    """What the tools themselves say of the whole run, as they say it, as a table; empty if they say nothing.
+    """What the tools themselves report about the whole run, as a table; empty if they report nothing.
 
     Of several runs a run a column; of one the measures, where it has several workers, jobs or operations.
     """

@@ -1,7 +1,7 @@
 """Runs as the report shows them, and their series as lines over elapsed time.
 
-Where a run has more lines than can be told apart, and wherever several runs are compared, those of one operation are
-one: of rates the sum, of latencies the highest, since percentiles cannot be averaged.
+If a run has more lines than can be distinguished, and whenever runs are compared, the lines of one operation become
+one: the sum of rates, the highest of latencies, since percentiles cannot be averaged.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,11 +33,13 @@ class View(NamedTuple):
     start: float
     length: float
     warmup: float
-    """Seconds from the start on that figures leave out."""
+    """Seconds at the start that figures leave out."""
+    side: str
+    """Its name in comparisons: the requested experiment that it repeats, else its own."""
 
     @property
     def by_file_time(self) -> bool:
-        """Whether its start and end rest on when files were last modified, since nothing in them tells."""
+        """Whether its start and end come from modification times of files, because the output has none."""
         return any(worker.by_file_time for worker in self.timelines)
 
     def series(self, family: Family) -> Iterator[tuple[Timeline, Series]]:
@@ -51,7 +53,7 @@ class View(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A line and what it stands for. `operation` is empty where the tool has no such thing."""
+    """A line and what it stands for. `operation` is empty if the tool has none."""
 
     line: Line
     name: str
@@ -62,10 +64,17 @@ class Trace(NamedTuple):
     """How many lines it stands for."""
 
 
-def views(timelines: Iterable[Timeline], warmup: float | None) -> list[View]:
-    """The runs, in the order in which they were given. `warmup`, seconds, goes before what they themselves say."""
+def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapping[str, str]) -> list[View]:
+    """The runs, in the order in which they were given.
+
+    `warmup`, seconds, overrides their records. `experiments` maps a run to the requested experiment that it repeats,
+    whose runs share a colour.
+    """
     found = []
-    for number, (name, members) in enumerate(groupby(timelines, key=lambda timeline: timeline.run)):
+    sides: dict[str, int] = {}
+    for name, members in groupby(timelines, key=lambda timeline: timeline.run):
+        side = experiments.get(name, name)
+        number = sides.setdefault(side, len(sides))
         workers = list(members)
         moments = [series.times[index] for worker in workers for series in worker.series for index in (0, -1)]
         begins = [worker.start for worker in workers if worker.start is not None] or moments
@@ -73,7 +82,7 @@ def views(timelines: Iterable[Timeline], warmup: float | None) -> list[View]:
         start = min(begins, default=0.0)
         length = max(ends, default=start) - start if begins else 0.0
         left_out = max(worker.runfile.warmup for worker in workers) if warmup is None else warmup
-        found.append(View(name, style.SERIES[number % len(style.SERIES)], workers, start, length, left_out))
+        found.append(View(name, style.SERIES[number % len(style.SERIES)], workers, start, length, left_out, side))
     return found
 
 
@@ -83,7 +92,7 @@ def label(series: Series, name: str) -> str:
 
 
 def traces(runs: Sequence[View], roles: Roles, family: Family, *, rate: bool, quantile: str = "") -> list[Trace]:
-    """The series of that name of all runs as lines, put together where the module's rule says so."""
+    """The series of that name of all runs as lines, combined as the module's rule says."""
     found = []
     for run in runs:
         own = [
@@ -107,7 +116,7 @@ def _apart(run: View, own: Sequence[tuple[Timeline, Series]], roles: Roles) -> l
 
 
 def _name(run: View, worker: Timeline, series: Series, own: Sequence[tuple[Timeline, Series]], roles: Roles) -> str:
-    """What tells a series from the others of the run."""
+    """What distinguishes a series from the others of the run."""
     jobs = {_job(other, roles) for _, other in own}
     parts = (
         worker.worker if len(run.timelines) > 1 else "",
@@ -154,7 +163,7 @@ def combined(lines: Sequence[Line], *, rate: bool) -> Line:
 
 
 def stalled(run: View, roles: Roles) -> list[Span]:
-    """When the run did nothing at all, by its rates."""
+    """Times when the run did nothing, according to its rates."""
     own = [
         series
         for _, series in run.series(roles.rate)

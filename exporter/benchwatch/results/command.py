@@ -94,7 +94,7 @@ def _text(subjects: Sequence["Subject"], found: _Answers) -> str:
 
 
 def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
-    from .junit import Case, Suite, junit
+    from ..compare.junit import Case, Suite, junit
 
     suites = []
     for one in subjects:

@@ -1,8 +1,8 @@
 """What repeats of one experiment came to together: mean, interval, spread and outliers.
 
-The interval is Student's for the mean of at least three runs. An outlier's modified z-score (B. Iglewicz and D. C.
-Hoaglin, "How to detect and handle outliers", 1993) is above 3.5, and it is more than 5 % from the median, so that runs
-which hardly differ have none.
+The interval is Student's for the mean of at least three runs. An outlier is what Grubbs' test (F. E. Grubbs, "Sample
+criteria for testing outlying observations", 1950) finds at a significance of 1 % and is more than 5 % from the mean, so
+that runs which hardly differ have none. The highest latency, one operation of a run, says nothing of the run.
 """
 
 import math
@@ -11,16 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..compare.changes import STEADY
-from ..compare.measures import CONNECTION, Measure, rank
+from ..compare.measures import CONNECTION, LATENCY_MAX, Measure, rank
 from ..compare.statistics import student
 from ..metrics.latencies import Group
 from .result import RunResult
 
 CONFIDENCE = 0.95
 FEWEST = 3
-_SCORE = 3.5
-_NORMAL = 0.6745
-"""Median absolute deviation of a normal distribution, in standard deviations."""
+_SIGNIFICANCE = 0.01
 
 
 class Repeated(NamedTuple):
@@ -57,12 +55,14 @@ def repeated(results: Sequence[RunResult]) -> Iterator[Repeated]:
         if len(values) >= FEWEST:
             width = student((1 + CONFIDENCE) / 2, len(values) - 1) * deviation / math.sqrt(len(values))
             interval = (mean - width, mean + width)
-        far = [one.run.name for one, value in zip(results, values, strict=True) if _is_far(value, values)]
+        far = []
+        if len(values) >= FEWEST and measure is not LATENCY_MAX:
+            limit = max(_grubbs(len(values)) * deviation, STEADY * mean)
+            far = [one.run.name for one, value in zip(results, values, strict=True) if abs(value - mean) > limit]
         yield Repeated(group, measure, values, mean, interval, deviation / mean if mean else None, far)
 
 
-def _is_far(value: float, values: Sequence[float]) -> bool:
-    median = statistics.median(values)
-    usual = statistics.median(abs(one - median) for one in values)
-    distance = abs(value - median)
-    return len(values) >= FEWEST and distance > STEADY * abs(median) and _NORMAL * distance > _SCORE * usual
+def _grubbs(number: int) -> float:
+    """How many standard deviations from the mean one of so many values is an outlier."""
+    squared = student(1 - _SIGNIFICANCE / (2 * number), number - 2) ** 2
+    return (number - 1) / math.sqrt(number) * math.sqrt(squared / (number - 2 + squared))

@@ -30,7 +30,7 @@ from ..values.names import label
 
 _BUCKETS = Buckets(1)
 """Histograms of the page are of no use here: percentiles come from all bins."""
-_WORST_FIRST = ("failed", "stalled", "abandoned", "interrupted", "running")
+WORST_FIRST = ("failed", "stalled", "abandoned", "interrupted", "running")
 
 
 class ObjectiveKept(NamedTuple):
@@ -199,7 +199,7 @@ def _results(run: Run, warmup: float | None) -> Iterator[RunResult]:
 def _result(workers: Sequence[Timeline], warmup: float | None) -> RunResult:
     left_out = float(max(worker.runfile.warmup for worker in workers) if warmup is None else warmup)
     run = measure(workers, left_out)
-    worst = min(workers, key=lambda worker: (*_WORST_FIRST, worker.phase).index(worker.phase))
+    worst = min(workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
     starts = [worker.start for worker in workers if worker.start is not None]
     ends = [worker.end for worker in workers]
     return RunResult(

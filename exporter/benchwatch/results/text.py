@@ -28,7 +28,7 @@ def text(subject: Subject) -> str:
 def series(name: str, results: Sequence[RunResult]) -> str:
     """All repeats together."""
     head, table, lines = together(Subject(name, results, True))
-    return _lines([head, *(f"{_INDENT}{line}" for line in (*_aligned(table), *lines))])
+    return _lines([head, *(f"{_INDENT}{line}" for line in (*aligned(table), *lines))])
 
 
 def _lines(found: Sequence[str]) -> str:
@@ -38,7 +38,7 @@ def _lines(found: Sequence[str]) -> str:
 def _of_run(result: RunResult) -> Iterator[str]:
     head, *lines = notes(result)
     yield head
-    yield from (f"{_INDENT}{line}" for line in (*_aligned(figures(result)), *lines))
+    yield from (f"{_INDENT}{line}" for line in (*aligned(figures(result)), *lines))
 
 
 def notes(result: RunResult) -> Iterator[str]:
@@ -83,12 +83,17 @@ def _short(measure: Measure, roles: Roles) -> str:
     return title(measure, roles).removeprefix("latency ")
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The first column to the left, the others to the right; columns without a word in them are left out."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] or [0]
+def aligned(rows: Sequence[Sequence[str]], *, right: int = -1) -> Iterator[str]:
+    """Rows as lines; columns without a word in them are left out.
+
+    All columns but the first are set to the right or, if given, only the one of that index.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        (first, *others), (width, *more) = row, widths
-        cells = [f"{first:<{width}}", *(f"{cell:>{size}}" for cell, size in zip(others, more, strict=True))]
+        cells = (
+            f"{cell:>{width}}" if place == right or (right < 0 < place) else f"{cell:<{width}}"
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
         yield "  ".join(cell for cell, width in zip(cells, widths, strict=True) if width).rstrip()
 
 
@@ -96,8 +101,8 @@ def _facts(result: RunResult) -> Iterator[str]:
     lost = result.lost
     if lost:
         counts = (f"{word} {numbers.count(count)}{_share(result, word)}" for word, count in lost.items())
-        of = "" if result.operations is None else f" of {result.operations:,.0f} {result.run.roles.operations}"
-        yield f"{', '.join(counts)}{of}"
+        of = "" if result.operations is None else f"of {result.operations:,.0f} "
+        yield f"{', '.join(counts)} {of}{result.run.roles.operations}"
     stalled = result.stalled
     if stalled is not None:
         yield f"stalls: {numbers.duration(stalled) if stalled else 'none'}"

@@ -33,6 +33,9 @@ _log = logging.getLogger(__name__)
 _UNRECOGNISED_AFTER = 30.0
 """Seconds without growth after which a file that is no tool's output is named in the log."""
 
+_FAULTS_SAID = 10
+"""How many faults of a record's disks are counted and named in the log."""
+
 _RECORDS_AT_ONCE = 8
 """How many records are read before others have a turn; one takes some milliseconds at most."""
 
@@ -201,7 +204,7 @@ class Run:
         if not runfile.disks or not runfile.here.host or runfile.server != runfile.here.host:
             return runfile
         roles, faults = check(runfile.disks, Storage())
-        for fault in faults:
+        for fault in faults[:_FAULTS_SAID]:
             if self._say_once(fault, "run %s: disks: %s", self.name, fault):
                 self.errors["disk"] += 1
         return msgspec.structs.replace(runfile, disks=roles)

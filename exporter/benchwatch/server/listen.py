@@ -16,6 +16,7 @@ from .connections import IDLE, Doors, Listener, is_loopback, look_after
 from .tls import server_context
 from .webconfig import OPEN, WebConfig
 
+_OTHER = "choose another address with --web.listen-address"
 _log = logging.getLogger("benchwatch.server")
 
 _STOPPING = 5.0
@@ -81,7 +82,7 @@ async def serve(app: web.Application, addresses: Sequence[str], config: WebConfi
             try:
                 await serving.listen(host, port, context)
             except OSError as error:
-                raise ConfigError(f"cannot listen on {address!r}: {error.strerror or error}") from error
+                raise ConfigError(f"cannot listen on {address!r}: {error.strerror or error}; {_OTHER}") from error
     except ConfigError:
         await serving.cleanup()
         raise

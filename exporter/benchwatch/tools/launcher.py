@@ -132,4 +132,4 @@ def server_host(address: str, benchmark: Benchmark, host: Host) -> str:
 
 def not_understood() -> Preparation:
     """Nothing is added to a command that cannot be parsed."""
-    return Preparation(remarks=("the options are not understood, so that none is added",))
+    return Preparation(remarks=("cannot parse the options, so no reporting flags were added",))

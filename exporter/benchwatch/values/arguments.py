@@ -79,6 +79,14 @@ def duration(text: str) -> Duration:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def pair(text: str) -> tuple[str, str]:
+    """NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+    return name, value
+
+
 def count(text: str) -> int:
     """A whole number above 0."""
     if not text.isdecimal() or not int(text):

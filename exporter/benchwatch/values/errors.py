@@ -17,7 +17,7 @@ EXIT_CODES = {
     0: "done",
     1: "it did not work out: nothing was recognised, reached, comparable or usable",
     2: "wrong use: an option, a path or a configuration cannot be used; nothing was started or written",
-    3: "a requirement is not met",
+    3: "a requirement is not met, or a comparison is worse (--require, --fail-on)",
     130: "ended by Ctrl-C; 128 plus the number of any other signal that ended the command",
 }
 """What exit codes mean; `benchwatch run` ends with that of the benchmark."""

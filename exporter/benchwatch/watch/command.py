@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 DEFAULT_URL = "http://127.0.0.1:19777"
 _ALERTS_EVERY = 2.0
 _REDRAWN_AFTER = 5.0
-"""Seconds after which the clock and the age of the data are shown anew, whatever has been read."""
+"""Seconds after which the clock and the age of the data are redrawn, even if nothing new was read."""
 _PLAIN_WIDTH = 120
-"""Columns of a snapshot that is not written to a terminal."""
+"""Columns of a snapshot that does not go to a terminal."""
 
 
 def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
@@ -66,7 +66,7 @@ def _watch(options: argparse.Namespace) -> int:
     prometheus = WatchedPrometheus(options.prometheus) if options.prometheus else None
     readings = Readings(exporter, prometheus, options.interval)
     screen = Screen(exporter.name, prometheus.name if prometheus else "")
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # of the characters a terminal may not have
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that the terminal lacks
     console = Console(highlight=False, markup=False, emoji=False)
     if options.once or not sys.stdout.isatty() or console.is_dumb_terminal:
         return _once(console, screen, readings)

@@ -1,7 +1,7 @@
 """Lines of text of fixed columns, and which of several blocks of lines get how much of a screen.
 
-What others chose (names of runs, summaries of alerts) comes onto the terminal through `text` only: printable, and
-never taken for markup.
+Text from outside (names of runs, summaries of alerts) reaches the terminal through `text` only: printable, and never
+interpreted as markup.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ def text(content: str, style: str = "") -> Text:
 
 
 def line(*parts: tuple[Text, int, Align]) -> Text:
-    """Columns of these widths with a blank between them; what is too long is cut. A column of width 0 is left out."""
+    """Columns of these widths, separated by a blank; long text is cut. A column of width 0 is left out."""
     whole = text("")
     for part, width, align in parts:
         if not width:
@@ -34,7 +34,7 @@ def line(*parts: tuple[Text, int, Align]) -> Text:
 
 
 def joined(parts: Sequence[Text], separator: str = " · ", width: int | None = None) -> Text:
-    """The parts one after another; with a `width` those that have room, the first always."""
+    """The parts one after another; with a `width`, those that fit, and always the first."""
     whole = text("")
     for part in parts:
         if not whole.plain:
@@ -45,7 +45,7 @@ def joined(parts: Sequence[Text], separator: str = " · ", width: int | None = N
 
 
 def spread(left: Text, right: Text, width: int) -> Text:
-    """One at the left edge, one at the right, cut where both do not fit."""
+    """One at the left edge, one at the right; cut if both do not fit."""
     whole = left.copy()
     whole.truncate(max(0, width - right.cell_len - 1), overflow="ellipsis")
     whole.append(" " * max(0, width - whole.cell_len - right.cell_len))
@@ -54,7 +54,7 @@ def spread(left: Text, right: Text, width: int) -> Text:
 
 
 class Block(NamedTuple):
-    """A part of the screen that draws itself in so many lines; `least` is what it gets before others get more."""
+    """A part of the screen, drawn in a given number of lines; `least` is its share before others get more."""
 
     draw: Callable[[int], list[Text]]
     wanted: int
@@ -62,7 +62,7 @@ class Block(NamedTuple):
 
 
 def fit(blocks: Sequence[Block], height: int) -> list[Text]:
-    """The blocks in their order, in at most `height` lines; what is left over goes to the first ones."""
+    """The blocks in order, in at most `height` lines; spare lines go to the first blocks."""
     given = []
     left = height
     for block in blocks:

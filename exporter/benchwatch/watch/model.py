@@ -9,7 +9,7 @@ from ..tools.roles import Roles
 class Measured(NamedTuple):
     """What a worker, or one operation of one of its jobs, did: in its last report, or in the whole run.
 
-    Base units; None and what is missing was not measured. `quantiles` are latencies by quantile ("0.5" ... "1").
+    Base units; None or missing: not measured. `quantiles` are latencies by quantile ("0.5" ... "1").
     """
 
     job: str = ""
@@ -21,9 +21,9 @@ class Measured(NamedTuple):
     target_rate: float | None = None
     target_bandwidth: float | None = None
     time: float | None = None
-    """When the interval of rate and latency ended, Unix seconds, where that of the quantiles is another."""
+    """When the interval of rate and latency ended, Unix seconds, if the quantiles have another one."""
     quantiles_time: float | None = None
-    """The same of the quantiles."""
+    """The same for the quantiles."""
 
 
 class ShownWorker(NamedTuple):
@@ -34,11 +34,11 @@ class ShownWorker(NamedTuple):
     tool: str
     tool_version: str
     roles: Roles | None
-    """Of its tool's families; None of a tool that is not known here."""
+    """Those of its tool's families; None for an unknown tool."""
     state: str
     """As in docs/configuration.md."""
     reason: str
-    """Why it is in that state, one clause; empty if there is nothing to say."""
+    """The reason for its state, one clause; empty if there is none."""
     last_report: float | None
     report_interval: float | None
     start: float | None
@@ -47,21 +47,21 @@ class ShownWorker(NamedTuple):
     """How long it was asked to run."""
     objective: float | None
     now: tuple[Measured, ...]
-    """Of the last report: one a job and operation, where its tool has such; nothing measured once it has ended."""
+    """Of the last report, one for each job and operation if its tool has them; nothing measured once it has ended."""
     result: tuple[Measured, ...]
     """Of the whole run; none before its end."""
     lost: Mapping[str, tuple[float, float]]
-    """Since the start, by the tool's word: how many operations were not done as they should, and of how many."""
+    """Since the start, by the tool's word (failed, retries ...): how many operations were lost, and of how many."""
     warnings: tuple[str, ...]
-    """Options that make its numbers mean something else than they seem to."""
+    """Options that change what its numbers mean."""
     remarks: tuple[str, ...] = ()
     """What to know of how its output was read."""
     warmup: float = 0.0
-    """Seconds from the start on that comparisons leave out; the results here are with it."""
+    """Seconds at the start that comparisons leave out; the results here include them."""
 
     @property
     def active(self) -> bool:
-        """Whether more is expected of it."""
+        """Whether it may still report."""
         return self.state in ("running", "stalled")
 
 
@@ -88,7 +88,7 @@ class Cvm(NamedTuple):
 
 
 class Page(NamedTuple):
-    """All of an exporter that is shown."""
+    """Everything that is shown of an exporter."""
 
     workers: tuple[ShownWorker, ...] = ()
     vdisks: tuple[ShownVdisk, ...] = ()
@@ -96,7 +96,7 @@ class Page(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """An alert that fires. `since`: when its condition began to hold, Unix seconds."""
+    """A firing alert. `since`: when its condition became true, Unix seconds."""
 
     name: str
     severity: str

@@ -1,8 +1,8 @@
 """What is shown of an exporter, read from its exposition; names, labels and units: docs/metrics.md.
 
 prometheus_client's parser takes some 40 µs a line: a fifth of a core for 40 workers with histograms, each second. So it
-reads the text of a series (name and labels) once, only for the names in `live` and `slow`; after that each page costs a
-look-up and a number a line.
+parses the text of a series (name and labels) only once, and only for the names in `live` and `slow`; after that, each
+line of a page costs a look-up and a number.
 """
 
 import math
@@ -50,12 +50,12 @@ _SLOW = frozenset(
 
 
 def live() -> frozenset[str]:
-    """What is used of the part `live`."""
+    """The families used from the part `live`."""
     return _LIVE | _of_tools("live")
 
 
 def slow() -> frozenset[str]:
-    """What is used of the parts `runs` and `nutanix`."""
+    """The families used from the parts `runs` and `nutanix`."""
     return _SLOW | _of_tools("runs")
 
 
@@ -74,7 +74,7 @@ class ReadSample(NamedTuple):
 
 
 class SampleReader:
-    """Reads the samples of some families from expositions, and remembers the series of the last one."""
+    """Reads the samples of some families from expositions, and caches the series of the last one."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
@@ -240,8 +240,8 @@ def _names(group: Mapping[str, str]) -> tuple[str, str]:
 def _duration(series: _Series, tool: Tool, roles: Roles) -> float | None:
     """How long the run was asked to take, seconds: as `benchwatch run` recorded or the tool says.
 
-    A tool may say so at its end only, so its command is looked at before. Of several jobs, which may wait for each
-    other, only the record tells.
+    A tool may report it only at its end, so its command is read first. For several jobs, which may wait for each
+    other, only the record is reliable.
     """
     seconds = series.of(roles.duration, {})
     if seconds is not None:

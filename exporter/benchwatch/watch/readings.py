@@ -1,4 +1,4 @@
-"""What was read last of each source, by threads that read on at their own pace."""
+"""The last reading of each source, by threads that read at their own pace."""
 
 import queue
 import threading
@@ -11,14 +11,14 @@ from .screen import ScreenMoment
 from .sources import SourceUnreadable, WatchedExporter, WatchedPrometheus
 
 _OVERDUE = 5.0
-"""Seconds beyond two intervals after which an exporter that says nothing at all counts as lost."""
+"""Seconds beyond two intervals after which a silent exporter counts as lost."""
 
 
 class ReadSource(Protocol):
-    """Something to read now and again."""
+    """Something to read repeatedly."""
 
     def read(self) -> object:
-        """What there is now. Raises Unreadable."""
+        """What there is now. Raises SourceUnreadable."""
 
 
 class Readings:
@@ -43,7 +43,7 @@ class Readings:
             self._results.put((source, _read(source)))
 
     def start(self, wake: Callable[[], None], alerts_every: float) -> None:
-        """Read on for ever in the background; `wake` is called after each reading of the exporter."""
+        """Read repeatedly in the background; `wake` is called after each reading of the exporter."""
         self._start(self._exporter, self._interval, wake)
         if self._prometheus:
             self._start(self._prometheus, max(self._interval, alerts_every), lambda: None)
@@ -77,7 +77,7 @@ class Readings:
         return fresh
 
     def moment(self) -> ScreenMoment:
-        """What is known now."""
+        """The current state of knowledge."""
         now = time.time() - self._clock_ahead
         silent = 0.0 if self._read_at is None else time.monotonic() - self._read_at
         overdue = SourceUnreadable("does not answer") if silent > 2 * self._interval + _OVERDUE else None

@@ -1,8 +1,8 @@
 """The rows of a page: a run, its totals, a line for each worker or each operation of its jobs.
 
-Totals are of what was measured, but for what counts apart, such as syncs: rates add up, the mean latency is
-weighted by them, the highest latency is the highest of all. Percentiles of several workers do not give one, so a total
-has none.
+Totals cover what was measured, except operations that are counted separately, such as syncs: rates add up, the mean
+latency is weighted by them, the highest latency is the highest of all. Percentiles of several workers cannot be
+combined, so a total has none.
 """
 
 import re
@@ -17,11 +17,11 @@ from .model import Measured, Page, ShownWorker
 from .trend import Trend
 
 STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
-"""The worst first."""
+"""Worst first."""
 _NUMBER = re.compile(r"(\d+)")
 
 Key = tuple[str, ...]
-"""What tells a row from others, from one page to the next."""
+"""What identifies a row from one page to the next."""
 
 
 class Note(NamedTuple):
@@ -40,14 +40,14 @@ class ShownRow(NamedTuple):
     op: str = ""
     state: str = ""
     reason: str = ""
-    """Why it is in that state, where that is known."""
+    """The reason for its state, if known."""
     age: float | None = None
     """Seconds since the tool last reported."""
     late: bool = False
     """Whether a report is overdue."""
     objective: float | None = None
     apart: str = ""
-    """How the second of its percentiles differs from the interval of its mean; empty if it hardly does."""
+    """How far the time of its percentiles is from that of its mean; empty if they are close."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -63,18 +63,18 @@ class ShownRow(NamedTuple):
 
 
 class RunRows(NamedTuple):
-    """A run that is on."""
+    """An active run."""
 
     name: str
     facts: tuple[str, ...]
     states: tuple[tuple[str, int], ...]
-    """How many workers are in which state, the worst first."""
+    """How many workers are in each state, worst first."""
     totals: tuple[ShownRow, ...]
     rows: tuple[ShownRow, ...]
 
 
 def total(measured: Sequence[Measured]) -> Measured:
-    """What several did together."""
+    """The totals of several workers."""
     rates = [one.rate for one in measured if one.rate is not None]
     weights = [(one.rate, one.latency) for one in measured if one.rate and one.latency is not None]
     weight = sum(rate for rate, _ in weights)
@@ -90,20 +90,20 @@ def total(measured: Sequence[Measured]) -> Measured:
 
 
 def active_runs(page: Page, now: float) -> list[RunRows]:
-    """The runs that are on, the one begun last first, with all their workers; `now` in Unix seconds."""
+    """Active runs with all their workers, most recent first; `now` in Unix seconds."""
     groups = [group for group in _by_run(page.workers) if any(worker.active for worker in group)]
     groups.sort(key=lambda group: max(worker.start or 0.0 for worker in group), reverse=True)
     return [_run(group, now) for group in groups]
 
 
 def ended_workers(page: Page) -> list[ShownWorker]:
-    """The workers of the other runs, the one that ended last first."""
+    """The workers of the other runs, most recently ended first."""
     groups = [group for group in _by_run(page.workers) if not any(worker.active for worker in group)]
     return sorted((worker for group in groups for worker in group), key=lambda worker: worker.end or 0.0, reverse=True)
 
 
 def labels_of(worker: ShownWorker, measured: Measured, alone: bool) -> tuple[str, str]:
-    """Name and operation of a row: what is the same in all rows is left out, but something is left."""
+    """Name and operation of a row without the parts that all rows share, but never empty."""
     jobs = {one.job for one in (*worker.now, *worker.result)}
     parts = [worker.name] if not alone or not measured.job else []
     if measured.job and (len(jobs) > 1 or not parts):
@@ -139,7 +139,7 @@ def _run(workers: list[ShownWorker], now: float) -> RunRows:
 
 
 def _total(workers: Sequence[ShownWorker], rows: Sequence[ShownRow], alone: bool) -> ShownRow | None:
-    """The total of the workers of one tool, among `rows` their own; None where there is nothing to add up."""
+    """The total of the workers of one tool from their `rows`; None if there is nothing to add up."""
     measured = [one for worker in workers for one in worker.now if _counts(worker, one)]
     if len(measured) < 2 or len({worker.roles.unit for worker in workers if worker.roles}) > 1:
         return None
@@ -177,7 +177,7 @@ _NOT_APART = ShownRow((), "", Measured())
 
 
 def _shared(values: Iterable[float | None]) -> float | None:
-    """The value that all have."""
+    """The value that all share."""
     different = set(values)
     return different.pop() if len(different) == 1 else None
 
@@ -202,12 +202,12 @@ def _facts(workers: Sequence[ShownWorker], now: float) -> Iterable[str]:
 
 
 def _version(worker: ShownWorker) -> str:
-    """Without the tool's name and what its packager added."""
+    """The version without the tool's name and the packager's additions."""
     return worker.tool_version.removeprefix(f"{worker.tool}-").split(" ")[0]
 
 
 def _rows(worker: ShownWorker, now: float, alone: bool) -> Iterable[ShownRow]:
-    """A row a measured operation, and one row for a worker that has none."""
+    """One row for each measured operation, and one for a worker without any."""
     age = None if worker.last_report is None else max(0.0, now - worker.last_report)
     late = age is not None and age > 2 * (worker.report_interval or 1.0) + 1
     for number, measured in enumerate(worker.now or (Measured(),)):
@@ -239,7 +239,7 @@ def _reason(worker: ShownWorker, measured: Measured, age: float | None) -> str:
 
 
 def _notes(row: ShownRow, worker: ShownWorker, first: bool) -> Iterable[Note]:
-    """Remarks; those on the worker as a whole stand at its first row."""
+    """Remarks; those about the worker as a whole are attached to its first row."""
     measured, roles = row.measured, worker.roles
     if row.misses and row.objective is not None:
         yield Note(f"mean above the objective of {figures.latency(row.objective)}", bad=True)
@@ -266,7 +266,7 @@ def _notes(row: ShownRow, worker: ShownWorker, first: bool) -> Iterable[Note]:
 
 
 _TARGET_REACHED = 0.95
-"""Part of a target from which it counts as reached: rates of single windows are a little off."""
+"""Fraction of a target that counts as reached: rates of single windows are slightly off."""
 
 
 def _bandwidth(measured: Measured) -> Iterable[Note]:
@@ -275,13 +275,13 @@ def _bandwidth(measured: Measured) -> Iterable[Note]:
 
 
 class Trends:
-    """Throughput and mean latency over the last minutes, for each row of the runs that are on."""
+    """Throughput and mean latency over the last minutes, for each row of the active runs."""
 
     def __init__(self) -> None:
         self._trends: dict[Key, tuple[Trend, Trend]] = {}
 
     def add(self, runs: Iterable[RunRows], now: float) -> None:
-        """Take in what was measured now; rows that are gone are forgotten."""
+        """Add the current measurements; forget rows that are gone."""
         rows = [row for run in runs for row in (*run.totals, *run.rows)]
         self._trends = {row.key: self._trends.get(row.key) or (Trend(min), Trend(max)) for row in rows}
         for row in rows:

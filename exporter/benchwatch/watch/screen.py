@@ -1,4 +1,4 @@
-"""The whole screen: what is on, vdisks, alerts, what ended, in the room that there is."""
+"""The whole screen: active runs, vdisks, alerts and ended runs, in the space available."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from .rows import Trends, active_runs, ended_workers, labels_of
 from .table import STYLES, Columns, Look, brief, draw_runs, lines_wanted
 
 _RECENTLY = 600.0
-"""Seconds after its end for which a run keeps a place on the screen; older ones are shown where there is room."""
+"""Seconds after its end for which a run keeps its place on the screen; older ones are shown if they fit."""
 _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 
 
@@ -24,16 +24,16 @@ class ScreenMoment:
     page: Page | None = None
     read_at: float | None = None
     problem: str = ""
-    """Why the exporter's numbers cannot be had; empty while they can."""
+    """Why the exporter's numbers are not available; empty if they are."""
     advice: str = ""
-    """What to look at then."""
+    """What to check in that case."""
     alerts: Sequence[Alert] | None = None
-    """None: not asked for, or not known."""
+    """None: not requested, or not known."""
     alerts_problem: str = ""
 
 
 class Screen:
-    """Draws moments; remembers the trends and what a person chose. `exporter` and `prometheus` are the names shown."""
+    """Draws moments; remembers the trends and the user's choices. `exporter` and `prometheus` are the names shown."""
 
     def __init__(self, exporter: str, prometheus: str) -> None:
         self.exporter = exporter
@@ -44,13 +44,13 @@ class Screen:
         self._selected = ""
 
     def show(self, moment: ScreenMoment, fresh: bool = False) -> None:
-        """Take over what is known now; `fresh`: its page has just been read."""
+        """Take over the current moment; `fresh`: its page has just been read."""
         self._moment = moment
         if fresh and moment.page is not None:
             self._trends.add(active_runs(moment.page, moment.now), moment.now)
 
     def pause(self) -> None:
-        """Stand still, or go on."""
+        """Pause, or resume."""
         self._paused = None if self._paused else self._moment
 
     def select(self, step: int) -> None:
@@ -62,7 +62,7 @@ class Screen:
             self._selected = names[at % len(names)]
 
     def lines(self, width: int, height: int) -> list[Text]:
-        """The screen, the keys in its last line."""
+        """The screen, with the keys in the last line."""
         moment = self._paused or self._moment
         body = self._body(moment, width, height - 1)
         keys = ["q quit", "j k run", "p go on" if self._paused else "p pause"]
@@ -74,7 +74,7 @@ class Screen:
         return [*body, *[text("")] * (height - 1 - len(body)), foot]
 
     def snapshot(self, width: int) -> list[Text]:
-        """Everything once, without charts, in as many lines as it takes."""
+        """Everything once, without charts, in as many lines as needed."""
         return self._body(self._moment, width, 1_000_000, charts=False)
 
     def _body(self, moment: ScreenMoment, width: int, height: int, charts: bool = True) -> list[Text]:
@@ -139,7 +139,7 @@ class Screen:
 
 
 def _vdisks(page: Page, now: float, width: int, lines: int) -> list[Text]:
-    """The vdisks: those of the benchmark (mapped) before others, the slowest first."""
+    """The vdisks: those of the benchmark (mapped) first, then by latency, slowest first."""
     polls = [
         text(f"{cvm.name} {_polled(now, cvm.last_success)}", "dim" if cvm.up else "bold red")
         if cvm.up
@@ -185,12 +185,12 @@ def _share(ratio: float | None) -> str:
 
 _RESULTS: tuple[tuple[str, int], ...] = (("rate/s", 6), ("mean", 7), ("p99", 7), ("max", 7), ("took", 4), ("ended", 5))
 _MEASURED = 4
-"""How many of these are of what was measured."""
+"""How many of these count as measured."""
 _STATE = 9
 
 
 def _ended(workers: Sequence[ShownWorker], now: float, width: int, lines: int) -> list[Text]:
-    """Workers of ended runs with their results, a line each operation, the last to end first."""
+    """Workers of ended runs with their results, one line per operation, most recently ended first."""
     results = [(worker, result) for worker in workers for result in worker.result or (Measured(),)]
     warmups = _warmups(workers)
     lines -= bool(warmups)

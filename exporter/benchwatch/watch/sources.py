@@ -1,7 +1,7 @@
 """Where what is shown comes from: the exporter's /metrics, and the alerts of a Prometheus (/api/v1/alerts).
 
-Proxies and netrc files are not looked at. User and password stand in the URL; the file that REQUESTS_CA_BUNDLE names
-holds the certificates that are trusted.
+Proxies and netrc files are ignored. User and password come from the URL; REQUESTS_CA_BUNDLE names a file of trusted
+certificates.
 """
 
 import os
@@ -21,13 +21,13 @@ from .model import Alert, Page
 from .page import ReadSample, SampleReader, live, read_page, slow
 
 SLOW_EVERY = 10.0
-"""Seconds between two readings of what hardly changes (parameters, results) and of the CVMs."""
+"""Seconds between two readings of the CVMs and of what rarely changes (parameters, results)."""
 _TIMEOUT = 3.0
-"""Seconds for a whole answer."""
+"""Seconds allowed for a whole answer."""
 _LARGEST = 64 * 1024 * 1024
-"""Bytes of the longest answer that is read."""
+"""Largest accepted answer, bytes."""
 _CLOCKS_DIFFER = 2.0
-"""Seconds from which the exporter's clock counts, not this machine's: the Date of an answer has whole seconds."""
+"""Difference in seconds above which the exporter's clock counts: the Date of an answer has whole seconds."""
 _SEVERITIES = ("critical", "warning", "info")
 
 
@@ -35,7 +35,7 @@ _RUNNING = "Is `benchwatch serve` running there, and is the URL right?"
 
 
 class SourceUnreadable(Exception):
-    """What cannot be read: one clause that says why, and what to look at where the clause does not say so itself."""
+    """A source that cannot be read: one clause that says why, and what to check if the clause does not say so."""
 
     def __init__(self, clause: str, advice: str = _RUNNING) -> None:
         super().__init__(clause)
@@ -62,7 +62,7 @@ class _Web:
         self._session.headers["User-Agent"] = f"benchwatch/{VERSION}"
 
     def get(self, path: str, **parameters: list[str]) -> tuple[bytes, str]:
-        """The body, and the Date header. Raises Unreadable."""
+        """The body, and the Date header. Raises SourceUnreadable."""
         end = time.monotonic() + _TIMEOUT
         body = bytearray()
         try:
@@ -86,16 +86,16 @@ class _Web:
 
 
 def _refusal(status: int) -> tuple[str, str]:
-    """What an HTTP status says, and what to look at."""
+    """What an HTTP status means, and what to check."""
     return {
-        401: ("wants a user and a password: http://USER:PASSWORD@HOST:PORT", ""),
+        401: ("requires a user and a password: http://USER:PASSWORD@HOST:PORT", ""),
         403: ("does not let this user or certificate in (HTTP status 403)", ""),
         404: ("has no such page (HTTP status 404)", _RUNNING),
     }.get(status, (f"answers with HTTP status {status}", _RUNNING))
 
 
 def _why(error: BaseException) -> SourceUnreadable:
-    """What a failed request means, from the error at its root."""
+    """What a failed request means, from its root cause."""
     if isinstance(error, requests.Timeout):
         return SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
     while cause := error.__cause__ or error.__context__:
@@ -104,7 +104,7 @@ def _why(error: BaseException) -> SourceUnreadable:
     if verification:
         return SourceUnreadable(
             f"has a certificate that is not trusted ({verification})",
-            advice="REQUESTS_CA_BUNDLE names a file of those that are.",
+            advice="Set REQUESTS_CA_BUNDLE to a file of trusted certificates.",
         )
     if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
         return SourceUnreadable("closed the connection")
@@ -113,7 +113,7 @@ def _why(error: BaseException) -> SourceUnreadable:
 
 
 class WatchedExporter:
-    """An exporter of benchwatch."""
+    """A benchwatch exporter."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives Unix seconds. Raises UserError for what is not an address."""
@@ -128,7 +128,7 @@ class WatchedExporter:
         self._due = 0.0
 
     def read(self) -> Reading:
-        """The page as it is: all of it now and again, or when a worker is new or in a new state; else what is live."""
+        """The current page: all of it every SLOW_EVERY seconds or when a worker or state is new, else the live part."""
         now = time.monotonic()
         if now < self._due:
             samples, ahead = self._samples(self._live, "live")
@@ -146,9 +146,9 @@ class WatchedExporter:
         try:
             samples = reader.read(body.decode())
         except (ValueError, KeyError) as error:
-            raise SourceUnreadable("answers with something else than metrics") from error
+            raise SourceUnreadable("answers with something other than metrics") from error
         if not any(sample.name == "benchwatch_build_info" for sample in samples):
-            raise SourceUnreadable("is no exporter of benchwatch")
+            raise SourceUnreadable("is not a benchwatch exporter")
         return samples, self._ahead(date)
 
     def _ahead(self, date: str) -> float:
@@ -187,12 +187,12 @@ class WatchedPrometheus:
         self.name = self._web.name
 
     def read(self) -> tuple[Alert, ...]:
-        """The alerts that fire, the gravest first, of those the youngest. Raises Unreadable."""
+        """Firing alerts, most severe first, then most recent. Raises SourceUnreadable."""
         body, _ = self._web.get("/api/v1/alerts")
         try:
             answer = msgspec.json.decode(body, type=_Answer)
         except msgspec.DecodeError as error:
-            raise SourceUnreadable("is no Prometheus") from error
+            raise SourceUnreadable("is not a Prometheus server") from error
         firing = [
             Alert(
                 name=alert.labels.get("alertname", ""),

@@ -1,4 +1,4 @@
-"""The table of the runs that are on: as many rows, and remarks under them, as there are lines."""
+"""The table of the active runs: as many rows, with remarks under them, as fit."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -32,11 +32,11 @@ _MARKS = {
 }
 QUANTILES = (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99"), ("max", "1"))
 _REMARKS = ("all", "bad", "none")
-"""Which remarks are shown under a row, the fullest form first."""
+"""Which remarks are shown under a row, fullest form first."""
 _ROOMY = 100
-"""Columns from which figures and their units are set apart."""
+"""Width from which figures and their units are separated."""
 _NARROW = 76
-"""Columns below which there are no charts."""
+"""Width below which there are no charts."""
 
 
 class Columns(NamedTuple):
@@ -48,7 +48,7 @@ class Columns(NamedTuple):
 
     @classmethod
     def of(cls, width: int, names: int = 0, charts: bool = True) -> "Columns":
-        """Those for a screen of that width and names of that length; charts get what the others leave."""
+        """The columns for a screen of that width and names of that length; charts get the remaining space."""
         figure = 7 if width >= _ROOMY else 6
         charts = charts and width >= _NARROW
         left = width - 2 - _AGE - _RATE - (1 + len(QUANTILES)) * figure - (7 + 2 * charts)
@@ -64,8 +64,8 @@ _MINUTE = 60 // SECONDS
 
 
 class Look(NamedTuple):
-    """How the table is to be drawn. `now` is in Unix seconds; `selected` the run that is shown first; `lost`: the
-    exporter does not answer, so no number is of now."""
+    """How the table is to be drawn. `now` is in Unix seconds; `selected` is the run that is shown first; `lost`: the
+    exporter does not answer, so no number is current."""
 
     width: int
     columns: Columns
@@ -106,7 +106,7 @@ def heading(look: Look) -> Text:
 
 
 class _Plan(NamedTuple):
-    """What of a run is shown: rows with their remarks, and how many rows are not."""
+    """What is shown of a run: rows with their remarks, and the number of hidden rows."""
 
     run: RunRows
     rows: list[tuple[ShownRow, list[Note]]]
@@ -114,17 +114,17 @@ class _Plan(NamedTuple):
 
     @property
     def height(self) -> int:
-        """Lines it takes."""
+        """The number of lines that it takes."""
         return 1 + sum(1 + bool(notes) for _, notes in self.rows) + bool(self.hidden and self.rows)
 
 
 def lines_wanted(runs: Sequence[RunRows]) -> int:
-    """Lines in which all there is to say has room."""
+    """The number of lines that hold everything."""
     return 1 + sum(_plan(run, "all").height for run in runs)
 
 
 def draw_runs(runs: Sequence[RunRows], trends: Trends, look: Look, lines: int) -> list[Text]:
-    """The runs in so many lines: first remarks are left out, then the workers that do best, then runs."""
+    """The runs in that many lines: remarks are dropped first, then the workers that do best, then runs."""
     ordered = sorted(runs, key=lambda run: run.name != look.selected)
     left = lines - 1
     drawn = [heading(look)]
@@ -140,7 +140,7 @@ def draw_runs(runs: Sequence[RunRows], trends: Trends, look: Look, lines: int) -
 
 
 def _fullest(run: RunRows, others: Sequence[RunRows], lines: int) -> _Plan:
-    """The fullest form in which all these runs have room; failing that, what the shortest form of the others leaves."""
+    """The fullest form in which all these runs fit; failing that, what the shortest form of the others leaves."""
     for remarks in _REMARKS:
         plan = _plan(run, remarks)
         if plan.height + sum(_plan(other, remarks).height for other in others) <= lines:
@@ -151,7 +151,7 @@ def _fullest(run: RunRows, others: Sequence[RunRows], lines: int) -> _Plan:
 
 
 def _plan(run: RunRows, remarks: str, most: int | None = None) -> _Plan:
-    """A run with all its rows (`most` None), or with its totals and its worst rows, one row at least."""
+    """A run with all its rows (`most` None), or with its totals and its worst rows, at least one row."""
     rows: Sequence[ShownRow] = run.rows
     if most is not None:
         rows = sorted(rows, key=_worst_first)[: max(most, 0 if run.totals else 1)]
@@ -160,14 +160,14 @@ def _plan(run: RunRows, remarks: str, most: int | None = None) -> _Plan:
 
 
 def _with_notes(row: ShownRow, remarks: str) -> tuple[ShownRow, list[Note]]:
-    """A row and what is said under it. Where its percentiles are of another time, that is said, there or beside."""
+    """A row and the remarks under it; if its percentiles are from another time, one of them says so."""
     if remarks == "all" and row.apart and row.state in ("running", ""):
         return row._replace(apart=""), [Note(f"{_which(row)} {row.apart}"), *row.notes]
     return row, [note for note in row.notes if remarks == "all" or (remarks == "bad" and note.bad)]
 
 
 def _which(row: ShownRow) -> str:
-    """What of a row is of the log's last second: percentiles, or of a total the highest latency alone."""
+    """The parts of a row from the log's last second: percentiles, or for a total the highest latency alone."""
     return "percentiles" if "0.99" in row.measured.quantiles else "max"
 
 
@@ -227,7 +227,7 @@ def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
 
 
 def _name(row: ShownRow, width: int) -> Text:
-    """Name and operation; of a long one, the operation stays."""
+    """Name and operation; a long name is cut, the operation stays."""
     operation = f" {row.op}" if row.op else ""
     name = text(row.name)
     name.truncate(max(1, width - len(operation)), overflow="ellipsis")

@@ -1,7 +1,7 @@
-"""The terminal while a screen is shown: keys as they are pressed, and everything as it was at the end.
+"""The terminal while a screen is shown: keys as they are pressed, and everything restored at the end.
 
-Keys come without Return and are not echoed (tty.setcbreak); Ctrl-C still sends SIGINT. What wakes the program (keys,
-signals, a new size, other threads) comes through one select, so nothing is asked again and again.
+Keys come without Return and are not echoed (tty.setcbreak); Ctrl-C still sends SIGINT. Whatever wakes the program
+(keys, signals, a new size, other threads) comes through one select, so nothing is polled.
 """
 
 import os
@@ -31,17 +31,17 @@ class Wakener:
         self._ours.setblocking(False)
         self._theirs.setblocking(False)
         self.ended_by = 0
-        """The signal that asks to end; 0: none so far."""
+        """The signal that requested the end; 0: none so far."""
 
     def wake(self) -> None:
-        """End the wait; from any thread."""
+        """End the wait; callable from any thread."""
         try:
             self._theirs.send(b"\0")
         except OSError:  # full, so it is awake already; or closed
             return
 
     def wait(self, seconds: float) -> list[str]:
-        """The keys pressed, when something has happened or the time is over: up, down, or the character itself."""
+        """Wait for an event or the timeout; the keys pressed: up, down, or the character itself."""
         sources: list[int] = [self._ours.fileno()] + ([] if self._keyboard is None else [self._keyboard])
         ready, _, _ = select.select(sources, [], [], seconds)
         if self._ours.fileno() in ready:
@@ -55,7 +55,7 @@ class Wakener:
 
     @contextmanager
     def signals(self) -> Iterator[None]:
-        """Signals that end a program are noted while this lasts, and they and a new size end a wait."""
+        """Within this context, signals that end a program are noted; they and a new size end a wait."""
         before = {number: signal.signal(number, self._note) for number in (*_ENDING, signal.SIGWINCH)}
         descriptor = signal.set_wakeup_fd(self._theirs.fileno(), warn_on_full_buffer=False)
         try:
@@ -71,13 +71,13 @@ class Wakener:
 
 
 def keyboard() -> int | None:
-    """The descriptor of the terminal that keys come from; None without one."""
+    """The descriptor of the terminal that sends keys; None without one."""
     return sys.stdin.fileno() if sys.stdin and sys.stdin.isatty() else None
 
 
 @contextmanager
 def keys(descriptor: int | None) -> Iterator[None]:
-    """Keys one by one while this lasts. Ctrl-Z does nothing: it would leave the terminal as it is."""
+    """Within this context, keys come one by one. Ctrl-Z does nothing: it would leave the terminal in this mode."""
     if descriptor is None:
         yield
         return

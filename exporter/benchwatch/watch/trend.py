@@ -1,8 +1,8 @@
 """A small chart of a quantity over the last minutes, as text: one character a column of time.
 
-A column holds the worst second of `SECONDS`, so a spike or a dip of one second is seen however much is shown. Columns
-begin at whole multiples of that time: they wander to the left, and do not change on the way. A blank is a time in which
-nothing was measured, `_` is zero.
+A column holds the worst second of `SECONDS`, so a spike or dip of one second stays visible at any length. Columns begin
+at whole multiples of that time: they move to the left without changing. A blank means that nothing was measured; `_` is
+zero.
 """
 
 from collections import deque
@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 SECONDS = 5
 COLUMNS = 60
-"""How many columns are remembered."""
+"""Number of columns kept."""
 _AHEAD = 12
-"""Columns that what is measured may lie before what was measured earlier."""
+"""Columns by which a measurement may precede an earlier one."""
 
 
 class Trend:
@@ -23,7 +23,7 @@ class Trend:
         self._columns: deque[tuple[int, float]] = deque(maxlen=COLUMNS)
 
     def add(self, time: float, value: float | None) -> None:
-        """Take in what was measured at `time` (Unix seconds), if anything."""
+        """Add what was measured at `time` (Unix seconds), if anything."""
         if value is None:
             return
         column = int(time // SECONDS)

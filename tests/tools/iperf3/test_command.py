@@ -44,7 +44,7 @@ def test_only_the_flags_that_are_missing_are_added(command: str, version: str, f
     [
         ("-c h -J", "iperf3 -J prints one document at the end: nothing is seen while it runs without --json-stream"),
         ("-c h -i 0 --json-stream", "iperf3 -i 0 reports only at the end: nothing is seen while it runs"),
-        ("-c h --wrong", "the options are not understood, so that none is added"),
+        ("-c h --wrong", "cannot parse the options, so no reporting flags were added"),
     ],
 )
 def test_the_user_is_told_what_will_not_be_seen(command: str, sentence: str) -> None:

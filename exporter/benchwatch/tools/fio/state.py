@@ -219,7 +219,7 @@ class FioState:
                     self._base = snapshot
                 return
         windows = difference(base, snapshot)
-        begun = {series for series, issued in zip(snapshot.series, snapshot.total(ISSUED), strict=True) if issued}
+        begun = {series for series, issued in zip(snapshot.series, snapshot.totals[:, ISSUED], strict=True) if issued}
         going_on = {label for label, over in zip(snapshot.labels, verdicts, strict=True) if not over}
         # Writes that are over are not writes that stall.
         verifying = {series.job for series, window in windows.items() if series.operation == "verify" and window.iops}

@@ -1,13 +1,16 @@
-"""Requirements and verdicts as JUnit XML, which GitLab, Jenkins and GitHub's test reporters read.
+"""Verdicts and requirements as JUnit XML, which GitLab, Jenkins and GitHub's test reporters read.
 
-A suite a run or comparison, a test case a requirement; one case more says whether the run itself ended well.
+A suite a comparison (or run), a test case a verdict (or requirement): worse is a failure, not judged is skipped. With
+--vary a case more says whether another parameter differs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 from ..values.printable import printable
+from .comparison import Comparisons
+from .text import heading, sentence, title
 
 
 class Case(NamedTuple):
@@ -43,3 +46,18 @@ def junit(suites: Iterable[Suite]) -> str:
     ElementTree.indent(root)
     text: bytes = ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True)
     return f"{text.decode()}\n"
+
+
+def suites(found: Comparisons) -> Iterator[Suite]:
+    """The verdicts of each comparison."""
+    for one in found.others:
+        cases = []
+        for verdict in one.verdicts:
+            row = next(row for row in one.rows if one.verdict(row) is verdict)
+            said = sentence(verdict, row, found.roles, found.each)
+            name = f"{heading(verdict.group)} {title(verdict.measure, found.roles)}".strip()
+            cases.append(Case(name, said * (verdict.word == "worse"), said * (verdict.word == "not judged")))
+        if found.vary:
+            others = [each.name for each in one.parameters if not each.intended]
+            cases.append(Case("no other parameter differs", ", ".join(others)))
+        yield Suite(f"{one.other.name} against {found.base.name}", cases)
