@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from PIL import Image
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
@@ -62,6 +63,8 @@ class Camera:
                     except subprocess.TimeoutExpired:
                         os.killpg(browser.pid, signal.SIGKILL)
             if picture.exists():
+                with Image.open(picture) as taken:
+                    taken.quantize(256).save(picture, optimize=True)
                 print(f"  {picture}", flush=True)
                 return
         raise Failure(f"{picture.name}: Chromium made no picture of {url} in {_TRIES} times {_PATIENCE} s")
@@ -109,6 +112,8 @@ def _demo(folder: Path, output: Path) -> int:
         camera = Camera()
         demo.start()
         _photograph(demo, camera, output)
+    except KeyboardInterrupt:
+        return 130
     except Failure as failure:
         print(f"pictures: {failure}", file=sys.stderr)
         return 1
@@ -119,10 +124,12 @@ def _demo(folder: Path, output: Path) -> int:
 
 def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
     terminal = Terminal(demo)
-    first = demo.runs.names[0]
+    first, *_ = firsts = demo.runs.names
     print("Waiting for the second run", flush=True)
     _wait(demo, lambda: demo.runs.names[0] != first, terminal.look)
     second, begun = demo.runs.names[0], time.time()
+    _wait(demo, lambda: demo.runs.names[1] not in firsts, terminal.look)
+    runs = demo.runs.names
     _wait(demo, lambda: time.time() > begun + _FROZEN_AT, terminal.look)
     stalled = time.time()
     _signal(demo, signal.SIGSTOP)
@@ -141,7 +148,8 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
         camera.take(watch.as_uri(), output / "watch.png", 1280, 860)
         for board, height in _BOARDS.items():
             begin, end = (stalled - 30, stalled + 30) if board == "spike" else (until - 180, until)
-            camera.take(_url(demo, board, begin, end), output / f"{board}.png", 1600, height)
+            url = "".join((_url(demo, board, begin, end), *(f"&var-run={name}" for name in runs)))
+            camera.take(url, output / f"{board}.png", 1600, height)
         _wait(demo, lambda: demo.runs.names[0] != second, time.time)
         _wait(demo, lambda: time.time() > begun + _RUN + 30, time.time)
         chosen = f"&var-run={second}&var-baseline={first}"
