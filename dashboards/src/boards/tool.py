@@ -124,6 +124,7 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         f"{_title(roles)} by worker",
         "Throughput: the mean of the reports in each step.",
         Query(f"max {_by(roles)} ({mean(_selected(roles.rate))})", _legend(roles)),
+        *_target(roles),
         unit=_unit(roles.unit),
         bad="one worker below the others, or all of them down together.",
         none=none,
@@ -192,6 +193,14 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
             none=f"No {words} were counted in this time range",
             right=(f"/({shares})$/", "percentunit", 1) if rates and shares else None,
         )
+
+
+def _target(roles: Roles) -> Iterator[Query]:
+    """The rate that was asked for, while there is one to be compared with it."""
+    if roles.target_rate:
+        group = ", ".join(("run", "worker", *roles.labels))
+        target = f"{_selected(roles.target_rate)} and on ({group}) {roles.rate.name}"
+        yield Query(f"max {_by(roles)} ({target})", f"{_legend(roles)} target")
 
 
 def _lost(lost: Lost) -> str:
