@@ -7,7 +7,6 @@ All of it listens on loopback, on the usual ports where those are free, and writ
 import json
 import os
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ import requests
 
 import demo_grafana
 from demo_figures import Figures, Prometheus
+from demo_ports import Ports
 from demo_postgres import USER, Postgres
 from demo_processes import Process, Processes
 
@@ -81,7 +81,7 @@ class Demo:
 
     def __init__(self, folder: Path, run_seconds: int) -> None:
         self.folder = folder
-        self.ports = _free_ports()
+        self.ports = Ports(_DEFAULT_PORTS)
         self.processes = Processes(folder / "logs", _environment(folder))
         self.postgres = Postgres(self.processes, folder, self.ports["PostgreSQL"])
         self.figures = Figures(Prometheus(self.url("Prometheus")))
@@ -222,23 +222,6 @@ def _environment(folder: Path) -> dict[str, str]:
     """That of the demo without PostgreSQL's variables, with temporary files in the folder."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return inherited | {"PGPASSFILE": str(folder / "pgpass"), "TMPDIR": str(folder / "tmp")}
-
-
-def _free_ports() -> dict[str, int]:
-    """Loopback ports: the default ones, others where those are taken."""
-    held, ports = [], {}
-    for name, wanted in _DEFAULT_PORTS.items():
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", wanted))
-        except OSError:
-            listener.bind(("127.0.0.1", 0))
-        held.append(listener)
-        ports[name] = listener.getsockname()[1]
-    for listener in held:
-        listener.close()
-    return ports
 
 
 def _allows_direct_io(folder: Path) -> bool:
