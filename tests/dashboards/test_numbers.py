@@ -15,12 +15,17 @@ CHOSEN = {
     **dict.fromkeys(("run", "worker", "job", "cvm", "vdisk", "log_vdisk", "data_vdisk", "other_vdisk"), ALL),
     "recorded": Value("()", "()"),
     "baseline": Value("base", "base"),
-    "host": Value("h:9100", "h:9100"),
+    "host": Value("h", "h"),
+    "client": Value("h", "h"),
+    "log_device": ALL,
+    "data_device": ALL,
     "__interval": Value(f"{STEP}s", ""),
     "__rate_interval": Value(f"{STEP}s", ""),
     "__range": Value(f"{SECONDS}s", ""),
 }
 Samples = Mapping[str, float]
+FIO = 1
+"""The place of fio's query among those of the live dashboard's throughput; that of its target follows."""
 
 
 def expression(dashboard: str, panel: str, place: int = 0, **chosen: str) -> str:
@@ -62,10 +67,9 @@ def one_after_the_other(name: str, last: str = "stale", **labels: str) -> list[d
 @pytest.mark.parametrize(
     ("dashboard", "panel", "shown"),
     [
-        ("density", "CPU of the host", {"{}": 0.5}),
-        ("density", "Taken by the hypervisor", {"{}": 0.125}),
-        ("density", "Processors of the host", {'{mode="user"}': 0.375, '{mode="steal"}': 0.125}),
-        ("spike", "Processors of the host", {'{mode="user"}': 0.375, '{mode="steal"}': 0.125}),
+        ("density", "CPU of the host", {'{host="h"}': 0.5}),
+        ("density", "Taken by the hypervisor", {'{host="h"}': 0.125}),
+        ("density", "Processors of the host", {'{host="h", mode="user"}': 0.375, '{host="h", mode="steal"}': 0.125}),
     ],
 )
 def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
@@ -76,7 +80,7 @@ def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
     # The shortest that Grafana makes of it at a moment; a graph's is longer.
     window = f"{4 * target.minimum_step}s" if target.instant else "20s"
     loads = [
-        series("node_cpu_seconds_total", f"0+{seconds}x{SECONDS - 8} _x8", instance="h:9100", cpu=cpu, mode=mode)
+        series("node_cpu_seconds_total", f"0+{seconds}x{SECONDS - 8} _x8", host="h", cpu=cpu, mode=mode)
         for mode, seconds in (("idle", 0.5), ("user", 0.375), ("steal", 0.125))
         for cpu in ("0", "1")
     ]
@@ -86,23 +90,22 @@ def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
 def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
     # 14 reports of 1000 transactions at 1 ms, one of 10 at 1 s: 24 s in 14010 transactions.
     loads = pgbench("db1", f"1000x{SECONDS - 11} 10 1000x9", f"0.001x{SECONDS - 11} 1 0.001x9")
-    query = expression("live", "pgbench latency", 3, __interval=f"{STEP * 1000 - 500}ms")
+    query = expression("live", "Latency", 0, __interval=f"{STEP * 1000 - 500}ms")
     shows(tmp_path, f"round({query}, 1e-7)", loads, {"{}": 0.0017131})
 
 
 @pytest.mark.parametrize(
     ("dashboard", "panel", "place", "name", "labels", "shown"),
     [
-        ("live", "fio IOPS", -2, "fio_iops", {"run": "r", "worker": "w", "job": "{}", "op": "read"}, '{op="read"}'),
         (
             "live",
-            "fio bandwidth",
-            0,
-            "fio_bandwidth_bytes_per_second",
+            "Throughput",
+            FIO,
+            "fio_iops",
             {"run": "r", "worker": "w", "job": "{}", "op": "read"},
-            '{op="read"}',
+            '{run="r", op="read"}',
         ),
-        ("live", "pgbench throughput", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
+        ("live", "Throughput", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
         ("pgbench", "Total TPS", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
         ("density", "Total, and the spread", 0, "pgbench_tps", {"run": "{}", "worker": "w"}, "{}"),
     ],
@@ -116,11 +119,11 @@ def test_what_follows_each_other_within_a_step_is_not_added_up(
 
 def test_backfilled_jobs_that_end_without_a_marker_are_not_added_up(tmp_path: Path) -> None:
     loads = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")
-    query = expression("live", "fio IOPS", -2, __interval="60s")
+    query = expression("live", "Throughput", FIO, __interval="60s")
     # The second in which one ends and the next begins may count for both.
-    shows(tmp_path, f"{query} > bool 1000 * 1.11 or {query} < bool 1000", loads, {'{op="read"}': 0})
+    shows(tmp_path, f"{query} > bool 1000 * 1.11 or {query} < bool 1000", loads, {'{run="r", op="read"}': 0})
     ended = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")[:2]
-    shows(tmp_path, expression("live", "fio IOPS", -2, __interval="60s"), ended, {})
+    shows(tmp_path, expression("live", "Throughput", FIO, __interval="60s"), ended, {})
 
 
 def test_the_course_of_a_run_does_not_add_up_jobs_that_follow_each_other(tmp_path: Path) -> None:
@@ -129,7 +132,7 @@ def test_the_course_of_a_run_does_not_add_up_jobs_that_follow_each_other(tmp_pat
     shows(tmp_path, query, loads, {"{}": 1000})
 
 
-@pytest.mark.parametrize(("dashboard", "panel", "place"), [("live", "pgbench latency", 2), ("pgbench", "p99", 1)])
+@pytest.mark.parametrize(("dashboard", "panel", "place"), [("live", "Latency now", -2), ("pgbench", "p99", 1)])
 def test_percentiles_older_than_the_mean_say_by_how_much(
     dashboard: str, panel: str, place: int, tmp_path: Path
 ) -> None:
@@ -156,7 +159,7 @@ def test_the_target_is_that_of_the_jobs_that_are_on(tmp_path: Path) -> None:
         series("fio_target_iops", f"300x{SECONDS}", **second),
         series("fio_iops", f"199x{SECONDS}", **first),
     ]
-    shows(tmp_path, expression("live", "fio IOPS", -1), loads, {"{}": 200})
+    shows(tmp_path, expression("live", "Throughput", FIO + 1), loads, {'{run="r"}': 200})
 
 
 def test_the_age_of_data_is_told_when_two_exporters_know_the_run(tmp_path: Path) -> None:
@@ -184,9 +187,9 @@ def vdisks(name: str, **by: Mapping[str, float]) -> list[dict[str, str]]:
 def test_an_oplog_that_takes_nothing_is_0_and_not_left_out(tmp_path: Path) -> None:
     loads = vdisks("nutanix_vdisk_write_destination_ratio", v1={"oplog": 1}, v2={"estore": 1})
     shows(tmp_path, expression("nutanix", "Oplog"), loads, {"{}": 0})
-    first = 'nutanix_vdisk_write_destination_ratio{cvm="c", vdisk="v1", destination="oplog"}'
-    each = {first: 1.0, '{cvm="c", vdisk="v2"}': 0.0}
-    shows(tmp_path, expression("live", "Writes absorbed by the oplog"), loads, each)
+    loads += [series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk=vdisk) for vdisk in ("v1", "v2")]
+    each = {f'{{cvm="c", vdisk="{vdisk}", which="vdisk {vdisk}"}}': part for vdisk, part in (("v1", 1.0), ("v2", 0.0))}
+    shows(tmp_path, expression("live", "Log vdisks: absorbed by the oplog"), loads, each)
 
 
 def test_reads_from_hard_disks_are_0_only_where_reads_are_known(tmp_path: Path) -> None:
@@ -249,11 +252,11 @@ def test_the_spread_is_that_of_single_reports(tmp_path: Path) -> None:
 
 def test_disks_have_the_roles_that_the_chosen_run_gives_them(tmp_path: Path) -> None:
     loads = [
-        series("benchwatch_run_disk_info", f"1x{SECONDS}", run=run, worker="db1", device=device, role=role)
+        series("benchwatch_run_disk_info", f"1x{SECONDS}", run=run, worker="db1", host="h", device=device, role=role)
         for run, devices in (("old", ("sda", "sdb")), ("new", ("sdb", "sda")))
         for device, role in zip(devices, ("log", "data"), strict=True)
     ]
-    loads.append(series("benchwatch_disk_info", f"1x{SECONDS}", device="sdc", role="log"))
+    loads.append(series("benchwatch_disk_info", f"1x{SECONDS}", host="h", device="sdc", role="log"))
     for run, device in (("old", "sda"), ("new", "sdb"), ("none", "sdc")):
         shows(tmp_path, variable("live", "log_device", run=run), loads, {f'{{device="{device}"}}': 1})
 

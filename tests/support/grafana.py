@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 _STEPS = ((1.5, 1), (3.5, 2), (7.5, 5), (12.5, 10), (17.5, 15), (25, 20), (45, 30), (90, 60), (math.inf, 300))
 """To what Grafana rounds a step, seconds: up to which, to which."""
-_REFERENCE = re.compile(r"\$\{(\w+)(?::(\w+))?\}|\$(\w+)")
+_REFERENCE = re.compile(r"\$\{(\w+)(?::(\w+))?\}|\$([a-zA-Z_]\w*)")
 
 
 class Target(NamedTuple):

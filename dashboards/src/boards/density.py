@@ -3,8 +3,8 @@
 from grafana_foundation_sdk.models import dashboard
 
 from . import disks, variables
+from .benchmark import NO_RUN
 from .board import Board, Row
-from .live import NO_PGBENCH
 from .look import GREEN, ORANGE, RED
 from .panels import graph, stat
 from .queries import RUN, Query, alive, mean, mean_of, now, peak, processors
@@ -94,7 +94,7 @@ def _now() -> list[dashboard.Panel]:
         stat(
             "CPU of the host",
             "Busy share of the selected host's processors, including what the hypervisor took (steal).",
-            _lately(processors('!~"idle|iowait"'), "busy"),
+            _lately(processors('!~"idle|iowait"'), "{{host}}"),
             unit="percentunit",
             bad="near 100 %: more databases only share what is there.",
             none="no recent samples",
@@ -104,7 +104,7 @@ def _now() -> list[dashboard.Panel]:
             "Taken by the hypervisor",
             "Processor time that this machine could have used but the hypervisor gave to others (steal): the CVM and "
             "other guests.",
-            _lately(processors('="steal"'), "steal"),
+            _lately(processors('="steal"'), "{{host}}"),
             unit="percentunit",
             bad="above 5 %: the host has fewer processors left than the guests think.",
             none="no recent samples",
@@ -122,7 +122,7 @@ def _courses() -> list[dashboard.Panel]:
             Query(f"max by (worker) ({mean(_TPS)})", "{{worker}}"),
             unit="short",
             bad="lines that fan out.",
-            none=NO_PGBENCH,
+            none=NO_RUN,
             size=(12, 8),
         ),
         graph(
@@ -134,14 +134,14 @@ def _courses() -> list[dashboard.Panel]:
             Query(f"max({mean(_TPS)})", "highest database"),
             unit="short",
             bad="the total is flat while databases are added.",
-            none=NO_PGBENCH,
+            none=NO_RUN,
             size=(12, 8),
         ),
         graph(
             "Processors of the host",
             "Processor time by mode, as a share of all processors. steal is what the hypervisor gave to others, "
             "including a CVM; if the CVM's own node is scraped, select it as host.",
-            Query(processors('!="idle"', "by (mode) ") + " > 0", "{{mode}}"),
+            Query(processors('!="idle"', "mode") + " > 0", "{{host}} {{mode}}"),
             unit="percentunit",
             bad="system and steal that grow faster than user.",
             none=disks.NONE,
@@ -155,7 +155,7 @@ def _courses() -> list[dashboard.Panel]:
             Query(f"max by (worker) ({peak(f'pgbench_latency_average_seconds{{{RUN}}}')})", "{{worker}}"),
             unit="s",
             bad="one database above the others.",
-            none=NO_PGBENCH,
+            none=NO_RUN,
             size=(12, 8),
             log=True,
         ),

@@ -9,7 +9,7 @@ from benchwatch.metrics.exposition import Family
 from benchwatch.tools.api import Tool
 from benchwatch.tools.roles import Roles, Unit
 
-from . import live, variables
+from . import benchmark, variables
 from .board import Board, Row
 from .look import RED
 from .panels import graph, heatmap, stat
@@ -68,7 +68,7 @@ def _overview(roles: Roles) -> Iterator[dashboard.Panel]:
         now(f"sum({_selected(roles.rate, _counted(roles))})", roles.unit.name),
         unit=_unit(roles.unit),
         bad="0 while running: a total stall.",
-        none=live.NO_REPORT,
+        none=benchmark.NO_REPORT,
         size=(6, 4),
         steps=((None, "text"), (0, RED), (0.001, "text")),
     )
@@ -79,7 +79,7 @@ def _overview(roles: Roles) -> Iterator[dashboard.Panel]:
             now(f"max({_selected(roles.latency)})", "mean"),
             unit="s",
             bad="above the objective, or rising at the same throughput.",
-            none=live.NO_LATENCY,
+            none=benchmark.NO_LATENCY,
             size=(6, 4),
         )
     if roles.window:
@@ -89,7 +89,7 @@ def _overview(roles: Roles) -> Iterator[dashboard.Panel]:
             now(f"max by (quantile) ({_selected(roles.window)})", "{{quantile}}"),
             unit="s",
             bad="rising at the same throughput.",
-            none=live.NO_PERCENTILE,
+            none=benchmark.NO_PERCENTILE,
             size=(6, 4),
         )
     if roles.total:
