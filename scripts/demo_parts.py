@@ -38,6 +38,7 @@ _PATIENCE = 90
 """Seconds for a server to get ready; Grafana makes its database at its first start."""
 _EXPORTER_CONFIG = """\
 disks: {disks}
+vm: pg1
 nutanix:
   cvms: [{{name: cvm1, url: "{cvm}"}}]
   poll_interval: 10s
@@ -183,15 +184,17 @@ class Demo:
         return [program, f"--config.file={config}", f"--storage.path={self.folder / 'alertmanager'}", *listen]
 
     def _prometheus(self) -> list[str]:
-        text = (_CHECKOUT / "prometheus" / "prometheus.yml").read_text()
-        for name in ("exporter", "node_exporter", "Alertmanager", "Prometheus"):
-            text = text.replace(f"127.0.0.1:{_DEFAULT_PORTS[name]}", self._address(name))
-        text = text.replace('"rules/', f'"{_CHECKOUT}/prometheus/rules/')
-        config, data = self.folder / "prometheus.yml", self.folder / "prometheus"
-        config.write_text(text)
+        product, data = _CHECKOUT / "prometheus", self.folder / "prometheus"
+        for path in (product / "prometheus.yml", *product.glob("targets/*.yml")):
+            text = path.read_text().replace("host: localhost", f"host: {json.dumps(socket.gethostname())}")
+            for name in ("exporter", "node_exporter", "Alertmanager", "Prometheus"):
+                text = text.replace(f"127.0.0.1:{_DEFAULT_PORTS[name]}", self._address(name))
+            own = self.folder / path.relative_to(product)
+            own.parent.mkdir(exist_ok=True)
+            own.write_text(text.replace('"rules/', f'"{product}/rules/'))
         shutil.rmtree(data, ignore_errors=True)  # what is shown and judged is of this demo alone
         listen = ["--web.cors.origin=", f"--web.listen-address={self._address('Prometheus')}"]
-        return ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={data}", *listen]
+        return ["prometheus", f"--config.file={self.folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}", *listen]
 
     def _grafana_settings(self) -> Mapping[str, str]:
         address = ("127.0.0.1", self.ports["Grafana"])
