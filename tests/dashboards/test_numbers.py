@@ -24,8 +24,6 @@ CHOSEN = {
     "__range": Value(f"{SECONDS}s", ""),
 }
 Samples = Mapping[str, float]
-FIO = 1
-"""The place of fio's query among those of the live dashboard's throughput; that of its target follows."""
 
 
 def expression(dashboard: str, panel: str, place: int = 0, **chosen: str) -> str:
@@ -91,7 +89,7 @@ def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
     # 14 reports of 1000 transactions at 1 ms, one of 10 at 1 s: 24 s in 14010 transactions.
     loads = pgbench("db1", f"1000x{SECONDS - 11} 10 1000x9", f"0.001x{SECONDS - 11} 1 0.001x9")
     query = expression("live", "Latency", 0, __interval=f"{STEP * 1000 - 500}ms")
-    shows(tmp_path, f"round({query}, 1e-7)", loads, {"{}": 0.0017131})
+    shows(tmp_path, f"round({query}, 1e-7)", loads, {'{tool="pgbench"}': 0.0017131})
 
 
 @pytest.mark.parametrize(
@@ -100,12 +98,12 @@ def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
         (
             "live",
             "Throughput",
-            FIO,
+            0,
             "fio_iops",
             {"run": "r", "worker": "w", "job": "{}", "op": "read"},
-            '{run="r", op="read"}',
+            '{run="r", op="read", unit="IOPS"}',
         ),
-        ("live", "Throughput", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
+        ("live", "Throughput", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r", unit="TPS"}'),
         ("pgbench", "Total TPS", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
         ("density", "Total, and the spread", 0, "pgbench_tps", {"run": "{}", "worker": "w"}, "{}"),
     ],
@@ -119,11 +117,13 @@ def test_what_follows_each_other_within_a_step_is_not_added_up(
 
 def test_backfilled_jobs_that_end_without_a_marker_are_not_added_up(tmp_path: Path) -> None:
     loads = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")
-    query = expression("live", "Throughput", FIO, __interval="60s")
+    query = f"({expression('live', 'Throughput', __interval='60s')})"
     # The second in which one ends and the next begins may count for both.
-    shows(tmp_path, f"{query} > bool 1000 * 1.11 or {query} < bool 1000", loads, {'{run="r", op="read"}': 0})
+    shows(
+        tmp_path, f"{query} > bool 1000 * 1.11 or {query} < bool 1000", loads, {'{run="r", op="read", unit="IOPS"}': 0}
+    )
     ended = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")[:2]
-    shows(tmp_path, expression("live", "Throughput", FIO, __interval="60s"), ended, {})
+    shows(tmp_path, expression("live", "Throughput", __interval="60s"), ended, {})
 
 
 def test_the_course_of_a_run_does_not_add_up_jobs_that_follow_each_other(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_the_target_is_that_of_the_jobs_that_are_on(tmp_path: Path) -> None:
         series("fio_target_iops", f"300x{SECONDS}", **second),
         series("fio_iops", f"199x{SECONDS}", **first),
     ]
-    shows(tmp_path, expression("live", "Throughput", FIO + 1), loads, {'{run="r"}': 200})
+    shows(tmp_path, expression("live", "Throughput", 1), loads, {'{run="r"}': 200})
 
 
 def test_the_age_of_data_is_told_when_two_exporters_know_the_run(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from benchwatch.tools.roles import Roles
 
 from .look import RED
 from .panels import BOTH, graph, heatmap, stat
-from .queries import RECORDED, RUN, UNRECORDED, Query, alive, histogram, mean, mean_of, now, peak
+from .queries import RECORDED, RUN, UNRECORDED, Query, alive, histogram, mean, mean_of, now, one_of, peak
 
 NO_REPORT, NO_LATENCY, NO_PERCENTILE = "no report now", "no latency now", "no percentile now"
 NO_RUN = "No report of a run in this time range"
@@ -48,10 +48,6 @@ def _by(roles: Roles) -> str:
     return f"sum by ({', '.join(('run', *filter(None, (roles.operation,))))})"
 
 
-def _legend(roles: Roles, what: str) -> str:
-    return f"{what} {{{{{roles.operation}}}}}" if roles.operation else what
-
-
 def _recorded(name: str) -> str:
     """A recorded series of the chosen runs, empty if no rule records it."""
     return f"{name}{{{RECORDED}}}" if name in _RECORDS else ""
@@ -59,27 +55,35 @@ def _recorded(name: str) -> str:
 
 def throughput(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
     """All workers of a run together."""
-    queries = []
+    rates, targets = {}, []
     for _, roles, earlier in _parts(tools):
         recorded = _recorded(f"run:{roles.rate.name}:mean1s")
         runs = UNRECORDED if recorded else RUN
         own = mean_of(f"{_by(roles)} ({_rate(roles, earlier, runs, each_second=True)})")
-        expression = f"{mean(recorded)}\nor\n{own}" if recorded else own
-        queries.append(Query(expression, _legend(roles, f"{{{{run}}}} {roles.unit.name}")))
+        words = _with_operation(roles, f"({mean(recorded)} or {own})" if recorded else own)
+        rates[roles.unit.name] = f"{rates[roles.unit.name]} or {words}" if roles.unit.name in rates else words
         if target := roles.target_rate:
             labels = ", ".join(("run", "worker", *roles.labels))
             wanted = f"max by ({labels}) ({target.name}{{{RUN}}} and on ({labels}) {roles.rate.name})"
-            queries.append(Query(f"sum by (run) ({wanted})", "{{run}} target"))
+            targets.append(f"sum by (run) ({wanted})")
     return graph(
         "Throughput",
         "What each run does a second, all workers together: the mean of the reports in each step.",
-        *queries,
+        Query(one_of("unit", {unit: f"({one})" for unit, one in rates.items()}), "{{run}} {{unit}} {{op}}"),
+        *([Query("\nor ".join(targets), "{{run}} target")] if targets else []),
         unit="short",
         bad="drops to 0, saw-teeth with the period of checkpoints, or stays below the dashed target.",
         none=NO_RUN,
         size=size,
         right=("/B\\/s/", "Bps", None),
     )
+
+
+def _with_operation(roles: Roles, expression: str) -> str:
+    """With the operation as label `op`, whatever the tool calls it."""
+    if roles.operation in ("", "op"):
+        return expression
+    return f'label_replace({expression}, "op", "$1", "{roles.operation}", "(.*)")'
 
 
 def _mean_latency(tool: Tool, roles: Roles, latency: Family) -> str:
@@ -104,25 +108,26 @@ def latency(
     size: tuple[int, int], tools: Sequence[Tool] = TOOLS, of: Sequence[tuple[str, str]] = QUANTILES
 ) -> dashboard.Panel:
     """Mean and quantiles of all workers of a tool, and the objective."""
-    queries = []
+    means, windows = {}, {}
     for tool, roles, earlier in _parts(tools):
         if roles.latency:
-            queries.append(Query(_mean_latency(tool, roles, roles.latency), f"{tool.name} mean"))
+            means[tool.name] = f"({_mean_latency(tool, roles, roles.latency)})"
         if roles.window and not earlier:
-            by = f"by ({roles.operation}) " if roles.operation else ""
-            queries += [
-                Query(
-                    f'max {by}({peak(f"""{roles.window.name}{{{RUN},quantile="{quantile}"}}""")})',
-                    _legend(roles, f"{tool.name} {name}"),
-                )
-                for quantile, name in (of if not roles.operation else [one for one in of if one[1] == "p99"])
-            ]
+            which = [one for one in of if one[1] == "p99"] if roles.operation else of
+            quantiles = "|".join(quantile for quantile, _ in which)
+            by = ", ".join(filter(None, ("quantile", roles.operation)))
+            series = f'{roles.window.name}{{{RUN},quantile=~"{quantiles}"}}'
+            windows[tool.name] = _with_operation(roles, f"max by ({by}) ({peak(series)})")
+    spoken = one_of("tool", windows)
+    for quantile, name in of:
+        spoken = f'label_replace({spoken}, "q", "{name}", "quantile", "{quantile}")'
     return graph(
         "Latency",
         "Mean over all operations and percentiles of each second or report, the highest of the workers and of the "
         "reports in each step. Never averaged: with one worker they are as exact as the tool's own. Some appear "
         "seconds to the right of the mean, when the tool's log has them.",
-        *queries,
+        Query(one_of("tool", means), "{{tool}} mean"),
+        Query(spoken, "{{tool}} {{q}} {{op}}"),
         OBJECTIVE,
         unit="s",
         bad="p99 and max rise while p50 stays: a stall that affects only some operations, usually at the log device.",
@@ -168,13 +173,13 @@ def delays(tools: Sequence[Tool]) -> Iterator[Query]:
 
 def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
     """The last report of each tool."""
+    rates: dict[str, list[str]] = {}
+    for tool, roles, earlier in _parts(TOOLS):
+        rates.setdefault(f"{tool.name} {roles.unit.name}", []).append(f"sum ({_rate(roles, earlier, RUN)})")
     return stat(
         "Throughput now",
         "The last report, all workers of a tool together; bytes a second for tools that count bytes.",
-        *(
-            now(f"sum ({_rate(roles, earlier, RUN)})", f"{tool.name} {roles.unit.name}")
-            for tool, roles, earlier in _parts(TOOLS)
-        ),
+        now(one_of("tool", {name: " or ".join(each) for name, each in rates.items()}), "{{tool}}"),
         unit="short",
         bad="0 while running: a total stall.",
         none=NO_REPORT,
@@ -187,18 +192,18 @@ def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
 
 def latency_now(size: tuple[int, int]) -> dashboard.Panel:
     """Mean and p99 of the last report, and the objective."""
-    queries = []
+    means, windows = {}, {}
     for tool, roles, earlier in _parts(TOOLS):
         if roles.latency:
             rate, mean_ = (f"{family.name}{{{_counted(roles, RUN)}}}" for family in (roles.rate, roles.latency))
-            queries.append(now(f"sum ({mean_} * {rate}) / sum ({rate})", f"{tool.name} mean"))
+            means[f"{tool.name} mean"] = f"sum ({mean_} * {rate}) / sum ({rate})"
         if roles.window and not earlier:
-            queries.append(now(f'max ({roles.window.name}{{{RUN},quantile="0.99"}})', f"{tool.name} p99"))
+            windows[f"{tool.name} p99"] = f'max ({roles.window.name}{{{RUN},quantile="0.99"}})'
     return stat(
         "Latency now",
         "Mean of the last report over all operations, its 99th percentile (the highest of the workers), and the lowest "
         "latency objective of the runs. If p99 is older than the mean, the panel says by how much.",
-        *queries,
+        now(one_of("what", means | windows), "{{what}}"),
         *delays(TOOLS),
         now(OBJECTIVE.expression, OBJECTIVE.legend),
         unit="s",

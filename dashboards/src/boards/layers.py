@@ -76,27 +76,25 @@ def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Pane
 def waterfall(size: tuple[int, int]) -> dashboard.Panel:
     """Seconds per I/O of log writes and of data reads and writes, layer by layer."""
 
-    def of(layer: str, *by: str, only: str = "") -> str:
-        series = f'run_layer:latency:seconds{{{_CHOSEN},layer=~"{layer}"{only}}}'
-        return f"max by ({', '.join(('host', *by))}) ({series})"
+    def of(layer: str, *by: str) -> str:
+        return f'max by ({", ".join(("host", *by))}) (run_layer:latency:seconds{{{_CHOSEN},layer=~"{layer}"}})'
 
-    ios = ',role!="",op!="read"', ',role!="log",role!="",op="read"'
-    lines = {
-        "benchmark": [(of("benchmark", "op"), "{{op}} benchmark")],
-        "database": [(of("database"), "database")],
-        "network": [(of("network"), "client and network")],
-        "guest": [(of("log_device|data_device", "role", "op", only=one), "{{role}} {{op}} guest await") for one in ios],
-        "path": [(of("path", "role", "op", only=one), "{{role}} {{op}} path to the CVM") for one in ios],
-        "frontend": [(of("frontend", "role", "op", only=one), "{{role}} {{op}} front end") for one in ios],
-        "backend": [(of("backend", "role"), "{{role}} back end")],
-    }
+    queries = [
+        Query(of("benchmark", "op"), "{{host}} {{op}} benchmark"),
+        Query(of("database"), "{{host}} database"),
+        Query(of("network"), "{{host}} client and network"),
+        Query(of("log_device|data_device", "role", "op"), "{{host}} {{role}} {{op}} guest await"),
+        Query(of("path", "role", "op"), "{{host}} {{role}} {{op}} path to the CVM"),
+        Query(of("frontend", "role", "op"), "{{host}} {{role}} {{op}} front end"),
+        Query(of("backend", "role"), "{{host}} {{role}} back end"),
+    ]
     made = graph(
         "Where the time goes, per I/O",
         "Log writes (solid), data reads (dashed) and data writes (dotted), down the path: what the guest waits for, of "
         "which the vdisk's front end takes its part and the guest and network path the rest; above it the benchmark's "
         "own latency. A transaction is not one I/O; the CVM's figures cover some 3 s of every 10; the back end leaves "
         "out what the oplog absorbs; sizes may differ between the layers.",
-        *(Query(expression, f"{{{{host}}}} {legend}") for pairs in lines.values() for expression, legend in pairs),
+        *queries,
         unit="s",
         bad="the guest's line rises alone: the time is lost between guest and CVM. It rises with the front end: in the "
         "storage.",
@@ -105,7 +103,7 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
         log=True,
         beside=True,
     )
-    made.max_data_points = 240
+    made.max_data_points = 180
     _color(made, {"benchmark", "database", "network", "path", "frontend", "backend"})
     assert made.field_config is not None and made.field_config.overrides is not None
     made.field_config.overrides += [
@@ -130,7 +128,7 @@ def slowness(size: tuple[int, int]) -> dashboard.Panel:
         size=size,
         log=True,
     )
-    made.max_data_points = 240
+    made.max_data_points = 180
     _color(made, set(_PATH))
     return made
 

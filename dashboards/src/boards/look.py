@@ -67,7 +67,7 @@ def colors(queries: Sequence[Query]) -> list[dashboard.DashboardFieldConfigSourc
     for name in names:
         mode, color = _COLORS[name]
         dash = {"custom__lineStyle": {"fill": "dash", "dash": [8, 6]}, "custom__fillOpacity": 0}
-        pattern = rf"/(^|\s){re.escape(name)}$/"
+        pattern = rf"/(^|\s){re.escape(name)}\s*$/"
         look: dict[str, object] = {"color": {"mode": mode, "fixedColor": color}}
         found.append(override("byRegexp", pattern, **look, **(dash if name in _DASHED else {})))
     return found
@@ -77,7 +77,7 @@ def _may_end(legend: str, name: str) -> bool:
     """Whether a series of this legend may have a name that ends so: an operation or a role may be a label."""
     before, _, last = f" {legend}".rpartition(" ")
     role, _, word = name.rpartition(" ")
-    named = last == word or (last == "{{op}}" and word in _OPERATIONS)
+    named = last == word or "{{q}}" in legend or (last == "{{op}}" and word in _OPERATIONS)
     return named and (not role or before.endswith((f" {role}", "{{which}}")))
 
 

@@ -6,21 +6,26 @@ from grafana_foundation_sdk.models import dashboard
 
 from . import disks
 from .panels import graph
-from .queries import HOST, Query, processors, rate
+from .queries import HOST, Query, one_of, processors, rate
 
 _NO_DATABASE = "Nothing measured in this time range: the Prometheus job `postgres` scrapes postgres_exporter"
 
 
+_OTHER_CLIENTS = 'host=~"$client",host!~"$host"'
+
+
+def _mean(mode: str, hosts: str = HOST) -> str:
+    return f"avg by (host) ({rate(f'node_cpu_seconds_total{{{hosts},mode={chr(34)}{mode}{chr(34)}}}')})"
+
+
 def processors_busy(size: tuple[int, int]) -> dashboard.Panel:
-    """Client and database, busy and stolen."""
+    """Client and database, busy and stolen, from few of many series: to sum all up costs ten times as much."""
+    server = {"server": f"1 - {_mean('idle')}"} | {mode: _mean(mode) for mode in ("steal", "iowait")}
     return graph(
         "Processors: client and database",
-        "Busy share of the processors of the benchmark's own host (client) and of the host whose disks it uses "
-        "(server), which can be one machine; and what the hypervisor took from the server.",
-        Query(processors('!~"idle|iowait"', of="client"), "{{host}} client"),
-        Query(processors('!~"idle|iowait"'), "{{host}} server"),
-        Query(processors('="steal"'), "{{host}} steal"),
-        Query(processors('="iowait"'), "{{host}} iowait"),
+        "Busy share of the processors of the host whose disks the benchmark uses (server), and of its own (client) if "
+        "that is another machine; what the hypervisor took from the server, and what waited for I/O.",
+        Query(one_of("what", {"client": f"1 - {_mean('idle', _OTHER_CLIENTS)}", **server}), "{{host}} {{what}}"),
         unit="percentunit",
         bad="a client near 100 % measures itself; steal: the CVM or other guests have the processors.",
         none=disks.NONE,
@@ -54,9 +59,15 @@ def memory(size: tuple[int, int]) -> dashboard.Panel:
     return graph(
         "Memory: dirty and write-back",
         "Data in the page cache that the kernel has not written yet, and what it is writing.",
-        *(
-            Query(f"max by (host) (node_memory_{name}_bytes{{{HOST}}})", f"{{{{host}}}} {word}")
-            for name, word in (("Dirty", "dirty"), ("Writeback", "write-back"))
+        Query(
+            one_of(
+                "what",
+                {
+                    word: f"max by (host) (node_memory_{name}_bytes{{{HOST}}})"
+                    for name, word in (("Dirty", "dirty"), ("Writeback", "write-back"))
+                },
+            ),
+            "{{host}} {{what}}",
         ),
         unit="bytes",
         bad="dirty grows up to a limit (vm.dirty_bytes) and then write-back bursts: everything else waits behind it.",
@@ -65,22 +76,22 @@ def memory(size: tuple[int, int]) -> dashboard.Panel:
     )
 
 
+def _network(name: str) -> str:
+    devices = 'device!~"lo|veth.*|docker.*|br-.*"'
+    return f"sum by (host) ({rate(f'node_network_{name}_total{{{HOST},{devices}}}')})"
+
+
 def network(size: tuple[int, int]) -> dashboard.Panel:
     """Bytes of the hosts' interfaces."""
-    devices = ',device!~"lo|veth.*|docker.*|br-.*"'
+    dropped = f"({_network('receive_drop')} + {_network('transmit_drop')})"
     return graph(
         "Network",
         "Bytes a second over the interfaces of each host, and what was dropped or failed (right).",
-        *(
-            Query(
-                f"sum by (host) ({rate(f'node_network_{name}_bytes_total{{{HOST}{devices}}}')})", f"{{{{host}}}} {word}"
-            )
-            for name, word in (("receive", "received"), ("transmit", "sent"))
-        ),
         Query(
-            f"sum by (host) ({rate(f'node_network_receive_drop_total{{{HOST}{devices}}}')})\n+\n"
-            f"sum by (host) ({rate(f'node_network_transmit_drop_total{{{HOST}{devices}}}')})",
-            "{{host}} dropped",
+            one_of(
+                "what", {"received": _network("receive_bytes"), "sent": _network("transmit_bytes"), "dropped": dropped}
+            ),
+            "{{host}} {{what}}",
         ),
         unit="Bps",
         bad="a plateau at the speed of the interface, or drops.",

@@ -13,6 +13,7 @@ others: no rules, or backfilled, or only some workers chosen. A side that select
 """
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from benchwatch.tools.registry import TOOLS
@@ -53,6 +54,11 @@ def metrics(queries: tuple[Query, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found for query in queries for found in name.findall(query.expression)))
 
 
+def one_of(label: str, expressions: Mapping[str, str]) -> str:
+    """All of these in one query, told apart by a label: a question for each costs more than its answer."""
+    return "\nor ".join(f'label_replace({one}, "{label}", "{value}", "", "")' for value, one in expressions.items())
+
+
 def mean(series: str) -> str:
     """A reported rate over each step of the graph: its mean."""
     return f"avg_over_time({series}[$__interval])"
@@ -81,7 +87,7 @@ def read_part(vdisks: str, source: str) -> str:
     """Part of the reads that came from sources whose names match, such as `.*hdd.*`, in the same way."""
     every, by = f"nutanix_vdisk_read_source_ratio{{{vdisks}", "sum by (cvm, vdisk)"
     one = "max by (cvm, vdisk, source)"  # of several exporters that know it
-    return f'{by} ({one} ({every},source=~"{source}"}})) or 0 * {by} ({every}}})'
+    return f'({by} ({one} ({every},source=~"{source}"}})) or 0 * {by} ({every}}}))'
 
 
 def peak(series: str) -> str:
@@ -143,16 +149,16 @@ def of_role(disks: str, role: str) -> str:
         f'benchwatch_disk_info{{{device},role="{role}"}}',
     )
     every = f"node_disk_io_now{{{HOST},{device}}}"
-    return f"{disks}\nand on (host, device) ({' or on (host) '.join((*(f'{one} @ end()' for one in known), every))})"
+    return f"({disks})\nand on (host, device) ({' or on (host) '.join((*(f'{one} @ end()' for one in known), every))})"
 
 
-def processors(modes: str, by: str = "", of: str = "host") -> str:
+def processors(modes: str, by: str = "") -> str:
     """Part of each chosen host's processor time that went into modes, which a matcher selects.
 
     By the time of all modes, not by that of the clock: where scrapes are missing, rates are too low, but all alike.
-    `of`: the variable of the hosts; `by`: a further label.
+    `by`: a further label.
     """
-    of_host = f'node_cpu_seconds_total{{host=~"${of}"'
+    of_host = f"node_cpu_seconds_total{{{HOST}"
     part = f"sum by (host{by and f', {by}'}) ({rate(f'{of_host},mode{modes}}}')})"
     return f"{part} / on (host) group_left () sum by (host) ({rate(f'{of_host}}}')})"
 

@@ -1,11 +1,14 @@
-"""What the storage controller does for the chosen runs' vdisks: those of the log left, those of the data right."""
+"""What the storage controller does for the chosen runs' vdisks: those of the log left, those of the data right.
+
+Of more than ten, the ten with the highest latency: more lines can neither be read nor be asked for every second.
+"""
 
 from collections.abc import Callable, Sequence
 
 from grafana_foundation_sdk.models import dashboard
 
 from .panels import graph
-from .queries import Query, named, oplog_writes, read_part
+from .queries import Query, named, one_of, oplog_writes, read_part
 from .variables import VDISK_ROLES
 
 NO_CVM = "No page of a Nutanix CVM was read in this time range. To watch one, set nutanix.cvms in benchwatch.yaml"
@@ -28,7 +31,7 @@ def _panel(
 ) -> dashboard.Panel:
     made = graph(
         f"{role.capitalize()} vdisks: {what}",
-        shows,
+        f"{shows} Of more than ten, the slowest ten; choose others at the top.",
         *queries,
         unit=unit,
         bad=bad,
@@ -81,9 +84,10 @@ def _read_source(role: str) -> dashboard.Panel:
         role,
         "reads from disk and from afar",
         "Share of the data read that came from hard disks, and from another node (Read Source).",
-        *(
-            _of(role, lambda by, source=source: read_part(by, source), word)  # type: ignore[misc]
-            for source, word in ((".*hdd.*", "HDD"), (".*remote.*", "remote"))
+        _of(
+            role,
+            lambda by: one_of("source", {"HDD": read_part(by, ".*hdd.*"), "remote": read_part(by, ".*remote.*")}),
+            "{{source}}",
         ),
         unit="percentunit",
         bad="HDD above 0 once the data should be on SSD; remote: the VM or its vdisk runs away from its data.",

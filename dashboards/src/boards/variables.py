@@ -201,16 +201,18 @@ VDISK_ROLES = {"log": 'role!~"log|"', "data": 'role="log"'}
 
 
 def vdisks_by_role() -> Sequence[dashboard.VariableModel]:
-    """Hidden: which of the chosen vdisks have each role; all where none has one."""
+    """Hidden: which of the chosen vdisks have each role, the ten slowest; of all where none has a role."""
     every = f'last_over_time(nutanix_vdisk_info{{{_CVM},vdisk=~"$vdisk"}}[$__range])'
+    latency = f'max_over_time(nutanix_vdisk_frontend_latency_seconds{{{_CVM},vdisk=~"$vdisk"}}[$__range])'
     log = every.replace("}[", ',role="log"}[')
     found = {"log": log, "data": f"({every} unless on (cvm, vdisk) {log})"}
     return [
         _query(
             f"{role}_vdisk",
             role,
-            f"query_result(group by (vdisk) ({found[role]} or on () {every}))",
-            f"Chosen vdisks of the role {role}.",
+            f"query_result(topk(10, max by (vdisk) ({latency} and on (cvm, vdisk) ({found[role]} or on () {every}))\n"
+            f"or 0 * max by (vdisk) ({found[role]} or on () {every})))",
+            f"Chosen vdisks of the role {role}: the ten with the highest latency in the time range.",
             many=True,
             regex='/vdisk="([^"]+)"/',
             hidden=True,
