@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.machine.mounts import Storage
 from tests.support.launching import Launchpad
 from tests.support.serving import FakeBoard, served
 from tests.support.waiting import PATIENCE, eventually
@@ -483,6 +484,27 @@ def test_facts_of_this_machine_are_not_recorded_for_another(place: Launchpad) ->
     place.tool("ssh", 'shift; exec "$@"')
     assert place.run("--name", "a", "--", "ssh", "host", "pgbench").returncode == 0
     assert place.record("a")["parameters"] == {"pgbench_version": "15.18"}
+
+
+def test_where_a_run_is_can_be_said(place: Launchpad) -> None:
+    place.tool("pgbench", "true")
+    place.tool("ssh", 'shift; exec "$@"')
+    unknown = b"it is not known which machine does the work: name it with --host"
+    assert unknown in place.run("--name", "a", "--", "ssh", "host", "pgbench").stderr
+    assert place.record("a")["found"] == {"host": "", "client": "", "disks": {}}
+    options = ("--host", "db1", "--client", "bench1", "--vm", "pg1", "--disk", "sdz=log")
+    said = place.run("--name", "b", *options, "--", "ssh", "host", "pgbench")
+    assert unknown not in said.stderr and b"sdz" not in said.stderr
+    record = place.record("b")
+    assert [record[key] for key in ("host", "client", "vm", "disks")] == ["db1", "bench1", "pg1", {"sdz": "log"}]
+
+
+@pytest.mark.skipif(not Storage().lists_disks, reason="this machine does not show its disks")
+def test_a_disk_that_this_machine_does_not_have_is_named_before_the_start(place: Launchpad) -> None:
+    place.tool("pgbench", "true")
+    said = place.run("--name", "a", "--disk", "no-such=log", "--", "pgbench").stderr.decode()
+    assert "benchwatch: --disk: 'no-such' is no disk of this machine: expected a name that lsblk shows\n" in said
+    assert place.record("a")["disks"] == {"no-such": "log"}
 
 
 def test_signals_find_no_other_thread_than_the_launchers() -> None:

@@ -6,14 +6,15 @@ the benchmark has ended.
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..machine.disks import check as check_disks
 from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
-from ..tools.launcher import Command, Display, LogRoom, Preparation, Write
+from ..tools.launcher import Command, Display, Facts, LogRoom, Preparation, Write
 from ..tools.registry import named
 from ..values.errors import UserError
 from . import child, sinks
@@ -135,7 +136,7 @@ def _prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, termina
     warmup = plan.content.get("warmup")
     if warmup is not None and command.length is not None and warmup >= command.length:
         preparation = preparation.remark(f"all of its {command.length:g} s is warm-up, so nothing will be compared")
-    for remark in (*preparation.remarks, *facts.remarks):
+    for remark in (*preparation.remarks, *facts.remarks, *_place_remarks(plan.content, facts, host)):
         terminal.say(remark)
     words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments]
     record.write(
@@ -145,6 +146,14 @@ def _prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, termina
     )
     display = preparation.display if os.isatty(STDOUT) else None
     return _Prepared(words, preparation.added, command.length, display)
+
+
+def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
+    """What is wrong or missing in where the run is."""
+    if not (content["host"] or facts.host):
+        return ["it is not known which machine does the work: name it with --host, to see its disks and processors"]
+    own = content["host"] in (None, facts.host) and facts.host == host.name
+    return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
 
 def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFiles, host: Host) -> Preparation:

@@ -73,7 +73,7 @@ class Facts(NamedTuple):
     disks: Mapping[str, str] = {}
     """Roles of the disks that the measured files lie on, by the name that node_exporter has for them."""
     host: str = ""
-    """The machine that does the measured work; empty: not known."""
+    """The machine that does the measured work; empty: this one if `here`, else not known."""
     client: str = ""
     """The machine of the benchmark itself, if it works on a server; empty: not known."""
     here: bool = False

@@ -84,14 +84,18 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
     if not benchmark.elsewhere and said.start is not None:
         process = host.process_started_at(_PROCESS, said.start, _TO_START[said.together])
     if process is None:
-        return Facts(said.facts, host=server_host(said.host or told, benchmark, host), client=client)
+        server = server_host(said.host or told, benchmark, host)
+        remark = (
+            f"no process of {host.name} is the server at {said.host}: if it is forwarded, name its machine with --host"
+        )
+        forwarded = not benchmark.elsewhere and server == host.name and said.host[:1] not in ("", "/", "@")
+        return Facts(said.facts, host=server, client=client, remarks=(remark,) if forwarded else ())
     files = _files(process, said.facts.get("data_directory", ""), host)
     return Facts(
         said.facts,
         {name: fact for path, part in files for name, fact in host.storage.facts(path, part).items()},
         roles_of(((path, LOG if part == "wal" else DATA) for path, part in files), host.storage),
-        host.name,
-        client,
+        client=client,
         here=True,
     )
 

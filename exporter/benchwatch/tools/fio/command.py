@@ -126,7 +126,7 @@ class FioCommand(Command):
         if benchmark.elsewhere:
             return Facts(here=True)
         roles = roles_of(((target, DATA) for target in self.targets), host.storage)
-        return Facts(storage=host.storage.facts(self.targets[0], "target"), disks=roles, host=host.name, here=True)
+        return Facts(storage=host.storage.facts(self.targets[0], "target"), disks=roles, here=True)
 
 
 def read(arguments: Sequence[str], version: str) -> FioCommand:

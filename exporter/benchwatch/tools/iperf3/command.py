@@ -77,10 +77,10 @@ class Iperf3Command(Command):
         """What this end's kernel does with connections."""
         files = {name: Path("/proc/sys", name.replace(".", "/")) for name in _KERNEL if not benchmark.elsewhere}
         said = {name: file.read_text().strip() for name, file in files.items() if file.is_file()}
-        own = "" if benchmark.elsewhere else host.name
         if "client" not in self._given:
-            return Facts(said, host=own, here=True)
-        return Facts(said, host=server_host(self._given["client"], benchmark, host), client=own, here=True)
+            return Facts(said, here=True)
+        server, own = server_host(self._given["client"], benchmark, host), "" if benchmark.elsewhere else host.name
+        return Facts(said, host=server, client=own, here=True)
 
 
 def read(arguments: Sequence[str], version: str) -> Iperf3Command:

@@ -53,10 +53,10 @@ class SysbenchCommand(Command):
             if benchmark.elsewhere:
                 return Facts(said, here=True)
             roles = roles_of([(Path.cwd(), DATA)], host.storage)
-            return Facts(said, host.storage.facts(Path.cwd(), "target"), roles, host.name, host.name, here=True)
+            return Facts(said, host.storage.facts(Path.cwd(), "target"), roles, client=host.name, here=True)
         own = "" if benchmark.elsewhere else host.name
         if self.test in _NO_DATABASE:
-            return Facts(said, host=own, client=own, here=True)
+            return Facts(said, client=own, here=True)
         if given.get("db-driver") != "pgsql":
             address = given.get("mysql-host", "localhost").split(",")[0]
             return Facts(said, host=server_host(address, benchmark, host), client=own)
