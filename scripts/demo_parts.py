@@ -7,6 +7,7 @@ All of it listens on loopback, on the usual ports where those are free, and writ
 import json
 import os
 import shutil
+import socket
 import sys
 import time
 from collections.abc import Callable, Mapping

@@ -126,6 +126,10 @@ def families(workers: int, histograms: int) -> Iterator[Made]:
     buckets = [f'{name},script="0",le="{bound}"' for name in names[:histograms] for bound in bounds]
     yield Made("pgbench_latency_seconds_bucket", buckets, 0.5, 0, 300, decimals=0)
     yield Made("run:pgbench_tps:mean1s", ['run="density"'], 1, 1000 * workers, decimals=12)
+    windows = [f'run="density",quantile="{q}"' for q in _QUANTILES]
+    yield Made("run:pgbench_latency_window_seconds:max1s", windows, 1, 0.005)
+    yield Made("run:fio_iops:mean1s", [f'run="disk",op="{op}"' for op in ("read", "write")], 1, 5000)
+    yield Made("run:fio_under_way:mean1s", [f'run="disk",op="{op}"' for op in ("read", "write")], 1, 2)
     yield Made("run:pgbench_under_way:mean1s", ['run="density"'], 1, 4 * workers, decimals=12)
     for bound in bounds:
         if "e-0" not in bound:

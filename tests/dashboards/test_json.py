@@ -119,6 +119,7 @@ def test_variables_are_asked_anew_when_the_time_changes(path: Path) -> None:
         if variable["type"] == "query":
             assert variable["refresh"] == 2, variable["name"]
             assert variable["label"] and variable["description"]
+            assert "\n" not in variable["query"]["query"], "Grafana takes no function for what has several lines"
 
 
 @every_dashboard

@@ -48,14 +48,15 @@ def _by(roles: Roles) -> str:
     return f"sum by ({', '.join(('run', *filter(None, (roles.operation,))))})"
 
 
-def _recorded(name: str) -> str:
-    """A recorded series of the chosen runs, empty if no rule records it."""
-    return f"{name}{{{RECORDED}}}" if name in _RECORDS else ""
+def _recorded(name: str, more: str = "") -> str:
+    """A recorded series of the chosen runs, empty if no rule records it. `more`: a further matcher."""
+    return f"{name}{{{','.join(filter(None, (RECORDED, more)))}}}" if name in _RECORDS else ""
 
 
 def throughput(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
     """All workers of a run together."""
-    rates, targets = {}, []
+    rates: dict[str, str] = {}
+    targets = []
     for _, roles, earlier in _parts(tools):
         recorded = _recorded(f"run:{roles.rate.name}:mean1s")
         runs = UNRECORDED if recorded else RUN
@@ -116,8 +117,10 @@ def latency(
             which = [one for one in of if one[1] == "p99"] if roles.operation else of
             quantiles = "|".join(quantile for quantile, _ in which)
             by = ", ".join(filter(None, ("quantile", roles.operation)))
-            series = f'{roles.window.name}{{{RUN},quantile=~"{quantiles}"}}'
-            windows[tool.name] = _with_operation(roles, f"max by ({by}) ({peak(series)})")
+            recorded = _recorded(f"run:{roles.window.name}:max1s", f'quantile=~"{quantiles}"')
+            series = f'{roles.window.name}{{{UNRECORDED if recorded else RUN},quantile=~"{quantiles}"}}'
+            every = " or ".join(peak(one) for one in (recorded, series) if one)
+            windows[tool.name] = _with_operation(roles, f"max by ({by}) ({every})")
     spoken = one_of("tool", windows)
     for quantile, name in of:
         spoken = f'label_replace({spoken}, "q", "{name}", "quantile", "{quantile}")'

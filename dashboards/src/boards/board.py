@@ -115,6 +115,7 @@ def _annotations(
         text="{{run}} {{worker}} {{vm}} {{role}} {{op}} {{device}} {{cvm}} {{vdisk}}",
         tags="severity",
         color="red",
+        toggle=False,
     )
     graphs = [one for one in placed if isinstance(one, dashboard.Panel) and one.type_val == "timeseries"]
     yield _annotation(

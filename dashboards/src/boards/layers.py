@@ -103,7 +103,7 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
         log=True,
         beside=True,
     )
-    made.max_data_points = 180
+    made.max_data_points = 150
     _color(made, {"benchmark", "database", "network", "path", "frontend", "backend"})
     assert made.field_config is not None and made.field_config.overrides is not None
     made.field_config.overrides += [
@@ -128,8 +128,10 @@ def slowness(size: tuple[int, int]) -> dashboard.Panel:
         size=size,
         log=True,
     )
-    made.max_data_points = 180
+    made.max_data_points = 150
     _color(made, set(_PATH))
+    assert made.field_config is not None
+    made.field_config.defaults.min_val = 0.1  # what is faster than usual need not be told from what is much faster
     return made
 
 

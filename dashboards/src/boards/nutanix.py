@@ -6,7 +6,7 @@ from . import storage, variables
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED
 from .panels import BOTH, graph, heatmap, stat, text
-from .queries import VDISK, Query, named, now, oplog_writes, read_part
+from .queries import VDISK, Query, hdd_reads, named, now, oplog_writes
 from .tables import Column, table
 
 _NAME = "{{which}}"
@@ -15,7 +15,6 @@ _NO_DETAILS = (
     "benchwatch.yaml"
 )
 _CVM = 'cvm=~"$cvm"'
-_HDD = ".*hdd.*"
 
 
 def _vdisk(name: str, legend: str, *labels: str, more: str = "") -> Query:
@@ -68,7 +67,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Reads from HDD",
             "Share of the reads that came from hard disks, the highest of the selected vdisks.",
-            now(f"max({read_part(VDISK, _HDD)})", "HDD"),
+            now(f"max({hdd_reads(VDISK)})", "HDD"),
             unit="percentunit",
             bad="above 0 once the working set should be on SSD.",
             none="none",

@@ -95,6 +95,7 @@ def stat(
         text_mode=text_mode,
         reduce_options=common.ReduceDataOptions(calcs=["lastNotNull"], fields="", values=False),
         wide_layout=size[1] < 3,
+        text=common.VizTextDisplayOptions(title_size=12, value_size=18) if size[1] < 3 else None,
     )
     by_name = [
         override("byName", name, color={"mode": "fixed", "fixedColor": color}) for name, color in (fixed or {}).items()

@@ -83,11 +83,11 @@ def oplog_writes(vdisks: str) -> str:
     return f'{by} ({every},destination="oplog"}}) or 0 * {by} ({every},destination!="oplog"}})'
 
 
-def read_part(vdisks: str, source: str) -> str:
-    """Part of the reads that came from sources whose names match, such as `.*hdd.*`, in the same way."""
+def hdd_reads(vdisks: str) -> str:
+    """Part of the reads that came from hard disks, near or far, in the same way."""
     every, by = f"nutanix_vdisk_read_source_ratio{{{vdisks}", "sum by (cvm, vdisk)"
     one = "max by (cvm, vdisk, source)"  # of several exporters that know it
-    return f'({by} ({one} ({every},source=~"{source}"}})) or 0 * {by} ({every}}}))'
+    return f'{by} ({one} ({every},source=~".*hdd.*"}})) or 0 * {by} ({every}}})'
 
 
 def peak(series: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from grafana_foundation_sdk.models import dashboard
 
 from .panels import graph
-from .queries import Query, named, one_of, oplog_writes, read_part
+from .queries import Query, named, oplog_writes
 from .variables import VDISK_ROLES
 
 NO_CVM = "No page of a Nutanix CVM was read in this time range. To watch one, set nutanix.cvms in benchwatch.yaml"
@@ -79,16 +79,19 @@ def _random(role: str) -> dashboard.Panel:
     )
 
 
+def _far(by: str) -> str:
+    """By source; 0 without a source where nothing came from these and something from others."""
+    every = f"nutanix_vdisk_read_source_ratio{{{by}"
+    far = f'max by (cvm, vdisk, source) ({every},source=~".*(hdd|remote).*"}})'
+    return f"{far} or on (cvm, vdisk) 0 * max by (cvm, vdisk) ({every}}})"
+
+
 def _read_source(role: str) -> dashboard.Panel:
     return _panel(
         role,
         "reads from disk and from afar",
-        "Share of the data read that came from hard disks, and from another node (Read Source).",
-        _of(
-            role,
-            lambda by: one_of("source", {"HDD": read_part(by, ".*hdd.*"), "remote": read_part(by, ".*remote.*")}),
-            "{{source}}",
-        ),
+        "Share of the data read that came from hard disks, and from another node (remote), by the row of Read Source.",
+        _of(role, _far, "{{source}}"),
         unit="percentunit",
         bad="HDD above 0 once the data should be on SSD; remote: the VM or its vdisk runs away from its data.",
     )

@@ -109,7 +109,7 @@ def recorded() -> dashboard.VariableModel:
     return _query(
         "recorded",
         "Recorded",
-        'label_values(run:pgbench_tps:mean1s{run=~"$run",worker=~"$worker"}, run)',
+        'label_values({__name__=~"run:.+:mean1s",run=~"$run",worker=~"$worker"}, run)',
         "Selected runs whose sums the rules record.",
         many=True,
         hidden=True,
@@ -210,7 +210,7 @@ def vdisks_by_role() -> Sequence[dashboard.VariableModel]:
         _query(
             f"{role}_vdisk",
             role,
-            f"query_result(topk(10, max by (vdisk) ({latency} and on (cvm, vdisk) ({found[role]} or on () {every}))\n"
+            f"query_result(topk(10, max by (vdisk) ({latency} and on (cvm, vdisk) ({found[role]} or on () {every})) "
             f"or 0 * max by (vdisk) ({found[role]} or on () {every})))",
             f"Chosen vdisks of the role {role}: the ten with the highest latency in the time range.",
             many=True,
