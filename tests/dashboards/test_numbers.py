@@ -23,6 +23,7 @@ CHOSEN = {
     "__rate_interval": Value(f"{STEP}s", ""),
     "__range": Value(f"{SECONDS}s", ""),
 }
+DENSITY = next(path for path in FILES if path.stem == "density")
 Samples = Mapping[str, float]
 
 
@@ -200,6 +201,30 @@ def test_reads_from_hard_disks_are_0_only_where_reads_are_known(tmp_path: Path) 
     )
     shows(tmp_path, query, vdisks(name, v1={"cache": 1}), {"{}": 0})
     shows(tmp_path, query, [series("up", f"1x{SECONDS}", job="node")], {})
+
+
+def test_linear_is_what_the_run_of_the_same_kind_with_the_fewest_databases_reaches(tmp_path: Path) -> None:
+    runs = {
+        "ahv1": ("ahv", [1000]),
+        "ahv2": ("ahv", [900, 900]),
+        "esxi1": ("esxi", [937.5]),
+        "esxi4": ("esxi", [750] * 4),
+    }
+    loads = []
+    for run, (hypervisor, results) in runs.items():
+        for number, tps in enumerate(results):
+            for instance in ("a", "b"):
+                labels = {"instance": instance, "run": run, "worker": f"db{number}"}
+                loads.append(
+                    series("benchwatch_run_info", f"1x{SECONDS}", **labels, tool="pgbench", hypervisor=hypervisor)
+                )
+                loads.append(series("pgbench_result_tps", f"{tps}x{SECONDS}", **labels))
+    kind = Value("(hypervisor|tool)", "", "hypervisor,tool", '"hypervisor","tool"')
+    expected = {"ahv1": 1.0, "ahv2": 0.9, "esxi1": 1.0, "esxi4": 0.8}
+    labels = '{{run="{}", hypervisor="{}", tool="pgbench", kind="{} pgbench"}}'
+    each = {labels.format(run, runs[run][0], runs[run][0]): part for run, part in expected.items()}
+    (query,) = [one for one in targets(load(DENSITY)) if one.panel == "Of linear"][1:]
+    shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, each)
 
 
 def test_fio_results_of_all_workers_are_compared(tmp_path: Path) -> None:

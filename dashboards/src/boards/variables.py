@@ -129,6 +129,14 @@ def _hosts(role: str) -> str:
     return f"query_result({told} or on () group by (host) (node_disk_io_now))"
 
 
+def controller() -> dashboard.VariableModel:
+    """The CVM's own machine, if a node_exporter is on it: none at first."""
+    words = "Host whose processors are the CVM's, if the CVM has a node_exporter of its own."
+    chosen = _query("controller", "CVM's host", "label_values(node_cpu_seconds_total, host)", words, many=False)
+    chosen.current = dashboard.VariableOption(selected=True, text="none", value="none")
+    return chosen
+
+
 def host(*, hidden: bool = False) -> dashboard.VariableModel:
     """The machines whose disks and processors the chosen runs use: those of the database, where that is elsewhere."""
     words = "The machines that the runs use (label `host` of node_exporter's target)."
@@ -219,6 +227,22 @@ def vdisks_by_role() -> Sequence[dashboard.VariableModel]:
         )
         for role in VDISK_ROLES
     ]
+
+
+def kind() -> dashboard.VariableModel:
+    """Labels of the runs by which they are compared among their like: never empty, as `tool` is one of them.
+
+    Labels that say how many there were would make each run one of a kind.
+    """
+    counts = "database|worker|client|count|density|number|repeat|instance|job|vms|run$|tool_version|__name__"
+    return _query(
+        "kind",
+        "Kind",
+        "label_names(benchwatch_run_info)",
+        "Labels of run.yaml (hypervisor, aos, cpu ...) that make runs comparable: one base for each kind.",
+        many=True,
+        regex=f"/^(?!.*(?:{counts}))(.+)$/",
+    )
 
 
 def number(name: str, query: str, description: str) -> dashboard.VariableModel:
