@@ -66,8 +66,8 @@ def metrics(expression: str) -> set[str]:
     return set(_METRIC.findall(bare)) | set(re.findall(r"\bALERTS(?:_FOR_STATE)?\b|\bup\b", bare))
 
 
-def test_there_are_six_dashboards_and_one_of_each_tool() -> None:
-    names = ["compare", "density", "exporter", "live", "nutanix", "spike"]
+def test_there_are_seven_dashboards_and_one_of_each_tool() -> None:
+    names = ["compare", "density", "exporter", "live", "locality", "nutanix", "spike"]
     assert [path.stem for path in FILES] == sorted([*names, *(tool.name for tool in TOOLS)])
 
 
@@ -288,7 +288,7 @@ def test_links_lead_to_dashboards(path: Path) -> None:
 @every_dashboard
 def test_alerts_and_runs_are_marked(path: Path) -> None:
     names = [annotation["name"] for annotation in load(path)["annotations"]["list"]]
-    assert names[:2] == ["Alerts", "Runs"] and names[2:] in ([], ["Checkpoints"])
+    assert names[:2] == ["Alerts", "Runs"] and names[2:] in ([], ["Checkpoints"], ["Moves"])
 
 
 @every_dashboard

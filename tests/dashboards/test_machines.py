@@ -22,7 +22,7 @@ BEGIN = END - SECONDS
 MACHINES = (1, 2, 3, 4)
 DEVICES = {1: {"sdb": "log", "sdc": "data"}, 2: {"sdb": "data", "sdc": "log"}}
 """By the parity of the machine's number."""
-BOARDS = [path for path in FILES if path.stem in ("live", "spike", "nutanix", "pgbench", "density")]
+BOARDS = [path for path in FILES if path.stem in ("live", "spike", "nutanix", "locality", "pgbench", "density")]
 SLOWER = 60
 """How many times its usual the log device's await is on machine 4, in the last minute; on the others it stays."""
 
@@ -156,6 +156,8 @@ def _controller(number: int, exporter: int, mapped: bool) -> Iterator[Made]:
             yield constant("vdisk_working_set_bytes", f'{vdisk},op="{op}",window="120s"', value)
             for name in ("frontend_latency", "size"):
                 yield constant(f"vdisk_{name}_window_ios", f'{vdisk},op="{op}",le="+Inf"', value)
+            yield constant("vdisk_frontend_latency_range_seconds", f'{vdisk},op="{op}",le="+Inf"', value)
+            yield constant("vdisk_size_range_bytes", f'{vdisk},op="{op}",le="+Inf"', value)
         for name in (
             "frontend_queue_length",
             "oplog_bytes",
@@ -165,6 +167,8 @@ def _controller(number: int, exporter: int, mapped: bool) -> Iterator[Made]:
         ):
             yield constant(f"vdisk_{name}", vdisk, value)
         yield constant("vdisk_write_destination_ratio", f'{vdisk},destination="oplog"', 0.1 * number)
+        yield constant("vdisk_write_destination_bytes_per_second", f'{vdisk},destination="oplog"', number)
+        yield constant("vdisk_read_source_bytes_per_second", f'{vdisk},source="estore_hdd_remote"', number)
         yield constant("vdisk_read_source_ratio", f'{vdisk},source="estore_hdd_remote"', 0.1 * number)
         yield constant("vdisk_extent_group_up_migrations", f'{vdisk},window="120s"', value)
 
@@ -177,6 +181,7 @@ def _exporter(number: int) -> int:
 _NOT_MADE = {
     "pgbench": {"Behind the schedule", "Parameters", "Statements"},
     "density": {"CVM overhead at 80 % load"},
+    "locality": {"annotation Moves"},
 }
 """Panels about what these runs have not got."""
 

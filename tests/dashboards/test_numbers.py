@@ -227,6 +227,21 @@ def test_linear_is_what_the_run_of_the_same_kind_with_the_fewest_databases_reach
     shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, each)
 
 
+def test_a_move_names_the_vm_and_both_controllers(tmp_path: Path) -> None:
+    known = {"vdisk_uuid": "u", "vm": "vm1", "disk": "scsi.1", "role": "data"}
+    loads = []
+    for instance in ("a", "b"):
+        labels = {"instance": instance, "vdisk": "40000", **known}
+        loads += [
+            series("nutanix_vdisk_info", f"1x{SECONDS - 10} stale", cvm="cvm1", **labels),
+            series("nutanix_vdisk_info", f"{'_ ' * (SECONDS - 9)}1x9", cvm="cvm2", **labels),
+            series("nutanix_vdisk_info", f"1x{SECONDS}", instance=instance, cvm="cvm2", vdisk="7", vdisk_uuid="other"),
+        ]
+    query = expression("locality", "annotation Moves")
+    moved = '{cvm="cvm2", from="cvm1", vdisk_uuid="u", vm="vm1", disk="scsi.1", role="data"}'
+    shows(tmp_path, query, loads, {moved: 1})
+
+
 def test_fio_results_of_all_workers_are_compared(tmp_path: Path) -> None:
     loads = [
         series("fio_result_iops", f"1000x{SECONDS}", run=run, worker=worker, job="job", op="read")

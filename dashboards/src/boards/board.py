@@ -16,6 +16,7 @@ TITLES = {
     "benchwatch-fio": "fio",
     "benchwatch-nutanix": "Nutanix vdisks",
     "benchwatch-density": "Density",
+    "benchwatch-locality": "Locality",
     "benchwatch-compare": "Compare runs",
     "benchwatch-spike": "Spike",
     "benchwatch-exporter": "Exporter health",
@@ -34,7 +35,8 @@ class Row(NamedTuple):
 class Board(NamedTuple):
     """A dashboard. `range_` is how far back from now it shows at first, `refresh` how often it is drawn again.
 
-    `checkpoints`: the titles of the panels on which the database's checkpoints are bands.
+    `checkpoints`: titles of the panels on which the database's checkpoints are bands. `moves`: what gives the vdisks
+    that have moved.
     """
 
     uid: str
@@ -44,6 +46,7 @@ class Board(NamedTuple):
     range_: str = "now-15m"
     refresh: str = "5s"
     checkpoints: Sequence[str] = ()
+    moves: str = ""
 
 
 def build(board: Board) -> dashboard.Dashboard:
@@ -138,6 +141,15 @@ def _annotations(
             color="#5794F2",
             toggle=False,
             panels=[one for one in graphs if one.title in board.checkpoints],
+        )
+    if board.moves:
+        yield _annotation(
+            "Moves",
+            board.moves,
+            title="{{vm}} {{role}} moved: {{from}} -> {{cvm}}",
+            text="vdisk {{vdisk_uuid}} is on another CVM than 20 s ago",
+            tags="",
+            color="#A352CC",
         )
 
 

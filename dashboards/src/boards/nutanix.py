@@ -322,6 +322,100 @@ def _controller() -> list[dashboard.Panel]:
     ]
 
 
+def _now(name: str, role: str, *labels: str) -> Query:
+    """A figure of the vdisks of a role, at the end of the time range."""
+    by = f'{_CVM},vdisk=~"${role}_vdisk"'
+    return now(named(storage.highest(name, by, *labels), by, variables.VDISK_ROLES[role]))
+
+
+def _pages(role: str) -> list[dashboard.Panel]:
+    """The tables of a vdisk's page, and its line of the main page, as they were at the end of the time range."""
+    which = Column("which", "Vdisk")
+    when = "As the page was at the end of the time range: move that to scrub through time."
+    operation = Column("op", "Operation", width=90)
+    title = f"{role.capitalize()} vdisks"
+
+    def page(
+        what: str, shows: str, columns: list[Column], *queries: Query, bad: str, height: int = 7
+    ) -> dashboard.Panel:
+        letters = [f"Value #{letter}" for letter in "ABCDEFGH"] if len(queries) > 1 else ["Value"]
+        values = iter(letters)
+        placed = [column if column.field else column._replace(field=next(values)) for column in columns]
+        return table(
+            f"{title}: {what}",
+            f"{shows} {when}",
+            *queries,
+            columns=placed,
+            bad=bad,
+            none="No page was read at the end of this time range",
+            size=(12, height),
+            sort=("Vdisk", "up"),
+        )
+
+    main = (
+        ("frontend_ops_per_second", "Ops/s", "iops"),
+        ("frontend_bytes_per_second", "Throughput", "Bps"),
+        ("frontend_latency_seconds", "Latency", "s"),
+        ("frontend_outstanding_ops", "Outstanding", "short"),
+        ("backend_ops_per_second", "Back-end ops/s", "iops"),
+        ("random_ratio", "Random", "percentunit"),
+    )
+    ranges = {
+        "latency": ("frontend_latency", "s", "Below", "seconds"),
+        "size": ("size", "bytes", "Below", "bytes"),
+    }
+    made = [
+        page(
+            "operations",
+            "Front end, back end and pattern.",
+            [which, operation, *(Column("", heading, unit) for _, heading, unit in main)],
+            *(_now(name, role, "op") for name, _, _ in main),
+            bad="latency of writes above some milliseconds.",
+            height=5,
+        )
+    ]
+    for what, (metric, unit, below, suffix) in ranges.items():
+        made.append(
+            page(
+                what,
+                f"Operations by {what}: how many had at most this (cumulative), and the average of those of the range.",
+                [
+                    which,
+                    operation,
+                    Column("le", below, unit, width=90),
+                    Column("", "Operations", "short", decimals=0),
+                    Column("", "Average of the range", unit),
+                ],
+                _now(f"{metric}_window_ios", role, "op", "le"),
+                _now(f"{metric}_range_{suffix}", role, "op", "le"),
+                bad="operations beyond the range in which the others are.",
+            )
+        )
+    sources = (("read_source", "source"), ("write_destination", "destination"))
+    for metric, label in sources:
+        made.append(
+            page(
+                metric.replace("_", " "),
+                "Share of the data, and bytes a second (in whole MB/s).",
+                [
+                    which,
+                    Column(label, label.capitalize()),
+                    Column("", "Share", "percentunit"),
+                    Column("", "Data", "Bps"),
+                ],
+                *(_now(f"{metric}_{unit}", role, label) for unit in ("ratio", "bytes_per_second")),
+                bad="reads from HDD or from afar; writes that go to anything but the oplog.",
+                height=5,
+            )
+        )
+    return made
+
+
+def _side_by_side() -> list[dashboard.Panel]:
+    """The log's tables left, the data's right."""
+    return [panel for pair in zip(_pages("log"), _pages("data"), strict=True) for panel in pair]
+
+
 _HELP = """\
 No numbers above? Then the exporter reads no CVM; everything else works without one. To add one, put this into
 `benchwatch.yaml`:
@@ -336,7 +430,7 @@ name it in `nutanix.vdisks.include` or in `nutanix.mapping`.
 BOARD = Board(
     uid="benchwatch-nutanix",
     description="Nutanix vdisks and their CVM during a benchmark, from the pages on port 2009, read every 10 s.",
-    variables=[*variables.standard(), variables.cvm(), variables.vdisk()],
+    variables=[*variables.standard(), variables.cvm(), variables.vdisk(), *variables.vdisks_by_role()],
     rows=[
         Row("", _overview()),
         Row("Front end: what the virtual machine sees", _front_end()),
@@ -349,6 +443,7 @@ BOARD = Board(
         Row("Oplog, read source, working set", _destinations()),
         Row("Back end", _back_end()),
         Row("The CVM", _controller()),
+        Row("The pages at the end of the time range: log left, data right", _side_by_side(), collapsed=True),
         Row("", [text("How to add a CVM", _HELP, shows="How to add a CVM and the details of a vdisk.", size=(24, 4))]),
     ],
 )
