@@ -2,7 +2,7 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import live, variables
+from . import benchmark, variables
 from .board import Board, Row
 from .look import BLUE, GREEN, ORANGE, RED
 from .panels import BOTH, graph, heatmap, stat
@@ -22,7 +22,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum by (op) (fio_iops{{{FIO}}})", "{{op}}"),
             unit="iops",
             bad="0 while running.",
-            none=live.NO_REPORT,
+            none=benchmark.NO_REPORT,
             size=(6, 4),
             text_mode=BOTH,
             fixed=_OPS,
@@ -33,7 +33,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum by (op) (fio_bandwidth_bytes_per_second{{{FIO}}})", "{{op}}"),
             unit="Bps",
             bad="0 while running.",
-            none=live.NO_REPORT,
+            none=benchmark.NO_REPORT,
             size=(6, 4),
             text_mode=BOTH,
             fixed=_OPS,
@@ -44,7 +44,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"max by (op) (fio_latency_average_seconds{{{FIO}}})", "{{op}}"),
             unit="s",
             bad="above the objective.",
-            none=live.NO_LATENCY,
+            none=benchmark.NO_LATENCY,
             size=(6, 4),
             text_mode=BOTH,
             fixed=_OPS,
@@ -55,7 +55,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f'max by (op) (fio_latency_window_seconds{{{FIO},quantile="0.99"}})', "{{op}}"),
             unit="s",
             bad="many times the mean.",
-            none=live.NO_PERCENTILE,
+            none=benchmark.NO_PERCENTILE,
             size=(6, 4),
             text_mode=BOTH,
             fixed=_OPS,
@@ -107,7 +107,7 @@ def _rates() -> list[dashboard.Panel]:
             Query(f"max {_BY} (fio_target_iops{{{FIO}}} and on (run, worker, job, op) fio_iops)", f"{_JOB} target"),
             unit="iops",
             bad="below its target, or a gap: fio reports nothing while one of its workers hangs.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
         ),
         graph(
             "Bandwidth by job",
@@ -120,7 +120,7 @@ def _rates() -> list[dashboard.Panel]:
             ),
             unit="Bps",
             bad="a plateau below what the device can do.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
         ),
         graph(
             "Achieved / target",
@@ -137,7 +137,7 @@ def _rates() -> list[dashboard.Panel]:
             Query(f"sum {_BY} ({rate(f'fio_dropped_ios_total{{{FIO}}}')})", f"dropped {_JOB}"),
             unit="iops",
             bad="above 0: the rates include I/Os that failed to do their work.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
         ),
     ]
 
@@ -155,7 +155,7 @@ def _latency() -> list[dashboard.Panel]:
             _quantile(quantile),
             unit="s",
             bad=bad,
-            none=live.NO_BINS,
+            none=benchmark.NO_RUN,
             size=(8, 8),
             log=True,
         )
@@ -185,7 +185,7 @@ def _latency() -> list[dashboard.Panel]:
             ),
             unit="s",
             bad="the mean is above the dashed objective.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
             size=(8, 8),
             log=True,
         ),
@@ -219,7 +219,7 @@ def _inside() -> list[dashboard.Panel]:
             Query(f"max by (worker, job, mode) ({peak(f'fio_job_cpu_ratio{{{FIO}}}')})", "{{worker}} {{job}} {{mode}}"),
             unit="percentunit",
             bad="near 100 % for each clone: fio measures the processor, not the device.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
             size=(8, 7),
         ),
         graph(

@@ -9,7 +9,7 @@ from benchwatch.metrics.exposition import Family
 from benchwatch.tools.api import Tool
 from benchwatch.tools.roles import Lost, Roles, Unit
 
-from . import live, variables
+from . import benchmark, variables
 from .board import Board, Row
 from .look import RED
 from .panels import graph, heatmap, stat
@@ -81,7 +81,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         now(f"sum({_selected(roles.rate, _counted(roles))})", roles.unit.name),
         unit=_unit(roles.unit),
         bad="0 while running: a total stall.",
-        none=live.NO_REPORT,
+        none=benchmark.NO_REPORT,
         size=(width, 4),
         steps=((None, "text"), (0, RED), (0.001, "text")),
     )
@@ -92,7 +92,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
             now(f"max({_selected(roles.latency)})", "mean"),
             unit="s",
             bad="above the objective, or rising at the same throughput.",
-            none=live.NO_LATENCY,
+            none=benchmark.NO_LATENCY,
             size=(width, 4),
         )
     if roles.window:
@@ -102,7 +102,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
             now(f"max by (quantile) ({_window(tool, roles)})", "{{quantile}}"),
             unit="s",
             bad="rising at the same throughput.",
-            none=live.NO_PERCENTILE,
+            none=benchmark.NO_PERCENTILE,
             text_mode=common.BigValueTextMode.VALUE_AND_NAME,
             size=(width, 4),
         )
