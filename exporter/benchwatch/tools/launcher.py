@@ -1,7 +1,7 @@
-"""What `benchwatch run` asks of a tool: to read its command line, and to say what that means.
+"""What `benchwatch run` needs from a tool: to parse its command line, and to say what that means.
 
-A tool's launcher is anything with a function `read`: the module `tools/<name>/command.py`. Everything else is asked of
-the command that it returns; what a subclass of `Command` leaves out, the tool does not have.
+A tool's launcher is anything with a function `read`: the module `tools/<name>/command.py`. The command that
+it returns answers everything else; what a subclass of `Command` leaves out, the tool lacks.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ class ExtraLog(NamedTuple):
 
 
 class LogRoom(NamedTuple):
-    """Where a log may go that the command does not ask for."""
+    """Where a log may go that the command did not request."""
 
     prefix: Path
     room: float
@@ -44,7 +44,7 @@ class Display(NamedTuple):
 
 
 class Preparation(NamedTuple):
-    """What is added to a command, and what follows from it."""
+    """What is added to a command, and the consequences."""
 
     added: tuple[str, ...] = ()
     """Missing reporting flags. They precede all other arguments, so that whatever is given there overrides them."""
@@ -61,12 +61,12 @@ class Preparation(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is found out before the start and recorded as parameters, by name."""
+    """Facts collected before the start and recorded as parameters, by name."""
 
     parameters: Mapping[str, str] = {}
-    """What the tool's server says of itself."""
+    """What the tool's server reports about itself."""
     storage: Mapping[str, str] = {}
-    """What the measured files lie on."""
+    """The storage of the measured files."""
     here: bool = False
     """Whether this machine does the measured work. If not, or not known, its own facts begin with `client.`."""
     remarks: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Facts(NamedTuple):
 
 
 class Command:
-    """The arguments of a tool, understood."""
+    """The parsed arguments of a tool."""
 
     @property
     def length(self) -> float | None:
@@ -95,12 +95,12 @@ class Command:
         """What to add to the command.
 
         `percentiles`: whether each operation's latency is wanted. `room`: where a log may go; None if none is wanted,
-        the command asks for its own, or the tool could not write here.
+        the command has its own, or the tool could not write here.
         """
         return Preparation()
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the server says of itself, and what the files lie on; it takes seconds at most."""
+        """What the server reports about itself, and the storage of its files; takes seconds at most."""
         return Facts()
 
 
@@ -110,7 +110,7 @@ class Launcher(Protocol):
     def read(self, arguments: Sequence[str], version: str) -> Command:
         """What the arguments say; `version` is the answer to --version, empty if not known.
 
-        Arguments that the tool itself will not understand are no error here: it says so better. Raises UserError if
+        Arguments that the tool will reject are no error here: its own message is better. Raises UserError if
         they do not ask for a benchmark (--help, preparation of tables ...).
         """
 

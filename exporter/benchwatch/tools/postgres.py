@@ -63,7 +63,7 @@ class Silent(Exception):
 
 
 def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions: str = "") -> Facts:
-    """What the server that psql reaches with these arguments says of itself, and what its files lie on.
+    """What the server that psql reaches with these arguments reports about itself, and the storage of its files.
 
     `questions` are further queries in SQL; each answers with a parameter's name and its value.
     """
@@ -80,7 +80,7 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
 
 
 def _storage(process: int, told: str, host: Host) -> dict[str, str]:
-    """What the server's files lie on, if their folder is known and has the same path here."""
+    """The storage of the server's files, if their folder is known and has the same path here."""
     folder = host.working_folder(process) or (Path(told) if told else None)
     if folder is None or not host.has_our_root(process):
         return {}
@@ -91,7 +91,7 @@ def _storage(process: int, told: str, host: Host) -> dict[str, str]:
 
 
 def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float, questions: str = "") -> Server:
-    """What the server that this connection leads to says within `timeout` seconds. Raises Silent."""
+    """What the server behind this connection answers within `timeout` seconds. Raises Silent."""
     if benchmark.makes_container:
         raise Silent(f"{benchmark.wrapper[0]} would make a container for the question")
     environment = os.environ | {"PGCONNECT_TIMEOUT": "2", "PGAPPNAME": "benchwatch"}
