@@ -29,9 +29,9 @@ _COMMAND = re.compile(r"command( \(.*\))?", re.DOTALL)
 _MACHINE = ("host.", "client.")
 """Prefix of the facts that `benchwatch run` records about a machine."""
 _MOSTLY_FILLED = 0.5
-"""Fraction of filled cells above which measures become the columns of a table."""
+"""Part of a table's cells that have a value, from which on measures are its columns."""
 _NOT_DONE = ("failed", "skipped")
-"""Lost operations that appear among the results."""
+"""Which of the lost operations stand among the results."""
 
 
 class TableRow(NamedTuple):
