@@ -189,7 +189,7 @@ def _lengths(base: Experiment, other: Experiment) -> Iterator[Finding]:
 
 
 def _failures(base: Experiment, other: Experiment) -> Iterator[Finding]:
-    """Operations that are not in the throughput."""
+    """Operations that the throughput leaves out."""
     roles = base.runs[0].roles
     for kind, measure in _LOST:
         one, two = (

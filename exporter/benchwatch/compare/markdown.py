@@ -1,8 +1,7 @@
 """A comparison as Markdown, as GitHub renders it (https://github.github.com/gfm/).
 
-Names of runs, and what parameters are and say, were chosen by others. They come into it through `_plain` only, which
-leaves nothing that Markdown would take for its own: a cell of a table, a link or an address, an image, HTML, emphasis,
-a list.
+Names of runs, parameters and their values come from outside. They enter through `_plain` only, which leaves nothing
+that Markdown would interpret: a cell of a table, a link or an address, an image, HTML, emphasis, a list.
 """
 
 import re

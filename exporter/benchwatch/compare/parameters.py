@@ -2,7 +2,7 @@
 
 What differs from run to run anyway is left out: times, process ids, load averages, what is free, how large the database
 has grown, and in a command where its output goes. What `--vary` names (a name, or a pattern such as *huge*) is meant to
-differ; so are labels, and the words of the command that hold a value that was meant to: 20, -c20, --client=20.
+differ; so are labels, and the words of the command that contain such a value: 20, -c20, --client=20.
 """
 
 import re
@@ -21,7 +21,7 @@ _PASSING = re.compile(
 _OUTPUT = re.compile(r"--(log-prefix|output|progress-timestamp|eta|output-format|status-interval)(=.*)?")
 _OUTPUT_WITH_VALUE = frozenset({"--log-prefix", "--output", "--output-format", "--status-interval", "--eta"})
 _FLAG = re.compile(r"^(?:[^=]*=|-\w)")
-"""Before a value in the same word: -c, --client=, -Dnaccounts=."""
+"""What precedes a value in the same word: -c, --client=, -Dnaccounts=."""
 
 
 class Difference(NamedTuple):
@@ -66,7 +66,7 @@ def _values(runs: Sequence[MeasuredRun]) -> Mapping[str, str]:
 
 
 def _commands(runs: Sequence[MeasuredRun]) -> dict[tuple[str, ...], str]:
-    """The commands of one side that differ in more than where their output goes, each by its words."""
+    """The commands of one side, as words, that differ in more than their output files."""
     found: dict[tuple[str, ...], str] = {}
     for run in runs:
         command = run.parameters.get(COMMAND, "")

@@ -185,7 +185,7 @@ def change(base: Estimate, other: Estimate, confidence: float) -> tuple[float, f
 
 
 def shift(values: Floats) -> Shift | None:
-    """Where a run's reports went up or down most clearly; None if nowhere, or if they are too few to tell."""
+    """Where a run's reports rose or fell most clearly; None if nowhere, or if there are too few."""
     from scipy.stats import rankdata
 
     size = len(values)

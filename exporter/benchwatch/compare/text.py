@@ -55,7 +55,7 @@ def heading(group: Group) -> str:
 
 
 def row_title(measure: Measure, roles: Roles, warmup: bool) -> str:
-    """What a row of a table is called; one of the whole run says so if the others leave out a warm-up."""
+    """The title of a table row; one for the whole run says so if the others leave out a warm-up."""
     return f"{title(measure, roles)}, whole run" if warmup and measure in WHOLE_RUN else title(measure, roles)
 
 

@@ -35,8 +35,8 @@ def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
 def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
     """The runs in the given files and folders, not yet read.
 
-    A folder with folders in it holds runs, another folder is one run; files are runs named after them. PATH#3 is the
-    third of several runs in one file (of each file in a folder), unless there is a path of that very name. Raises
+    A folder that contains folders holds runs, any other folder is one run; a file is a run named after it. PATH#3 is
+    the third of several runs in one file (of each file in a folder), unless a path of that name exists. Raises
     ConfigError for a path that cannot be read.
     """
     files: dict[Path, list[str]] = {}

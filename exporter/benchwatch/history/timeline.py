@@ -101,7 +101,7 @@ def _timeline(replay: Replay, families: Collection[Family] | None, hold: Mapping
     for step in replay.steps(idle=hold is not None):
         before, final = final, list(replay.worker.samples())
         ledger.enter(step.time, step.kinds, final)
-        if not step.kinds:  # a run that is given up has its counters taken off the page
+        if not step.kinds:  # the counters of an abandoned run leave the page
             shown = {(sample.family, sample.labels) for sample in final}
             final += (one for one in before if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
     worker = replay.worker

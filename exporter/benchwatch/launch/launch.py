@@ -134,7 +134,9 @@ def _prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, termina
     planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
     warmup = plan.content.get("warmup")
     if warmup is not None and command.length is not None and warmup >= command.length:
-        preparation = preparation.remark(f"all of its {command.length:g} s is warm-up, so nothing will be compared")
+        preparation = preparation.remark(
+            f"all of its {command.length:g} s is warm-up, so no results remain: give a shorter --warmup"
+        )
     for remark in (*preparation.remarks, *facts.remarks):
         terminal.say(remark)
     words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments]

@@ -152,7 +152,7 @@ def _roles(prometheus: Prometheus, run: View) -> dict[str, str]:
 
 
 def _chosen(busy: Sequence[Result], name: str, roles: Mapping[str, str]) -> list[str]:
-    """Those with a role, the log first, else those that did most."""
+    """Those with a role, the log first, else the busiest."""
     names = dict.fromkeys(
         one.labels[name] for one in sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
     )

@@ -50,7 +50,7 @@ class Prometheus:
         for series in self._ask("query", query=most, time=self._end):
             seconds = max(self.step, math.ceil(_SCRAPES * 60 / float(series["value"][1])))
             found.setdefault(seconds, []).append(series["metric"].get("instance", ""))
-        # Prometheus answers in any order.
+        # Prometheus returns series in any order.
         return {f"{seconds:.0f}s": sorted(instances) for seconds, instances in sorted(found.items())}
 
     def range(self, query: str) -> list[Result]:

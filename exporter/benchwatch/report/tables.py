@@ -29,9 +29,9 @@ _COMMAND = re.compile(r"command( \(.*\))?", re.DOTALL)
 _MACHINE = ("host.", "client.")
 """Prefix of the facts that `benchwatch run` records about a machine."""
 _MOSTLY_FILLED = 0.5
-"""Part of a table's cells that have a value, from which on measures are its columns."""
+"""Fraction of filled cells above which measures become the columns of a table."""
 _NOT_DONE = ("failed", "skipped")
-"""Which of the lost operations stand among the results."""
+"""Lost operations that appear among the results."""
 
 
 class TableRow(NamedTuple):

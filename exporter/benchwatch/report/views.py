@@ -33,7 +33,7 @@ class View(NamedTuple):
     start: float
     length: float
     warmup: float
-    """Seconds from the start on that figures leave out."""
+    """Seconds at the start that figures leave out."""
 
     @property
     def by_file_time(self) -> bool:
@@ -63,7 +63,7 @@ class Trace(NamedTuple):
 
 
 def views(timelines: Iterable[Timeline], warmup: float | None) -> list[View]:
-    """The runs, in the order in which they were given. `warmup`, seconds, goes before what they themselves say."""
+    """The runs, in the order in which they were given. `warmup`, seconds, overrides their records."""
     found = []
     for number, (name, members) in enumerate(groupby(timelines, key=lambda timeline: timeline.run)):
         workers = list(members)

@@ -48,7 +48,7 @@ class Run:
         self._buckets = buckets
         self._records: dict[str, FileStatus] = {}
         self._unread: list[str] = []
-        self._contents: dict[str, Record] = {}  # by record: the last content that could be used
+        self._contents: dict[str, Record] = {}  # by record: the last usable content
         self._runfile: RunFile = default_runfile(settings)
         self._runfiles: dict[str, RunFile] = {}
         self._watched: dict[str, WatchedFile] = {}

@@ -2,8 +2,8 @@
 
 Life cycle: `running`, then `finished` (final summary or final document seen) or `failed` (an error ended it, a
 non-zero exit code, an end in the middle of a document); `stalled` while it is open but nothing completed or was
-reported for three report intervals; `abandoned` after a long silence. All of it is a function of the files: the same
-after a restart.
+reported for three report intervals; `abandoned` after a long silence. The state depends on the files alone,
+so a restart does not change it.
 """
 
 from collections import Counter

@@ -90,7 +90,7 @@ async def _serve(
 
 
 async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats) -> None:
-    """Look at the runs now and again until told to stop; without a pause while there is more to read."""
+    """Poll the runs until told to stop; without a pause while there is more to read."""
     while not stopping.is_set():
         more = runs.poll(time.time(), time.monotonic())
         repeats.sum_up()

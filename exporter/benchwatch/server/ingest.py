@@ -78,7 +78,7 @@ def check_name(what: str, name: str) -> str:
 
 
 class _Place:
-    """One of the places that there are for pushes; to be used as a context."""
+    """One of the limited places for pushes; used as a context."""
 
     def __init__(self, places: "Places", address: str, seconds: float | None) -> None:
         self._places = places
@@ -88,15 +88,15 @@ class _Place:
         self._entered = False
         self.address = address
         self.heard = asyncio.get_running_loop().time()
-        """When something last came."""
+        """When bytes last arrived."""
 
     @property
     def silent(self) -> float:
-        """Seconds since something came."""
+        """Seconds since bytes last arrived."""
         return asyncio.get_running_loop().time() - self.heard
 
     def give_up(self, refusal: Exception) -> None:
-        """End the push wherever it is, with that answer."""
+        """End the push immediately with that answer."""
         if not self._refusal:
             self._refusal = refusal
             if self._entered:
@@ -146,7 +146,7 @@ class Places:
         return place
 
     def leave(self, place: _Place) -> None:
-        """Have the place for others again."""
+        """Release the place."""
         if place in self._taken:
             self._taken.remove(place)
 
@@ -287,7 +287,7 @@ class Pushes:
         return f"{int(offset) + len(data)} bytes are stored"
 
     async def _body(self, request: web.Request, largest: int, place: _Place) -> bytes:
-        """The whole of a short body."""
+        """The whole short body."""
         if (request.content_length or 0) > largest:
             raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
         await _say_continue(request)
@@ -304,7 +304,7 @@ class Pushes:
             raise Refused(413, f"the push has more than {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
     async def _copy(self, body: StreamReader, file: PushFile, whose: str, place: _Place) -> int:
-        """Have a body written as it comes. The disk is not waited for while it is not far behind.
+        """Write a body as it arrives, without waiting for the disk unless it falls far behind.
 
         What has arrived is written even if the client is gone.
         """

@@ -91,7 +91,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def default_runfile(settings: RunsSettings) -> RunFile:
-    """What holds for a run without a run.yaml."""
+    """The values for a run without a run.yaml."""
     return RunFile(
         latency_objective=settings.latency_objective,
         abandoned_after=settings.abandoned_after,

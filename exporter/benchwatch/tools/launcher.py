@@ -66,7 +66,7 @@ class Facts(NamedTuple):
     parameters: Mapping[str, str] = {}
     """What the tool's server reports about itself."""
     storage: Mapping[str, str] = {}
-    """What the measured files lie on."""
+    """The storage of the measured files."""
     here: bool = False
     """Whether this machine does the measured work. If not, or not known, its own facts begin with `client.`."""
     remarks: tuple[str, ...] = ()

@@ -80,7 +80,7 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
 
 
 def _storage(process: int, told: str, host: Host) -> dict[str, str]:
-    """What the server's files lie on, if their folder is known and has the same path here."""
+    """The storage of the server's files, if their folder is known and has the same path here."""
     folder = host.working_folder(process) or (Path(told) if told else None)
     if folder is None or not host.has_our_root(process):
         return {}

@@ -64,11 +64,11 @@ class Roles:
     result_operations: Family | None = None
     """Total number of operations."""
     fixed_rate: tuple[Family, ...] = ()
-    """Families that are there if the rate was given, not found."""
+    """Families that exist if the rate was given, not measured."""
     lost: Mapping[str, Family] = field(default_factory=dict)
-    """Counters of operations that were not done as they should, by a word: failed, skipped, retries."""
+    """Counters of operations that went wrong, by a word: failed, skipped, retries."""
     remarks: Mapping[str, str] = field(default_factory=dict)
-    """What a comparison says of them by the same word, if there were any: a sentence with {} for their part."""
+    """What a comparison says about them, by the same word: a sentence with {} for their share."""
     interval_time: Family | None = None
     """When the interval of rate and mean latency ended, Unix seconds, if the window has another one."""
     window_time: Family | None = None

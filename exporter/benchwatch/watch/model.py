@@ -51,7 +51,7 @@ class ShownWorker(NamedTuple):
     result: tuple[Measured, ...]
     """Of the whole run; none before its end."""
     counts: Mapping[str, float]
-    """Since the start: operations by the tool's word for them, failed, skipped, retries."""
+    """Totals since the start: operations under the tool's own word, failed, skipped, retries."""
     warnings: tuple[str, ...]
     """Options that change what its numbers mean."""
     remarks: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from .model import Measured, Page, ShownWorker
 from .trend import Trend
 
 STATES = ("failed", "stalled", "abandoned", "unknown", "running", "finished")
-"""The worst first."""
+"""Worst first."""
 _NUMBER = re.compile(r"(\d+)")
 
 Key = tuple[str, ...]
@@ -89,7 +89,7 @@ def total(measured: Sequence[Measured]) -> Measured:
 
 
 def active_runs(page: Page, now: float) -> list[RunRows]:
-    """The runs that are on, the one begun last first, with all their workers; `now` in Unix seconds."""
+    """Active runs with all their workers, most recent first; `now` in Unix seconds."""
     groups = [group for group in _by_run(page.workers) if any(worker.active for worker in group)]
     groups.sort(key=lambda group: max(worker.start or 0.0 for worker in group), reverse=True)
     return [_run(group, now) for group in groups]

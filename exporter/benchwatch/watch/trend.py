@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 SECONDS = 5
 COLUMNS = 60
-"""How many columns are remembered."""
+"""Number of columns kept."""
 ZERO = "_"
 _AHEAD = 12
-"""Columns that what is measured may lie before what was measured earlier."""
+"""Columns by which a measurement may precede an earlier one."""
 _LEVELS = "▁▂▃▄▅▆▇█"
 
 
@@ -45,7 +45,7 @@ class Trend:
 
 
 def sparkline(values: Sequence[float | None]) -> str:
-    """One character a value, from 0 to the highest of them."""
+    """One character per value, scaled from 0 to the highest."""
     peak = max((value for value in values if value is not None), default=0.0)
     return "".join(" " if value is None else _level(value, peak) for value in values)
 

@@ -85,7 +85,7 @@ def read_tables(html: bytes, notes: Notes | None = None) -> list[Table]:
 
 
 _Pieces = list["str | _Table | None"]
-"""What stands in a cell or on the page: texts, None where a tag parts them, and tables."""
+"""The content of a cell or of the page: texts, None where a tag separates them, and tables."""
 
 
 class _Row:
@@ -271,7 +271,7 @@ class _Reader:
             self._add(None)
 
     def _here(self) -> _Pieces:
-        """What the next table stands in."""
+        """What the next table is inside of."""
         if not self._open:
             return self.page
         cell = self._open[-1].cell
@@ -284,7 +284,7 @@ class _Reader:
             pieces = self._here()
             if piece is not None or (pieces and pieces[-1] is not None):
                 pieces.append(piece)
-        elif piece is None or not piece.isspace():  # outside any cell: it stands before the table
+        elif piece is None or not piece.isspace():  # outside any cell: it precedes the table
             self._open[-1].around.insert(-1, piece)
 
 
