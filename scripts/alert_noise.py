@@ -30,8 +30,6 @@ import yaml
 from demo_processes import Failure, Processes
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
-_EXPORTER = "127.0.0.1:19777"
-"""The exporter's address in prometheus.yml."""
 _CORRELATIONS = {"independent": 0.0, "autocorrelated": 0.8}
 _RAMP = 60
 """Seconds before the first spike: rules look at runs past a ramp of 30 s, with baselines that are made every 15 s."""
@@ -187,9 +185,11 @@ class Server:
 def scrape_config(exporter: str) -> Any:
     """prometheus/prometheus.yml with its rules, of its jobs those of the exporter, found at another address."""
     folder = _CHECKOUT / "prometheus"
-    text = (folder / "prometheus.yml").read_text().replace(_EXPORTER, exporter)
-    config = yaml.safe_load(text)
+    config = yaml.safe_load((folder / "prometheus.yml").read_text())
     jobs = [job for job in config["scrape_configs"] if job["job_name"].startswith("benchwatch-")]
+    for job in jobs:
+        del job["file_sd_configs"]
+        job["static_configs"] = [{"targets": [exporter]}]
     return {"global": config["global"], "scrape_configs": jobs, "rule_files": [str(folder / "rules" / "*.yml")]}
 
 

@@ -1,8 +1,8 @@
 """The main job of benchwatch on real input: see `scripts/demo --help`.
 
-A PostgreSQL server with pgbench, fio on a file, a simulated Nutanix CVM and node_exporter, watched by benchwatch, all
-of it scraped by a Prometheus, which is asked for the figures that are shown. Everything that is written is under one
-folder.
+A PostgreSQL server with pgbench, fio on a file, a simulated Nutanix CVM, node_exporter and postgres_exporter, watched
+by benchwatch, all of it scraped by a Prometheus, which is asked for the figures that are shown. Everything that is
+written is under one folder.
 """
 
 import argparse
@@ -12,13 +12,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from demo_figures import SOURCES
+from benchwatch.tools.api import Tool
 from demo_parts import Demo
 from demo_processes import Failure
+from demo_runs import optional
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
 _RUN_SECONDS = 60
@@ -74,14 +75,24 @@ def main() -> int:
         default=_CHECKOUT / ".demo",
         help="where everything is written (default: .demo in the checkout)",
     )
+    known = {tool.name: tool for tool in optional()}
+    parser.add_argument(
+        "--tools",
+        default="",
+        metavar="NAMES",
+        help=f"run these as well, beside pgbench and fio: {', '.join(known)}, or all (default: none)",
+    )
     arguments = parser.parse_args()
+    asked = list(known) if arguments.tools == "all" else [name for name in arguments.tools.split(",") if name]
+    if unknown := [name for name in asked if name not in known]:
+        parser.error(f"--tools: expected some of {', '.join(known)}, or all, got {unknown[0]}")
     if arguments.duration is not None and arguments.duration < 1:
         parser.error(f"--duration: expected a number of seconds above 0, got {arguments.duration}")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
         with _folder(arguments.folder.resolve()) as folder:
-            return _run(folder, arguments.duration)
+            return _run(folder, arguments.duration, [known[name] for name in asked])
     except Interrupted:
         return 0 if arguments.duration is None else 130
     except Failure as failure:
@@ -92,11 +103,11 @@ def main() -> int:
     return 1
 
 
-def _run(folder: Path, duration: int | None) -> int:
+def _run(folder: Path, duration: int | None, tools: Sequence[Tool]) -> int:
     run_seconds = _RUN_SECONDS if duration is None else max(10, min(_RUN_SECONDS, duration // 2))
-    demo = Demo(folder, run_seconds)
+    demo = Demo(folder, run_seconds, tools)
     try:
-        print(f"Starting PostgreSQL, a simulated CVM, node_exporter, benchwatch and Prometheus in {folder}", flush=True)
+        print(f"Starting PostgreSQL, a simulated CVM, exporters, benchwatch and Prometheus in {folder}", flush=True)
         demo.start()
         print("\n".join(f"  {name:18} {place}" for name, place in demo.places()), flush=True)
         started, screen = time.monotonic(), Screen()
@@ -111,9 +122,9 @@ def _run(folder: Path, duration: int | None) -> int:
             signal.signal(number, signal.SIG_IGN)
         print("Stopping everything", flush=True)
         demo.processes.stop_all()
-    missing = demo.figures.missing()
+    missing, sources = demo.figures.missing(), len(demo.figures.sources)
     print(
-        f"Prometheus saw {len(SOURCES) - len(missing)} of {len(SOURCES)} sources"
+        f"Prometheus saw {sources - len(missing)} of {sources} sources"
         + (f"; missing: {', '.join(missing)}" if missing else "")
     )
     return 1 if missing else 0
@@ -122,7 +133,7 @@ def _run(folder: Path, duration: int | None) -> int:
 @contextmanager
 def _folder(folder: Path) -> Iterator[Path]:
     """The demo's folder, for one demo at a time."""
-    for part in ("fio", "logs", "runs", "tmp"):
+    for part in ("fio", "logs", "runs", "targets", "tmp"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(folder).free
     if free < _FREE_BYTES:

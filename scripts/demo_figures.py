@@ -1,9 +1,13 @@
 """What the demo shows: figures that Prometheus has stored, asked of its HTTP API, so that they went the whole way."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import requests
+
+from benchwatch.tools.api import Tool
+from benchwatch.tools.roles import Roles
+from benchwatch.values import numbers
 
 SOURCES = {
     "exporter": "benchwatch_build_info",
@@ -13,11 +17,11 @@ SOURCES = {
     "fio json+ bins (percentiles)": "fio_latency_window_seconds",
     "CVM": "nutanix_vdisk_frontend_latency_window_ios",
     "node_exporter": "node_cpu_seconds_total",
+    "postgres_exporter": "pg_wal_bytes_total",
 }
 """Every source that Prometheus must see, with a metric that only it brings."""
 
 _METRICS = [
-    *SOURCES.values(),
     "pgbench_latency_average_seconds",
     "pgbench_interval_timestamp_seconds",
     "pgbench_latency_window_timestamp_seconds",
@@ -60,29 +64,37 @@ class Prometheus:
 
 
 class Figures:
-    """The figures of this moment, in words; `seen` are the sources that Prometheus has seen so far."""
+    """The figures of this moment, in words; `seen` are the sources that Prometheus has seen so far.
 
-    def __init__(self, prometheus: Prometheus) -> None:
+    `tools` are those that run beside pgbench and fio; each of their rates is a source.
+    """
+
+    def __init__(self, prometheus: Prometheus, tools: Sequence[Tool]) -> None:
         self.seen: set[str] = set()
         self._prometheus = prometheus
+        self._tools = tools
+        self.sources = SOURCES | {_source(tool, roles): roles.rate.name for tool in tools for roles in tool.roles}
+        windows = [roles.window.name for tool in tools for roles in tool.roles if roles.window]
+        self._metrics = "|".join((*_METRICS, *self.sources.values(), *windows))
         self._samples: list[Sample] = []
         self._host: list[Sample] = []
 
     def refresh(self) -> None:
         """Asks Prometheus. Raises requests.RequestException."""
-        self._samples = self._prometheus.query(f'{{__name__=~"{"|".join(_METRICS)}"}}')
+        self._samples = self._prometheus.query(f'{{__name__=~"{self._metrics}"}}')
         self._host = [sample for rate in _HOST_RATES for sample in self._prometheus.query(rate)]
         present = {sample.labels["__name__"] for sample in self._samples}
-        self.seen |= {source for source, metric in SOURCES.items() if metric in present}
+        self.seen |= {source for source, metric in self.sources.items() if metric in present}
 
     def missing(self) -> list[str]:
         """The sources that Prometheus has not seen."""
-        return [source for source in SOURCES if source not in self.seen]
+        return [source for source in self.sources if source not in self.seen]
 
-    def rows(self, pgbench_run: str, fio_run: str) -> list[tuple[str, str]]:
-        """What to show: (source, figures) a line, of the two runs that are on, the CVM and the host."""
-        rows = [("pgbench", self._pgbench(pgbench_run))]
-        rows += [("fio", line) for line in self._fio(fio_run)]
+    def rows(self, runs: Sequence[str]) -> list[tuple[str, str]]:
+        """What to show, (source, figures) a line: active runs (pgbench's, fio's, others'), the CVM, the host."""
+        rows = [("pgbench", self._pgbench(runs[0]))]
+        rows += [("fio", line) for line in self._fio(runs[1])]
+        rows += [(tool.name, line) for tool in self._tools for line in self._tool(tool, runs[2:])]
         rows += [("CVM", line) for line in self._cvm()]
         rows.append(("host", self._host_line()))
         return rows
@@ -110,6 +122,18 @@ class Figures:
             parts = [f"{iops.value:6.0f} IOPS {which['job']} {which['op']}", _latency("mean", mean)]
             lines.append(" · ".join([*parts, *(_latency(*pair) for pair in quantiles), self._age(run)]))
         return lines or ["no figures at the moment"]
+
+    def _tool(self, tool: Tool, runs: Sequence[str]) -> Iterator[str]:
+        for roles in tool.roles:
+            for rate in self._all(roles.rate.name):
+                if rate.labels["run"] in runs:
+                    group = {label: rate.labels[label] for label in ("run", "worker", *roles.labels)}
+                    text = numbers.bandwidth if roles.unit.in_bytes else numbers.rate
+                    unit = "" if roles.unit.in_bytes else f" {roles.unit.name}"
+                    parts = [f"{text(rate.value)}{unit} {' '.join(list(group.values())[1:])}"]
+                    windows = self._all(roles.window.name, **group) if roles.window else []
+                    parts += [_latency(f"p{float(one.labels['quantile']) * 100:g}", one) for one in windows]
+                    yield " · ".join([*parts, self._age(rate.labels["run"])])
 
     def _cvm(self) -> list[str]:
         lines = []
@@ -144,6 +168,10 @@ class Figures:
 
     def _one(self, name: str, **labels: str) -> Sample | None:
         return next(iter(self._all(name, **labels)), None)
+
+
+def _source(tool: Tool, roles: Roles) -> str:
+    return f"{tool.name} {roles.unit.name}{' on the other side' if roles.observer else ''}"
 
 
 def _latency(name: str, sample: Sample | None) -> str:

@@ -1,5 +1,5 @@
-"""What runs in the demo: PostgreSQL, a simulated CVM, node_exporter, benchwatch, Alertmanager, Prometheus, Grafana
-where there is one, pgbench and fio.
+"""What runs in the demo: PostgreSQL and its exporter, a simulated CVM, node_exporter, benchwatch, Alertmanager,
+Prometheus, Grafana where there is one, and the benchmarks.
 
 All of it listens on loopback, on the usual ports where those are free, and writes into the demo's folder only.
 """
@@ -7,19 +7,20 @@ All of it listens on loopback, on the usual ports where those are free, and writ
 import json
 import os
 import shutil
+import socket
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import requests
 
 import demo_grafana
+from benchwatch.tools.api import Tool
 from demo_figures import Figures, Prometheus
 from demo_ports import Ports
 from demo_postgres import USER, Postgres
 from demo_processes import Process, Processes
+from demo_runs import Place, Runs, benchmarks
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
 _DEFAULT_PORTS = {
@@ -27,17 +28,18 @@ _DEFAULT_PORTS = {
     "Prometheus": 9090,
     "CVM": 2009,
     "node_exporter": 9100,
+    "postgres_exporter": 9187,
     "Alertmanager": 9093,
     "Grafana": 3000,
     "PostgreSQL": 0,
 }
-_RUNS_KEPT = 10
 _FAILURES = 3
 """Queries that must fail in a row before the demo gives up: on a busy machine a single one may."""
 _PATIENCE = 90
 """Seconds for a server to get ready; Grafana makes its database at its first start."""
 _EXPORTER_CONFIG = """\
 disks: {disks}
+vm: pg1
 nutanix:
   cvms: [{{name: cvm1, url: "{cvm}"}}]
   poll_interval: 10s
@@ -48,48 +50,25 @@ nutanix:
 _NODE_COLLECTORS = ("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "netdev", "pressure", "vmstat")
 
 
-class Benchmark(NamedTuple):
-    """A benchmark that is run again and again. `command` is given the seconds of one run; `objective` is a latency."""
-
-    name: str
-    command: Callable[[int], list[str]]
-    worker: str
-    objective: str
-
-
-class Run:
-    """One run of a benchmark in a folder of its own."""
-
-    def __init__(self, benchmark: Benchmark, runs: Path, seconds: int, processes: Processes) -> None:
-        self.benchmark = benchmark
-        self.name = f"{benchmark.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-        folder = runs / self.name
-        folder.mkdir(exist_ok=True)
-        command = benchmark.command(seconds)
-        (folder / "run.yaml").write_text(json.dumps({"command": command, "latency_objective": benchmark.objective}))
-        self.process = processes.start(
-            benchmark.name,
-            command,
-            folder=folder,
-            output=folder / f"{benchmark.worker}.out",
-            log=folder / f"{benchmark.worker}.err",
-        )
-
-
 class Demo:
     """Everything that runs, in the folder `folder`."""
 
-    def __init__(self, folder: Path, run_seconds: int) -> None:
+    def __init__(self, folder: Path, run_seconds: int, tools: Sequence[Tool]) -> None:
         self.folder = folder
         self.ports = Ports(_DEFAULT_PORTS)
         self.processes = Processes(folder / "logs", _environment(folder))
         self.postgres = Postgres(self.processes, folder, self.ports["PostgreSQL"])
-        self.figures = Figures(Prometheus(self.url("Prometheus")))
+        self.figures = Figures(Prometheus(self.url("Prometheus")), tools)
         self.grafana = demo_grafana.find_grafana()
-        self._run_seconds = run_seconds
+        self._tools = tools
         self._lasting: dict[str, Process] = {}
         self._failures = 0
-        self._runs: list[Run] = []
+        self.runs = Runs(folder, run_seconds, self.processes)
+
+    @property
+    def server(self) -> Process:
+        """PostgreSQL."""
+        return self._lasting["PostgreSQL"]
 
     def url(self, name: str) -> str:
         """The address of one of the servers."""
@@ -101,29 +80,21 @@ class Demo:
         simulate = [_benchwatch(), "nutanix", "simulate", "--scene", "checkpoint", "--listen", self._address("CVM")]
         self._serve("CVM", "/", simulate)
         self._serve("node_exporter", "/metrics", self._node_exporter())
+        where = {"DATA_SOURCE_NAME": f"{self.postgres.connection()} dbname=postgres sslmode=disable"}
+        self._serve("postgres_exporter", "/metrics", self._postgres_exporter(), where)
         self._serve("exporter", "/-/ready", self._exporter())
         self._serve("Alertmanager", "/-/ready", self._alertmanager())
         self._serve("Prometheus", "/-/ready", self._prometheus())
         if self.grafana:
             self._serve("Grafana", "/api/health", self.grafana.command(), self._grafana_settings())
-        for benchmark in (
-            Benchmark("pgbench", self._pgbench, "db1", "100ms"),
-            Benchmark("fio", self._fio, "disk1", "10ms"),
-        ):
-            self._runs.append(self._run(benchmark))
+        self.runs.start(list(benchmarks(Place(self.folder, self.postgres), self._tools)))
 
     def look(self) -> None:
         """Starts ended benchmarks again and refreshes the figures. Raises Failure if anything has failed."""
         for process in self._lasting.values():
             if process.popen.poll() is not None:
                 raise process.complaint(f"ended with exit code {process.popen.returncode}")
-        for number, run in enumerate(self._runs):
-            code = run.process.popen.poll()
-            if code:
-                raise run.process.complaint(f"failed with exit code {code}")
-            if code == 0:
-                self.processes.stop(run.process)
-                self._runs[number] = self._run(run.benchmark)
+        self.runs.look()
         try:
             self.figures.refresh()
             self._failures = 0
@@ -135,7 +106,7 @@ class Demo:
 
     def rows(self) -> list[tuple[str, str]]:
         """What to show: (source, figures) a line."""
-        rows = self.figures.rows(*(run.name for run in self._runs))
+        rows = self.figures.rows(self.runs.names)
         return [*rows, ("Prometheus", "does not answer: these are older figures")] if self._failures else rows
 
     def places(self) -> list[tuple[str, str]]:
@@ -150,6 +121,7 @@ class Demo:
             ("Alertmanager", f"{self.url('Alertmanager')}/"),
             ("simulated CVM", f"{self.url('CVM')}/"),
             ("node_exporter", f"{self.url('node_exporter')}/metrics"),
+            ("postgres_exporter", f"{self.url('postgres_exporter')}/metrics"),
             ("PostgreSQL", f"127.0.0.1:{self.ports['PostgreSQL']}, user {USER}, password in {self.postgres.pgpass}"),
             ("benchmarks' output", f"{self.folder / 'runs'}/"),
             ("logs", f"{self.folder / 'logs'}/"),
@@ -168,6 +140,10 @@ class Demo:
         collectors = ["--collector.disable-defaults", *(f"--collector.{name}" for name in _NODE_COLLECTORS)]
         return [program, f"--web.listen-address={self._address('node_exporter')}", *collectors]
 
+    def _postgres_exporter(self) -> list[str]:
+        script = _CHECKOUT / "scripts" / "postgres-exporter"
+        return [str(script), f"--web.listen-address={self._address('postgres_exporter')}"]
+
     def _exporter(self) -> list[str]:
         config = self.folder / "benchwatch.yaml"
         disk = _disk_under(self.folder)
@@ -183,54 +159,30 @@ class Demo:
         return [program, f"--config.file={config}", f"--storage.path={self.folder / 'alertmanager'}", *listen]
 
     def _prometheus(self) -> list[str]:
-        text = (_CHECKOUT / "prometheus" / "prometheus.yml").read_text()
-        for name in ("exporter", "node_exporter", "Alertmanager", "Prometheus"):
-            text = text.replace(f"127.0.0.1:{_DEFAULT_PORTS[name]}", self._address(name))
-        text = text.replace('"rules/', f'"{_CHECKOUT}/prometheus/rules/')
-        config, data = self.folder / "prometheus.yml", self.folder / "prometheus"
-        config.write_text(text)
+        product, data = _CHECKOUT / "prometheus", self.folder / "prometheus"
+        for path in (product / "prometheus.yml", *product.glob("targets/*.yml")):
+            text = path.read_text().replace("host: localhost", f"host: {json.dumps(socket.gethostname())}")
+            for name in ("exporter", "node_exporter", "Alertmanager", "Prometheus", "Grafana"):
+                text = text.replace(f"127.0.0.1:{_DEFAULT_PORTS[name]}", self._address(name))
+            own = self.folder / path.relative_to(product)
+            own.parent.mkdir(exist_ok=True)
+            own.write_text(text.replace('"rules/', f'"{product}/rules/'))
+        targets = [{"targets": [self._address("postgres_exporter")], "labels": {"host": socket.gethostname()}}]
+        (self.folder / "targets" / "postgres.yml").write_text(json.dumps(targets))
         shutil.rmtree(data, ignore_errors=True)  # what is shown and judged is of this demo alone
         listen = ["--web.cors.origin=", f"--web.listen-address={self._address('Prometheus')}"]
-        return ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={data}", *listen]
+        return ["prometheus", f"--config.file={self.folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}", *listen]
 
     def _grafana_settings(self) -> Mapping[str, str]:
         address = ("127.0.0.1", self.ports["Grafana"])
         data = self.folder / "grafana"
         return demo_grafana.environment(address, self.url("Prometheus"), _CHECKOUT / "dashboards", data)
 
-    def _run(self, benchmark: Benchmark) -> Run:
-        runs = self.folder / "runs"
-        for old in sorted(runs.glob(f"{benchmark.name}-*"))[: -_RUNS_KEPT + 1]:
-            shutil.rmtree(old)
-        return Run(benchmark, runs, self._run_seconds, self.processes)
-
-    def _pgbench(self, seconds: int) -> list[str]:
-        report = ["-P", "1", "--progress-timestamp", "-l", "--log-prefix=db1"]
-        return self.postgres.pgbench("-T", str(seconds), "-c", "4", "-j", "2", *report)
-
-    def _fio(self, seconds: int) -> list[str]:
-        files = self.folder / "fio"
-        where = [f"--directory={files}", "--size=64M", f"--direct={int(_allows_direct_io(files))}"]
-        time_limit = ["--time_based", f"--runtime={seconds}"]
-        report = ["--output-format=json+", "--status-interval=1", "--eta=never"]
-        reads = ["--name=data", "--filename=data", "--rw=randread", "--bs=8k", "--rate_iops=400"]
-        writes = ["--name=log", "--filename=log", "--rw=write", "--bs=16k", "--rate_iops=50"]
-        return ["fio", *where, *time_limit, *report, *reads, *writes]
-
 
 def _environment(folder: Path) -> dict[str, str]:
     """That of the demo without PostgreSQL's variables, with temporary files in the folder."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return inherited | {"PGPASSFILE": str(folder / "pgpass"), "TMPDIR": str(folder / "tmp")}
-
-
-def _allows_direct_io(folder: Path) -> bool:
-    """Whether the file system of a folder has O_DIRECT."""
-    try:
-        os.close(os.open(folder / "direct", os.O_CREAT | os.O_RDWR | os.O_DIRECT))
-    except OSError:
-        return False
-    return True
 
 
 def _disk_under(folder: Path) -> str | None:

@@ -69,6 +69,16 @@ class Postgres:
         """The command of pgbench against this server."""
         return [self._program("pgbench"), *options, "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "postgres"]
 
+    def make_database(self, name: str) -> None:
+        """Makes an empty database, in place of one of that name. Raises Failure."""
+        options = ["-h", "127.0.0.1", "-p", str(self.port), "-U", USER]
+        self._processes.run("dropdb", [self._program("dropdb"), *options, "--if-exists", name])
+        self._processes.run("createdb", [self._program("createdb"), *options, name])
+
+    def connection(self) -> str:
+        """Where the server is and as whom to connect, for libpq; the password is in `pgpass`."""
+        return f"host=127.0.0.1 port={self.port} user={USER}"
+
     def _make_home(self) -> None:
         shutil.rmtree(self._home, ignore_errors=True)
         password = secrets.token_hex(16)

@@ -79,10 +79,16 @@ class Processes:
         return process
 
     def run(
-        self, name: str, command: Sequence[str], *, user: struct_passwd | None = None, descriptors: Sequence[int] = ()
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        user: struct_passwd | None = None,
+        folder: Path = Path("/"),
+        descriptors: Sequence[int] = (),
     ) -> None:
-        """Runs a program to its end. Raises Failure if it fails."""
-        process = self.start(name, command, user=user, descriptors=descriptors)
+        """Runs a program to its end in `folder`. Raises Failure if it fails."""
+        process = self.start(name, command, user=user, folder=folder, descriptors=descriptors)
         if process.popen.wait():
             raise process.complaint(f"failed with exit code {process.popen.returncode}")
         self._started.remove(process)

@@ -1,4 +1,5 @@
-"""The rules by which each tool's latency and throughput become those of a worker, from the roles of its families.
+"""The rules that name families of the tools, from the roles of these: latency and throughput of a worker, its default
+objective, and what is recorded of whole runs for the dashboards.
 
 Their labels are the same for all tools: `job` and `op` are the parts of a group (see benchwatch.tools.roles). Where a
 tool reports no mean, a quantile of its reports stands in for it, with the label `quantile`; a throughput in bytes has
@@ -13,7 +14,8 @@ from benchwatch.tools.api import Tool
 from benchwatch.tools.registry import TOOLS
 from benchwatch.tools.roles import Roles
 
-FILE = Path(__file__).resolve().parent.parent / "prometheus" / "rules" / "workers.yml"
+_RULES = Path(__file__).resolve().parent.parent / "prometheus" / "rules"
+WORKERS, DASHBOARDS = _RULES / "workers.yml", _RULES / "dashboards.yml"
 _BEGIN, _END = "      # By scripts/rules, from the tools' roles:\n", "      # End of what scripts/rules writes.\n"
 _WINDOWS = """\
       # A report may be on the page for one scrape only, which an evaluation each second can miss: four scrapes of
@@ -64,8 +66,7 @@ def _rates(record: str, reduce: str, over: str = "") -> Iterator[str]:
                 yield _rule(record, tool, list(dict.fromkeys(expressions)), in_bytes)
 
 
-def generated() -> str:
-    """The rules of all tools."""
+def _workers() -> str:
     parts: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
         ("", lambda: _latencies("worker:latency_seconds:mean")),
         ("", lambda: _rates("worker:operations:rate", "max")),
@@ -75,12 +76,58 @@ def generated() -> str:
     return "\n".join(f"{comment}{''.join(rules())}" for comment, rules in parts)
 
 
-def whole(text: str) -> str:
+def _objectives() -> str:
+    """The run's objective, else that of its tool."""
+    by = "max by (instance, run, worker)"
+    expressions = [f"{by} (last_over_time(benchwatch_run_latency_objective_seconds[1m]))"] + [
+        f'{by} (worker:latency_seconds:mean{{tool="{tool.name}"}}) * 0 + {objective:g}'
+        for tool in TOOLS
+        if (objective := tool.roles[0].objective) is not None
+    ]
+    joined = "\n          or\n          ".join(expressions)
+    return f"      - record: worker:latency_objective_seconds:effective\n        expr: |\n          {joined}\n"
+
+
+def _of_runs() -> str:
+    """Sums over the workers of whole runs; of several exporters that read the same run one counts."""
+    rules: dict[str, str] = {}
+    for tool in TOOLS:
+        for roles in (one for one in tool.roles if not one.observer):
+            of_run = ", ".join(("run", *roles.labels[-1:]))
+            of_worker = ", ".join(("run", "worker", *roles.labels))
+            apart = f'{{{roles.operation}!~"{"|".join(sorted(roles.apart))}"}}' if roles.apart else ""
+            rate, latency, window, histogram = roles.rate.name, roles.latency, roles.window, roles.histogram
+            present = f"{rate}{apart} and last_over_time({rate}[2s])"
+            total = (
+                f"sum by ({of_run}) (\n            max by ({of_worker}) (\n{' ' * 14}{{}}\n            )\n          )"
+            )
+            rules[f"run:{rate}:mean1s"] = total.format(f"avg_over_time(({present})[1s:500ms])")
+            if latency:
+                rules[f"run:{tool.name}_under_way:mean1s"] = total.format(
+                    f"sum_over_time(({latency.name} * ({present}))[1s:500ms])\n              /\n"
+                    f"              count_over_time(({present})[1s:500ms])"
+                )
+            if window and not roles.labels:
+                rules[f"run:{window.name}:max1s"] = f"max by (run, quantile) (max_over_time({window.name}[1s]))"
+            if histogram and histogram.part == "live" and not roles.labels:
+                by, bucket = ", ".join(("run", "worker", *histogram.labels, "le")), f"{histogram.name}_bucket"
+                buckets = f'max by ({by}) (rate({bucket}{{le!~".*e-0."}}[5s]))'
+                rules[f"run:{bucket}:rate5s"] = f"sum by (run, le) (\n            {buckets}\n          )"
+    return "".join(f"      - record: {name}\n        expr: |\n          {text}\n" for name, text in rules.items())
+
+
+_PARTS: dict[Path, Sequence[Callable[[], str]]] = {WORKERS: (_workers, _objectives), DASHBOARDS: (_of_runs,)}
+
+
+def whole(path: Path) -> str:
     """The file with the rules of all tools in it."""
-    before, _, rest = text.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    return f"{before}{_BEGIN}{generated()}\n{_END}{after}"
+    text, _, rest = path.read_text().partition(_BEGIN)
+    for part in _PARTS[path]:
+        after, _, rest = rest.partition(_END)[2].partition(_BEGIN)
+        text += f"{_BEGIN}{part()}\n{_END}{after}"
+    return text
 
 
 if __name__ == "__main__":
-    FILE.write_text(whole(FILE.read_text()))
+    for file in _PARTS:
+        file.write_text(whole(file))

@@ -8,7 +8,7 @@ import pytest
 from benchwatch.launch import delivery, facts, sinks
 from benchwatch.metrics.limits import Limits
 from benchwatch.nutanix import patterns, poller
-from benchwatch.nutanix.pages import columns, main_page, notes, overview, quantities, tables
+from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
 from benchwatch.nutanix.settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.runs import append, files, prefix, watcher, worker
 from benchwatch.server import connections, ingest, repeats, users
@@ -82,10 +82,10 @@ DEFAULTS = {
     "`max_vdisks`": f"{CVM.max_vdisks:,}",
     "`max_detail_pages`": f"{CVM.vdisks.max_detail_pages}",
     "age of numbers": f"{poller.KEEP_INTERVALS} intervals",
-    "tables of a page": f"{tables.MAX_TABLES:,}",
-    "rows of a table": f"{tables.MAX_ROWS:,}",
-    "columns of a table": f"{tables.MAX_COLUMNS}",
-    "nested tables": f"{tables.MAX_NESTED}",
+    "tables of a page": f"{markup.MAX_TABLES:,}",
+    "rows of a table": f"{markup.MAX_ROWS:,}",
+    "columns of a table": f"{markup.MAX_COLUMNS}",
+    "nested tables": f"{markup.MAX_NESTED}",
     "titles before a table": f"{tables.MAX_TITLES}",
     "rows of the overview": f"{overview.MAX_ROWS}",
     "disks of a cluster": f"{main_page.MAX_DISKS:,}",

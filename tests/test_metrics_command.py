@@ -39,6 +39,20 @@ def test_a_folder_is_a_run_and_a_folder_of_folders_holds_runs(
     assert "benchwatch_run_info" not in out
 
 
+def test_the_name_of_an_experiment_stands_for_its_repeats_in_the_order_of_their_numbers(
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path
+) -> None:
+    for number in (10, 9, 1):
+        place(f"a-{number}/db1.err", RECORDINGS / "pgbench" / "tpcb-15.18.err")
+        place(f"a-{number}/db1.yaml", b"repeat_of: a\n")
+    place("a-b/db1.err", RECORDINGS / "pgbench" / "tpcb-15.18.err")
+    assert main(["metrics", str(tmp_path / "runs" / "a")]) == 0
+    out = capsys.readouterr().out
+    assert re.findall(r'benchwatch_run_info\{run="([^"]+)"', out) == ["a-1", "a-9", "a-10"]
+    assert main(["backfill", str(tmp_path / "runs" / "a")]) == 0
+    assert 'run="a-9"' in capsys.readouterr().out
+
+
 def test_what_is_not_recognised_or_not_there_is_said(
     capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path
 ) -> None:

@@ -11,9 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from .metrics.exposition import PARTS
 from .settings.settings import Settings, load_settings
-from .values.arguments import Parser, overview
+from .values.arguments import CommandParser, overview
 from .values.errors import EXIT_CODES, FAILED, UserError
 from .values.printable import LogFormatter, lines, say
 from .values.version import VERSION
@@ -23,6 +25,8 @@ SHELLS = ("bash", "zsh", "fish")
 _COMMANDS = {
     "run": ("launch.command.add_parser", "start a benchmark, pass its output on unchanged, and record it"),
     "serve": ("cli.add_serve", "watch runs, accept pushes, poll CVMs, serve metrics"),
+    "show": ("results.command.add_parser", "print the results of runs: figures, and what speaks against them"),
+    "list": ("results.listing.add_parser", "list the runs of a folder: state, tool, begin, length, result, labels"),
     "watch": ("watch.command.add_parser", "show in the terminal what an exporter sees"),
     "compare": ("compare.command.add_parser", "compare runs: what changed, and how certain that is"),
     "report": ("report.command.add_parser", "write runs as one HTML file with plots and tables"),
@@ -83,7 +87,7 @@ def _open_what_is_closed() -> None:
 
 def _parser(given: str = "") -> argparse.ArgumentParser:
     """The parser, with the options of the given command only, or of all for `completion`."""
-    parser = Parser(
+    parser = CommandParser(
         prog="benchwatch",
         usage="benchwatch COMMAND [options]",
         description="Shows a database, storage or network benchmark while it runs, and compares runs afterwards.",
@@ -91,7 +95,7 @@ def _parser(given: str = "") -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"benchwatch {VERSION}")
     parser.set_defaults(func=partial(overview, parser), log_level="info")
-    common = Parser(add_help=False)
+    common = CommandParser(add_help=False)
     common.add_argument(
         "--log.level",
         dest="log_level",
@@ -151,6 +155,9 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="DIR",
         help="folder of runs; overrides the configuration file (default: runs)",
+    )
+    serve.add_argument(
+        "--host", metavar="NAME", help="name of this machine, as node_exporter's label host (default: its own name)"
     )
     command.set_defaults(func=_serve)
 
@@ -219,6 +226,8 @@ def _serve(options: argparse.Namespace) -> int:
 
     base = options.config_file.parent if options.config_file else Path()
     settings = load_settings(options.config_file)
+    if options.host:
+        settings = msgspec.structs.replace(settings, host=options.host)
     runs = options.runs_path or base / settings.runs.path
     push = base / settings.push.path if settings.push.path else runs
     return serve(

@@ -90,9 +90,11 @@ serve() {
 }
 
 # serve_prometheus PORT EXPORTER_PORT [NODE_EXPORTER_PORT]: with the configuration and rules of this project, without
-# Alertmanager.
+# Alertmanager. The machine has the name that the exporter gives it without --host.
 serve_prometheus() {
-  sed -e "s,127.0.0.1:19777,127.0.0.1:$2,; s,127.0.0.1:9100,127.0.0.1:${3-9100},; s,127.0.0.1:9090,127.0.0.1:$1," \
-    -e "s,\"rules/,\"$checkout/prometheus/rules/," -e '/^alerting:/,/^$/d' "$checkout/prometheus/prometheus.yml" >"$work/prometheus.yml"
+  cp -r "$checkout/prometheus/targets" "$checkout/prometheus/prometheus.yml" "$work"
+  sed -i -e "s,127.0.0.1:19777,127.0.0.1:$2,; s,127.0.0.1:9100,127.0.0.1:${3-9100},; s,127.0.0.1:9090,127.0.0.1:$1," \
+    -e "s,host: localhost,host: $(hostname)," -e "s,\"rules/,\"$checkout/prometheus/rules/," -e '/^alerting:/,/^$/d' \
+    "$work/prometheus.yml" "$work"/targets/*
   serve prometheus "$1" /-/ready prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/prometheus" --web.listen-address="127.0.0.1:$1"
 }

@@ -39,7 +39,7 @@ _END = 1_790_000_000
 _QUANTILES = ("0.5", "0.95", "0.99", "0.999", "1")
 _LATENCY = statistics.NormalDist(math.log(0.004), 0.5)
 """Of the logarithm of a transaction's latency in seconds."""
-_STATES = ("running", "stalled", "finished", "failed", "abandoned")
+_STATES = ("running", "stalled", "finished", "failed", "interrupted", "abandoned")
 
 
 class Made(NamedTuple):
@@ -74,7 +74,12 @@ def families(workers: int, histograms: int) -> Iterator[Made]:
     yield Made("benchwatch_run_info", [f'{name},tool="pgbench",tool_version="17.2"' for name in names], 10, -1.0)
     yield Made("benchwatch_run_start_timestamp_seconds", live, 10, -(_END - 3600.0))
     yield Made("benchwatch_run_report_interval_seconds", live, 10, -1.0)
-    yield Made("benchwatch_disk_info", ['device="sdb",role="log"', 'device="sdc",role="data"'], 10, -1.0)
+    roles = ('device="sdb",role="log"', 'device="sdc",role="data"')
+    yield Made("benchwatch_run_disk_info", [f'{name},host="host",{role}' for name in live for role in roles], 10, -1.0)
+    for role in ("server", "client"):
+        yield Made("benchwatch_run_host_info", [f'{name},host="host",role="{role}"' for name in live], 10, -1.0)
+    vms = [f'{name},host="host",vm="vm{number}"' for number, name in enumerate(names)]
+    yield Made("benchwatch_run_vm_info", vms, 10, -1.0)
     for name, value in (
         ("fio_iops", 5000),
         ("fio_bandwidth_bytes_per_second", 4e7),
@@ -83,15 +88,36 @@ def families(workers: int, histograms: int) -> Iterator[Made]:
     ):
         yield Made(name, fio, 0.5, value, decimals=9)
     yield Made("fio_latency_window_seconds", [f'{one},quantile="{q}"' for one in fio for q in _QUANTILES], 0.5, 0.001)
-    disks = [f'instance="host:9100",job="node",device="{device}"' for device in ("sda", "sdb", "sdc")]
-    for name in ("read_bytes", "written_bytes", "reads_completed", "writes_completed"):
+    node = 'instance="host:9100",job="node",host="host"'
+    disks = [f'{node},device="{device}"' for device in ("sda", "sdb", "sdc")]
+    yield Made("node_disk_io_now", disks, 1, 3)
+    for name in ("read_bytes", "written_bytes", "reads_completed", "writes_completed", "reads_merged", "writes_merged"):
         yield Made(f"node_disk_{name}_total", disks, 1, 0, 1000)
     for name in ("read_time", "write_time", "io_time", "io_time_weighted"):
         yield Made(f"node_disk_{name}_seconds_total", disks, 1, 0, 0.3)
+    modes = ("idle", "iowait", "irq", "nice", "softirq", "steal", "system", "user")
+    processors = [f'{node},cpu="{cpu}",mode="{mode}"' for cpu in range(16) for mode in modes]
+    yield Made("node_cpu_seconds_total", processors, 1, 0, 0.125)
+    waiting = ("cpu", "io", "memory")
+    for name in (f"node_pressure_{one}_waiting_seconds_total" for one in waiting):
+        yield Made(name, [node], 1, 0, 0.1)
+    for name in ("node_memory_Dirty_bytes", "node_memory_Writeback_bytes"):
+        yield Made(name, [node], 1, 1e8, decimals=0)
+    for name in ("receive_bytes", "transmit_bytes", "receive_drop", "transmit_drop"):
+        yield Made(f"node_network_{name}_total", [f'{node},device="eth0"'], 1, 0, 1e6, decimals=0)
+    yield from _database()
     vdisks = [f'cvm="cvm1",vdisk="{40000 + number}"' for number in range(2 * workers)]
     both = [f'{name},op="{op}"' for name in vdisks for op in ("read", "write")]
     yield Made("nutanix_cvm_up", ['cvm="cvm1"'], 10, -1.0)
-    yield Made("nutanix_vdisk_info", [f'{name},role="data"' for name in vdisks], 10, -1.0)
+    entries = [f'vm="vm{place // 2}",disk="scsi.1",role="{("log", "data")[place % 2]}"' for place in range(2 * workers)]
+    known = [f"{name},{entry}" for name, entry in zip(vdisks, entries, strict=True)]
+    yield Made("nutanix_vdisk_info", known, 10, -1.0)
+    yield from _layers([f"{40000 + number}" for number in range(2 * workers)])
+    yield Made("nutanix_oplog_utilisation_ratio", ['cvm="cvm1",store="oplog"'], 10, 0.3)
+    queues = [f'cvm="cvm1",queue="{queue}",state="{state}"' for queue in ("qos", "oplog_qos") for state in _QUEUED]
+    yield Made("nutanix_stargate_queue_operations", queues, 10, 5)
+    sources = [f'{name},source="{source}"' for name in vdisks for source in ("oplog", "estore_ssd", "estore_hdd")]
+    yield Made("nutanix_vdisk_read_source_ratio", sources, 10, 0.3, decimals=2)
     yield Made("nutanix_vdisk_frontend_latency_seconds", both, 10, 0.001)
     yield Made("nutanix_vdisk_random_ratio", both, 10, 0.9, decimals=2)
     oplog = [f'{name},destination="oplog"' for name in vdisks]
@@ -100,6 +126,10 @@ def families(workers: int, histograms: int) -> Iterator[Made]:
     buckets = [f'{name},script="0",le="{bound}"' for name in names[:histograms] for bound in bounds]
     yield Made("pgbench_latency_seconds_bucket", buckets, 0.5, 0, 300, decimals=0)
     yield Made("run:pgbench_tps:mean1s", ['run="density"'], 1, 1000 * workers, decimals=12)
+    windows = [f'run="density",quantile="{q}"' for q in _QUANTILES]
+    yield Made("run:pgbench_latency_window_seconds:max1s", windows, 1, 0.005)
+    yield Made("run:fio_iops:mean1s", [f'run="disk",op="{op}"' for op in ("read", "write")], 1, 5000)
+    yield Made("run:fio_under_way:mean1s", [f'run="disk",op="{op}"' for op in ("read", "write")], 1, 2)
     yield Made("run:pgbench_under_way:mean1s", ['run="density"'], 1, 4 * workers, decimals=12)
     for bound in bounds:
         if "e-0" not in bound:
@@ -107,6 +137,56 @@ def families(workers: int, histograms: int) -> Iterator[Made]:
             yield Made(
                 "run:pgbench_latency_seconds_bucket:rate5s", [f'run="density",le="{bound}"'], 1, rate, decimals=12
             )
+
+
+def _database() -> Iterator[Made]:
+    """What postgres_exporter says of one database."""
+    server = 'instance="host:9187",job="postgres",host="host",server="host:5432"'
+    types = ("BufferPin", "Client", "CPU", "Extension", "IO", "IPC", "Lock", "LWLock", "Timeout")
+    yield Made("pg_sessions_active", [f'{server},wait_event_type="{one}"' for one in types], 1, 5)
+    yield Made("pg_locks_waiting", [server], 1, 2)
+    yield Made("pg_locks_longest_wait_seconds", [server], 1, 2)
+    yield Made("pg_checkpoint_active", [server], 1, -1.0)
+    yield Made("pg_wal_bytes_total", [server], 1, 0, 1e7)
+    yield Made(
+        "pg_buffers_written_bytes_total", [f'{server},by="{one}"' for one in ("checkpointer", "others")], 1, 0, 1e6
+    )
+
+
+def _layers(vdisks: Sequence[str]) -> Iterator[Made]:
+    """What the rules record of a run's layers: of vdisks every 5 s, else every second."""
+    where = 'run="density",host="host"'
+    own = ("client_cpu", "server_cpu", "memory", "database", "network", "log_device", "data_device", "path")
+    of_vdisks = [(layer, f"{vdisk}{what}") for vdisk in vdisks for layer, what in _VDISK_SIGNALS]
+    for interval, signals in ((1, [(layer, "which") for layer in own]), (5, of_vdisks)):
+        labels = [f'{where},layer="{layer}",which="{which}"' for layer, which in signals]
+        yield Made("run_layer:slowness:ratio", labels, interval, 1)
+    workers = [f'{where},layer="benchmark",which="db{number}",op="",role=""' for number in range(len(vdisks) // 2)]
+    devices = [
+        f'{where},layer="{layer}",which="x",op="{op}",role="{role}"'
+        for layer, role in (("log_device", "log"), ("data_device", "data"), ("path", "log"), ("path", "data"))
+        for op in ("read", "write")
+    ]
+    yield Made("run_layer:latency:seconds", [*workers, *devices], 1, 0.004)
+    fronts = [
+        f'{where},layer="frontend",which="{vdisk}",op="{op}",role="{("log", "data")[place % 2]}"'
+        for place, vdisk in enumerate(vdisks)
+        for op in ("read", "write")
+    ]
+    backs = [f'{where},layer="backend",which="{vdisk}",op="",role="data"' for vdisk in vdisks]
+    yield Made("run_layer:latency:seconds", [*fronts, *backs], 5, 0.002)
+    yield Made("run:benchmark_slowness:ratio", [where], 1, 1)
+
+
+_QUEUED = ("queued", "admitted")
+_VDISK_SIGNALS = (
+    ("frontend", ""),
+    ("backend", ""),
+    ("oplog", " bypass"),
+    ("oplog", " fill"),
+    ("read_source", " hdd"),
+    ("read_source", " remote"),
+)
 
 
 def write(output: TextIO, family: Made, minutes: int) -> int:

@@ -11,12 +11,17 @@ json.loads of the same bytes, round by round.
 import json
 import re
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchwatch.metrics.buckets import BIN_OF_KEY, Buckets
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.support.bins import BIN_OF_KEY
+
+from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.document import decode
 from benchwatch.tools.fio.framing import Framer

@@ -2,33 +2,39 @@
 
     python tests/benchmarks/launcher.py [--pairs 10] [--seconds 10] [--clients 4] [--threads 2]
 
-Four ways in each round, in this order and in the reverse order by turns:
+Five ways in each round, in this order and in the reverse order by turns:
 
     bare       pgbench -S, no reporting, its output in a file
     progress   with progress lines
     reporting  with the flags that the launcher adds: progress lines, transaction log in /dev/shm
-    launched   benchwatch run
+    launched   benchwatch run, its output in a file
+    watched    benchwatch run on a terminal, so that it shows its status line
 
-`launched / reporting` is what the launcher costs, `launched / bare` what it costs with its flags, `reporting /
-progress` what of that is the transaction log's. Printed is the median
-of the rounds' ratios with a confidence interval of order statistics (no shape of the noise is assumed), and the range.
+`launched / reporting` is what the launcher costs, `watched / reporting` that with its status line, `launched / bare`
+what it costs with its flags, `reporting / progress` what of that is the transaction log's. Printed is the median of the
+rounds' ratios with a confidence interval of order statistics (no shape of the noise is assumed), and the range.
 The server, pgbench and the launcher share this machine, so that the CPU time of the launcher, printed too, is taken
 from them.
 """
 
 import argparse
+import fcntl
 import math
 import os
+import pty
 import re
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
@@ -37,8 +43,14 @@ from demo_processes import Processes
 
 CONFIDENCE = 0.95
 TICKS = os.sysconf("SC_CLK_TCK")
-WAYS = ("bare", "progress", "reporting", "launched")
-COMPARED = (("launched", "reporting"), ("launched", "bare"), ("reporting", "progress"), ("progress", "bare"))
+WAYS = ("bare", "progress", "reporting", "launched", "watched")
+COMPARED = (
+    ("launched", "reporting"),
+    ("watched", "reporting"),
+    ("launched", "bare"),
+    ("reporting", "progress"),
+    ("progress", "bare"),
+)
 
 
 class Result(NamedTuple):
@@ -53,17 +65,40 @@ def cpu_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def started(command: list[str], folder: Path) -> Result:
+def copy(terminal: int, into: BinaryIO) -> None:
+    """Writes what a terminal shows, until nothing has it open."""
+    with suppress(OSError):
+        while data := os.read(terminal, 65536):
+            into.write(data)
+            into.flush()
+
+
+def started(command: list[str], folder: Path, on_a_terminal: bool) -> Result:
     """Runs it to its end; its CPU is looked at from pgbench's first progress line on, and while there is a pgbench."""
     samples = []
     output = folder / "output"
     with output.open("wb") as file:
-        popen = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, cwd=folder)
+        terminal, stdout = pty.openpty() if on_a_terminal else (-1, file.fileno())
+        popen = subprocess.Popen(
+            command,
+            stdout=stdout,
+            stderr=stdout,
+            cwd=folder,
+            start_new_session=on_a_terminal,
+            preexec_fn=(lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0)) if on_a_terminal else None,
+        )
+        reader = threading.Thread(target=copy, args=(terminal, file))
+        if on_a_terminal:
+            os.close(stdout)
+            reader.start()
         children = Path(f"/proc/{popen.pid}/task/{popen.pid}/children")
         while popen.poll() is None:
             time.sleep(0.25)
             if b"progress: " in output.read_bytes() and children.read_text():
                 samples.append((time.monotonic(), cpu_seconds(popen.pid)))
+        if on_a_terminal:
+            reader.join()
+            os.close(terminal)
     found = re.search(rb"^tps = (\S+)", output.read_bytes(), re.MULTILINE)
     assert found and popen.returncode == 0
     share = (samples[-1][1] - samples[0][1]) / (samples[-1][0] - samples[0][0]) if len(samples) > 1 else 0.0
@@ -74,13 +109,15 @@ def run(way: str, pgbench: list[str], number: int, folder: Path) -> Result:
     """One run, with its log in memory."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
         progress = [*pgbench, "-P", "1", "--progress-timestamp"]
+        launched = [sys.executable, "-m", "benchwatch", "run", "--name", f"{way}{number}", "--", *pgbench]
         commands = {
             "bare": pgbench,
             "progress": progress,
             "reporting": [*progress, "-l", f"--log-prefix={memory}/log"],
-            "launched": [sys.executable, "-m", "benchwatch", "run", "--name", f"run{number}", "--", *pgbench],
+            "launched": launched,
+            "watched": launched,
         }
-        return started(commands[way], folder)
+        return started(commands[way], folder, way == "watched")
 
 
 def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
@@ -121,15 +158,15 @@ def main() -> None:
 def measure(pgbench: list[str], rounds: int, folder: Path) -> None:
     found: dict[str, list[float]] = {way: [] for way in WAYS}
     run("bare", pgbench, -1, folder)  # so that the first finds the cache as the others do
-    shares = []
+    shares: dict[str, list[float]] = {"launched": [], "watched": []}
     print(f"{'round':>5} {'load':>6}" + "".join(f"{way:>11}" for way in WAYS))
     for number in range(rounds):
         load = os.getloadavg()[0]
         for way in WAYS if number % 2 == 0 else reversed(WAYS):
             result = run(way, pgbench, number, folder)
             found[way].append(result.rate)
-            if way == "launched":
-                shares.append(result.cpu)
+            if way in shares:
+                shares[way].append(result.cpu)
         print(f"{number + 1:>5} {load:>6.1f}" + "".join(f"{found[way][-1]:>11,.0f}" for way in WAYS), flush=True)
     for way, other in COMPARED:
         ratios = [with_it / without for with_it, without in zip(found[way], found[other], strict=True)]
@@ -138,7 +175,8 @@ def measure(pgbench: list[str], rounds: int, folder: Path) -> None:
             f"{way} / {other}: median {statistics.median(ratios):.3f},"
             f" {100 * sure:.1f} % confidence {low:.3f} to {high:.3f}, range {min(ratios):.3f} to {max(ratios):.3f}"
         )
-    print(f"CPU of the launcher while pgbench runs: {1000 * statistics.fmean(shares):.1f} ms a second (mean)")
+    for way, used in shares.items():
+        print(f"CPU of the launcher while pgbench runs, {way}: {1000 * statistics.fmean(used):.1f} ms a second (mean)")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -93,6 +94,16 @@ def test_repeated_runs_that_differ_more_among_themselves_show_no_difference(
     repeat(tmp_path, "a", [60_000.0, 66_000.0, 54_000.0])
     repeat(tmp_path, "b", [63_000.0, 57_000.0, 69_000.0])
     assert found(tmp_path / "a", tmp_path / "b")["verdicts"][0]["verdict"] == "no difference shown"
+
+
+def test_too_few_repeats_for_an_interval_say_so(compare: Compare, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [60_000.0, 66_000.0])
+    repeat(tmp_path, "b", [20_000.0, 90_000.0])
+    code, out, _ = compare(tmp_path / "a", tmp_path / "b", "--format", "markdown")
+    assert code == 0
+    assert "**TPS -12.7 %, not judged: 2 and 2 runs and too few runs for an interval**" in out
+    (row,) = (line for line in out.splitlines() if line.startswith("| **TPS**"))
+    assert row == "| **TPS** | **63,000** | **55,000** | **-12.7 %** |  | **higher** |"
 
 
 def test_a_single_run_is_judged_by_how_much_the_repeats_of_the_other_side_differ(
@@ -405,6 +416,8 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
     old.write_text("progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100, 0 failed\n")
     os.utime(old, (START, START))
     place(tmp_path / "both", 1000.0)
+    (tmp_path / "refused").mkdir()
+    (tmp_path / "refused" / "db.err").write_text("pgbench: error: connection to server failed\n")
     for number in (1, 2):
         place(tmp_path / f"both-{number}", 1000.0, record="repeat_of: both\n")
     forced = "expected a run that finished (--force compares it anyway)"
@@ -419,6 +432,11 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
         (tmp_path / "failed", 1, f"failed, worker db: the run failed: exit code 2; {forced}"),
         (tmp_path / "old", 1, f"old, worker db: the run has no end: silent for more than 300 s; {forced}"),
         (tmp_path, 1, "runs ("),
+        (
+            tmp_path / "refused",
+            1,
+            "refused: nothing was measured (refused, worker db: the run failed: connection to server failed)",
+        ),
         (tmp_path / "nowhere", 2, "nowhere: no such run; expected a file, a folder, or the name of an experiment"),
         (tmp_path / "both", 2, "both: a run, and an experiment of 2 runs (both-1 ...); expected the name of one thing"),
         (fine, 2, "compare: the same run was given twice; expected different ones"),
@@ -462,13 +480,36 @@ def test_a_warm_up_longer_than_the_run_leaves_nothing(compare: Compare, tmp_path
     assert "base: nothing was measured after the warm-up of 60 s; expected reports or a final report" in err
 
 
-def test_without_scipy_it_says_what_to_install(
-    compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    code, out, err = compare(*pair(tmp_path, 1000))
-    assert (code, out) == (2, "")
-    assert err == "benchwatch: compare needs scipy: pip install 'benchwatch[analysis]'\n"
+def test_with_fail_on_worse_the_exit_code_is_the_verdict(compare: Compare, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [62_000.0, 62_500.0, 61_900.0])
+    repeat(tmp_path, "slow", [52_000.0, 52_500.0, 51_900.0])
+    repeat(tmp_path, "same", [62_100.0, 62_400.0, 61_800.0])
+    place(tmp_path / "short", 1000.0)
+    a, slow, same, short = (tmp_path / name for name in ("a", "slow", "same", "short"))
+    assert compare(a, slow)[0] == 0
+    assert compare(a, slow, "--fail-on", "worse")[0] == 3
+    assert compare(a, same, slow, "--fail-on", "worse")[0] == 3
+    assert compare(slow, a, "--fail-on", "worse")[0] == 0
+    assert compare(a, same, "--fail-on", "worse")[0] == 0
+    place(tmp_path / "shorter", 500.0)
+    assert compare(short, tmp_path / "shorter", "--fail-on", "worse")[0] == 0
+
+
+def test_junit_has_a_case_for_each_verdict(compare: Compare, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [62_000.0, 62_500.0, 61_900.0])
+    repeat(tmp_path, "b", [52_000.0, 52_500.0, 51_900.0])
+    place(tmp_path / "c", 1000.0)
+    place(tmp_path / "d", 900.0, scale=200)
+    _, out, _ = compare(tmp_path / "a", tmp_path / "b", "--format", "junit")
+    (suite,) = ElementTree.fromstring(out)
+    assert suite.attrib == {"name": "b against a", "tests": "1", "failures": "1", "skipped": "0"}
+    ((failure,),) = suite
+    assert failure.attrib["message"].startswith("TPS -16.1 % (95 % interval -1")
+    code, out, _ = compare(tmp_path / "c", tmp_path / "d", "--format", "junit", "--vary", "clients")
+    (suite,) = ElementTree.fromstring(out)
+    assert (code, suite.attrib["failures"], suite.attrib["skipped"]) == (1, "1", "1")
+    assert [case.attrib["name"] for case in suite] == ["TPS", "no other parameter differs"]
+    assert suite[1][0].attrib["message"] == "scale_factor"
 
 
 # Terminal

@@ -8,15 +8,15 @@ import pytest
 
 from benchwatch.compare.experiment import load
 from benchwatch.compare.measures import LATENCY_QUANTILES
-from benchwatch.history.timeline import read_timelines
-from benchwatch.metrics.buckets import BINS, Buckets, quantiles
+from benchwatch.metrics.buckets import BINS, quantiles
 from benchwatch.metrics.latencies import Latencies
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.fio.document import FioDocument, decode
+from tests.support.timelines import read_timelines
 
 
 def read(path: Path) -> dict[tuple[str, ...], Latencies]:
-    (timeline,) = read_timelines([path], RunsSettings(), Buckets(), latencies=True)
+    (timeline,) = read_timelines([path], latencies=True)
     return dict(timeline.latencies)
 
 

@@ -79,6 +79,37 @@ def test_a_command_may_differ_by_a_value_that_was_meant_to(
     assert compare(capsys, tmp_path, records, "--vary", "clients") == (0, {"clients": True, "command": True}, [])
 
 
+@pytest.mark.parametrize(
+    ("options", "vary", "intended"),
+    [
+        (("", "-M prepared"), "query_mode", True),
+        (("", "--protocol=prepared"), "query_mode", True),
+        (("", "-C"), "C", True),
+        (("--direct=1", ""), "direct", True),
+        (("", "-C"), "query_mode", False),
+        (("", "-f prepared.sql"), "query_mode", False),
+    ],
+)
+def test_an_option_that_was_meant_to_differ_may_be_there_on_one_side_only(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, options: Sequence[str], vary: str, intended: bool
+) -> None:
+    records = [
+        f"command: pgbench -P 1 {option} bench\nparameters: {{query_mode: {mode}, C: {number}, direct: {number}}}\n"
+        for number, (option, mode) in enumerate(zip(options, ("simple", "prepared"), strict=True))
+    ]
+    _, differing, _ = compare(capsys, tmp_path, records, "--vary", vary)
+    assert differing["command"] is intended
+
+
+def test_paths_that_benchwatch_made_are_no_difference(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    commands = (
+        "toy --trace=/dev/shm/benchwatch-base-x1y2/db -l /home/me/runs/base/db.lat",
+        "toy --trace=/dev/shm/benchwatch-other-z9/db -l /home/me/runs/other/db.lat",
+    )
+    records = [f"command: {command}\n" for command in commands]
+    assert compare(capsys, tmp_path, records, "--vary", "clients") == (0, {}, [])
+
+
 @pytest.mark.parametrize("words", [("-h 10.0.0.10", "-h 10.0.0.20"), ("-Dnaccounts=100", "-Dnaccounts=5000")])
 def test_words_that_merely_end_like_a_value_that_was_meant_to_differ_were_not(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, words: Sequence[str]

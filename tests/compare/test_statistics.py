@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats  # type: ignore[import-untyped]
 
 from benchwatch.compare.statistics import (
     Estimate,
@@ -13,6 +14,7 @@ from benchwatch.compare.statistics import (
     linearised,
     of_sections,
     shift,
+    student,
     within_run,
 )
 
@@ -24,6 +26,12 @@ def test_runs_give_their_mean_and_its_standard_error() -> None:
     assert found == Estimate(104.0, pytest.approx(4.0 / math.sqrt(3) / 104), 2)
     assert between_runs([100.0]) is None
     assert between_runs([0.0, 0.0]) is None
+
+
+@pytest.mark.parametrize("probability", [0.9, 0.975, 0.9995])
+@pytest.mark.parametrize("degrees", [1, 1.3, 2, 4, 30, 1e6])
+def test_the_quantiles_are_those_of_students_distribution(probability: float, degrees: float) -> None:
+    assert student(probability, degrees) == pytest.approx(stats.t.ppf(probability, degrees), rel=5e-4)
 
 
 def test_the_interval_is_students_for_the_logarithm_of_the_ratio() -> None:

@@ -3,9 +3,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.compare.workers import WorkerFigures
-from benchwatch.history.timeline import read_timelines
-from benchwatch.metrics.buckets import Buckets
-from benchwatch.settings.settings import RunsSettings
+from tests.support.timelines import read_timelines
 
 
 @pytest.mark.parametrize("version", ["3.33", "3.42"])
@@ -14,7 +12,7 @@ def test_after_a_warm_up_percentiles_of_fio_are_of_the_same_operations_as_its_ra
     warmup: float, version: str, recordings: Path
 ) -> None:
     path = recordings / "fio" / f"jsonplus-si1-libaio-qd16-{version}.out"
-    (timeline,) = read_timelines([path], RunsSettings(), Buckets(), latencies=True)
+    (timeline,) = read_timelines([path], latencies=True)
     worker = WorkerFigures(timeline, warmup)
     for group in worker.groups():
         done, latencies = worker.done(group), worker.latencies(group)

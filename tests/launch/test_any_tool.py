@@ -1,9 +1,9 @@
 """A tool that the launcher has never heard of: it is known by the table of tools alone."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from benchwatch.tools.launcher import Command, ExtraLog, Facts, Launcher, LogRoo
 from benchwatch.tools.registry import TOOLS
 from benchwatch.values.errors import UserError
 from tests.support.launching import Launchpad
+from tests.tools.toy import TOY, output
 
 
 class ToyCommand(Command):
@@ -52,11 +53,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Launchpad:
 def known() -> Iterator[Callable[[Launcher | None], None]]:
     """Puts the toy into the table."""
     before = len(TOOLS)
-    toy: Any = SimpleNamespace(name="toy")
 
     def add(launcher: Launcher | None) -> None:
-        toy.launcher = launcher
-        TOOLS.append(toy)
+        TOOLS.append(replace(TOY, launcher=launcher))
 
     yield add
     del TOOLS[before:]
@@ -80,6 +79,7 @@ def test_what_a_launcher_says_is_done_said_and_recorded(
         f"benchwatch: the trace takes 0 MB at most and goes to {room.parent}",
         "benchwatch: the box is closed",
         f"benchwatch: records runs/a/toy.*, added {report} {trace}",
+        "benchwatch: a: nothing was measured: no output of a known form",
     ]
     parameters = record["parameters"]
     assert {name: parameters[name] for name in ("toy_version", "paint", "shelf", "planned_seconds")} == {
@@ -93,13 +93,39 @@ def test_what_a_launcher_says_is_done_said_and_recorded(
     assert (log.read_text(), log.is_symlink()) == ("played\n", False)
 
 
+def test_a_run_ends_with_its_result_and_what_can_be_done_next(
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    known(None)
+    (place.folder / "said").write_bytes(output(20, start=int(time.time()) + 1))
+    place.tool("toy", "cat said")
+    assert main(["run", "--name", "a", "--require", "tps > 1", "--", "toy"]) == 2
+    assert "--require 'tps > 1': unknown figure 'tps'; toy has laps/s, throughput," in capfd.readouterr().err
+    assert main(["run", "--name", "a", "--require", "failed == 3", "--require", "laps/s > 151", "--", "toy"]) == 3
+    said = capfd.readouterr().err.splitlines()
+    place_of = next(place for place, line in enumerate(said) if "a: toy 1.0, finished, 2" in line)
+    assert [line for line in said[place_of + 1 :] if "load average" not in line] == [
+        "         laps/s  p95 of reports, mean      p95",
+        "  left      101               2.47 ms  2.47 ms",
+        "  right    50.0               2.47 ms  2.47 ms",
+        "  all       151               2.47 ms",
+        "  failed 3 (0.0989 %) of 3,031 laps",
+        "  stalls: none",
+        "  steady: yes",
+        "benchwatch: met: failed == 3: 3",
+        "benchwatch: NOT MET: laps/s > 151: 151 (all)",
+        "benchwatch: next: benchwatch show runs/a --json",
+        "      benchwatch report runs/a",
+    ]
+
+
 def test_a_log_that_does_not_come_is_called_by_its_name(
     place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     known(ToyLauncher())
     place.tool("toy", "true")
     assert main(["run", "--name", "a", "--", "toy"]) == 0
-    last = capfd.readouterr().err.splitlines()[-1]
+    last = capfd.readouterr().err.splitlines()[-2]
     assert last.startswith("benchwatch: the trace /")
     assert last.endswith("/toy.* was not found: no percentiles")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.machine.mounts import Storage
 from tests.support.launching import Launchpad
 from tests.support.serving import FakeBoard, served
 from tests.support.waiting import PATIENCE, eventually
@@ -69,7 +70,7 @@ def test_bytes_go_to_their_streams_and_files_untouched(place: Launchpad) -> None
     done = place.run("--name", "a", "--worker", "db1", "--no-percentiles", "--", "pgbench", "-S")
     assert done.returncode == 0
     assert done.stdout == b"out\xff\0\x1b[1m no end here\n"
-    assert without_own(done.stderr) == b"err\r\n\0"
+    assert b"err\r\n\0benchwatch: a: nothing was measured" in done.stderr
     assert (place.runs / "a/db1.out").read_bytes() == done.stdout
     assert (place.runs / "a/db1.err").read_bytes() == b"err\r\n\0"
 
@@ -128,6 +129,7 @@ def test_the_record_says_what_was_run_and_how_it_ended(place: Launchpad) -> None
     assert own(done.stderr) == [
         "the server's settings are not recorded: psql: error: no server here",
         "records runs/a/pgbench.*, added -P 1 --progress-timestamp",
+        "a: nothing was measured: no output of a known form",
     ]
 
 
@@ -173,7 +175,7 @@ def test_the_users_own_log_is_linked_behind_a_wrapper_that_goes_on_beside_it(pla
 def test_a_log_that_does_not_come_is_said(place: Launchpad) -> None:
     place.tool("pgbench", "echo other >mine.1")
     done = place.run("--name", "a", "--", "pgbench", "-l", "--log-prefix=mine")
-    assert own(done.stderr)[-1] == f"the transaction log {place.folder}/mine.* was not found: no percentiles"
+    assert own(done.stderr)[-2] == f"the transaction log {place.folder}/mine.* was not found: no percentiles"
 
 
 def test_a_benchmark_that_prints_nothing_is_recorded_and_nothing_is_made_up(place: Launchpad) -> None:
@@ -298,19 +300,31 @@ def test_the_bar_leaves_the_output_as_it_is_and_vanishes(place: Launchpad) -> No
     launcher = place.on_a_terminal("--name", "a", "--no-percentiles", "--", "pgbench", "-T", "60")
     assert launcher.read_to_the_end() == 0
     text = launcher.shown.partition(b"added ")[2].partition(b"\r\n")[2].decode()
-    bars = re.findall(r"a \x1b\[\d+m[━╸╺ \x1b\[\dm]* 0:00:\d\d left", text)
-    assert bars
-    plain = re.sub(r"\r\x1b\[2K(?:a \x1b\[[━╸╺ \x1b\[\dm]* 0:0[01]:\d\d left)?", "", text)
-    assert sorted(plain.splitlines()) == ["end", "out", "partial"]
+    assert re.findall(r"a  \d:\d\d left", text)
+    plain = re.sub(r"\r\x1b\[2K(?:a  \d:\d\d left)?", "", text)
+    shown = [line for line in plain.splitlines() if not line.startswith("benchwatch:")]
+    assert sorted(shown) == ["end", "out", "partial"]
     assert "par\r\x1b[2K" not in text
     assert text.rindex("\r\x1b[2K") > text.rindex("left")
 
 
-def test_there_is_no_bar_where_the_length_is_not_known(place: Launchpad) -> None:
-    place.tool("pgbench", "echo out; sleep 1.5")
+def test_where_the_length_is_not_known_the_time_so_far_is_shown(place: Launchpad) -> None:
+    place.tool("pgbench", "echo out; while [ ! -e stop ]; do sleep 0.1; done")
     launcher = place.on_a_terminal("--name", "a", "--", "pgbench", "-t", "60")
+    launcher.read_until(rb"a  0:0[1-9] so far")
+    (place.folder / "stop").touch()
     assert launcher.read_to_the_end() == 0
-    assert b"\x1b" not in launcher.shown
+
+
+def test_the_status_line_shows_what_the_benchmark_reports_and_the_time_left_of_the_series(place: Launchpad) -> None:
+    reports = "for i in 1 2 3; do echo progress: $i.0 s, 40$i.0 tps, lat 0.331 ms stddev 0.472 >&2; done"
+    place.tool("pgbench", f"{reports}; while :; do sleep 0.1; done")
+    launcher = place.on_a_terminal("--name", "a", "--repeat", "2", "--pause", "3", "--", "pgbench", "-T", "600")
+    launcher.read_until("a-1  run 1 of 2  ███  403 TPS  mean 331 µs  9:5[0-9] left, series 20:0[0-3]".encode())
+    os.write(launcher.terminal, b"\x03")
+    launcher.read_to_the_end()
+    assert b"a-1: pgbench, interrupted (ended by SIGINT)" in launcher.shown
+    assert not (place.runs / "a-2").exists()
 
 
 def test_a_reader_that_goes_away_does_not_end_the_benchmark(place: Launchpad) -> None:
@@ -330,7 +344,7 @@ def test_on_a_full_disk_the_benchmark_goes_on_and_the_loss_is_said(place: Launch
     assert done.stdout == bytes(200_000) + b"end\n"
     file = small_disk / "a/pgbench.out"
     lost = 200_004 - file.stat().st_size
-    assert own(done.stderr)[-2:] == [
+    assert own(done.stderr)[-3:-1] == [
         f"{lost} bytes of the output are not in {file}: No space left on device",
         f"the end is not recorded in {small_disk}/a/pgbench.yaml: No space left on device",
     ]
@@ -479,6 +493,27 @@ def test_facts_of_this_machine_are_not_recorded_for_another(place: Launchpad) ->
     place.tool("ssh", 'shift; exec "$@"')
     assert place.run("--name", "a", "--", "ssh", "host", "pgbench").returncode == 0
     assert place.record("a")["parameters"] == {"pgbench_version": "15.18"}
+
+
+def test_where_a_run_is_can_be_said(place: Launchpad) -> None:
+    place.tool("pgbench", "true")
+    place.tool("ssh", 'shift; exec "$@"')
+    unknown = b"it is not known which machine does the work: name it with --host"
+    assert unknown in place.run("--name", "a", "--", "ssh", "host", "pgbench").stderr
+    assert place.record("a")["found"] == {"host": "", "client": "", "disks": {}}
+    options = ("--host", "db1", "--client", "bench1", "--vm", "pg1", "--disk", "sdz=log")
+    said = place.run("--name", "b", *options, "--", "ssh", "host", "pgbench")
+    assert unknown not in said.stderr and b"sdz" not in said.stderr
+    record = place.record("b")
+    assert [record[key] for key in ("host", "client", "vm", "disks")] == ["db1", "bench1", "pg1", {"sdz": "log"}]
+
+
+@pytest.mark.skipif(not Storage().lists_disks, reason="this machine does not show its disks")
+def test_a_disk_that_this_machine_does_not_have_is_named_before_the_start(place: Launchpad) -> None:
+    place.tool("pgbench", "true")
+    said = place.run("--name", "a", "--disk", "no-such=log", "--", "pgbench").stderr.decode()
+    assert "benchwatch: --disk: 'no-such' is no disk of this machine: expected a name that lsblk shows\n" in said
+    assert place.record("a")["disks"] == {"no-such": "log"}
 
 
 def test_signals_find_no_other_thread_than_the_launchers() -> None:

@@ -69,4 +69,4 @@ def test_files_of_others_are_not_linked(record: RunRecord, tmp_path: Path) -> No
         (tmp_path / name).touch()
     files.link(7)
     assert files.missing() == ""
-    assert {path.name for path in record.folder.iterdir()} == {"db1.yaml", "db1.7", "db1.7.1"}
+    assert {path.name for path in record.folder.iterdir()} == {"db1.yaml", "db1.out", "db1.7", "db1.7.1"}

@@ -29,4 +29,5 @@ def test_fios_jobs_are_shown_in_place_of_its_documents(place: Launchpad) -> None
     launcher = place.on_a_terminal("--name", "a", "--", "fio", "--name=j")
     assert launcher.read_to_the_end() == 0
     assert b"fio version" not in launcher.shown
-    assert b"benchwatch: fio by job:\r\n  reader read: 32,068 IOPS" in launcher.shown
+    assert b"benchwatch: a: fio 3.42, finished" in launcher.shown
+    assert b"\r\n  reader read    32,068   125 MiB/s  " in launcher.shown

@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwatch.metrics.buckets import (
-    BIN_OF_KEY,
     BINS,
     FIO_BINS,
     LOWER_NS,
@@ -14,6 +13,7 @@ from benchwatch.metrics.buckets import (
     bins,
     quantiles,
 )
+from tests.support.bins import BIN_OF_KEY
 
 
 def bin_by_definition(value: int) -> int:

@@ -487,12 +487,12 @@ def test_polls_start_on_a_grid_and_never_overlap(world: World) -> None:
     assert waits == [9.5, 8, 5, 9.5, 9.5]
 
 
-def test_a_started_poller_polls_and_stops(world: World, tmp_path: object) -> None:
+def test_a_started_poller_polls_and_stops(world: World) -> None:
     world.cluster()
     settings = NutanixSettings(
         cvms=(CvmSettings(name="cvm-a", url=world.cvms[0].url),), poll_interval=Duration(0.05), allow_fast_polling=True
     )
-    (poller,) = start_pollers(settings, tmp_path)  # type: ignore[arg-type]
+    (poller,) = start_pollers(settings, {})
     eventually(lambda: poller.status.polls >= 3, "it polls three times")
     stop_pollers([poller])
     eventually(lambda: not any(thread.name == "cvm cvm-a" for thread in threading.enumerate()), "its thread ends")

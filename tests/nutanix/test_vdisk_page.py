@@ -50,8 +50,18 @@ def test_published_operations_and_randomness(published: VdiskStats) -> None:
 
 def test_published_latency_histograms(published: VdiskStats) -> None:
     assert published.histograms == {
-        ("latency", "read"): Histogram(MILLISECONDS, (6211, 6582, 6717, 6723, 6723, 6723, 6723, 6723), 0.000401),
-        ("latency", "write"): Histogram(MILLISECONDS, (0, 167, 2265, 2827, 2915, 2921, 2921, 2921), 0.0042),
+        ("latency", "read"): Histogram(
+            MILLISECONDS,
+            (6211, 6582, 6717, 6723, 6723, 6723, 6723, 6723),
+            0.000401,
+            (0.000286, 0.001362, 0.002855, 0.005433, None, None, None, None),
+        ),
+        ("latency", "write"): Histogram(
+            MILLISECONDS,
+            (0, 167, 2265, 2827, 2915, 2921, 2921, 2921),
+            0.0042,
+            (None, 0.001724, 0.003422, 0.006369, 0.012297, 0.023386, None, None),
+        ),
     }
 
 
@@ -68,7 +78,9 @@ def test_sizes_are_in_bytes_though_the_header_says_latency() -> None:
         "Write Size Distribution", "Latency Range|Average Bucket Latency|Number of Write IOs", *rows, "Total|530432|40"
     )
     edges = (4096, 512 * 1024, MIB, math.inf)
-    assert page.vdisks["5"].histograms == {("size", "write"): Histogram(edges, (0, 30, 30, 40), 530432)}
+    assert page.vdisks["5"].histograms == {
+        ("size", "write"): Histogram(edges, (0, 30, 30, 40), 530432, (None, 8192, None, 2097152))
+    }
 
 
 def test_a_histogram_without_any_io_is_absent() -> None:

@@ -10,6 +10,7 @@ import yaml
 
 import worker_rules
 from benchwatch.server.catalogue import sections
+from benchwatch.tools.registry import TOOLS
 from benchwatch.values.durations import Duration
 from tests.support.programs import FOLDER, output, program
 
@@ -26,6 +27,19 @@ FOREIGN = {
     "node_disk_write_time_seconds_total",
     "node_disk_reads_completed_total",
     "node_disk_writes_completed_total",
+    "node_disk_io_now",
+    "node_cpu_seconds_total",
+    "node_procs_running",
+    "node_pressure_cpu_waiting_seconds_total",
+    "node_pressure_memory_waiting_seconds_total",
+    "node_vmstat_pgscan_direct",
+    "node_vmstat_pswpin",
+    "node_vmstat_pswpout",
+    "node_memory_Dirty_bytes",
+    "node_memory_Writeback_bytes",
+    "node_netstat_Tcp_RetransSegs",
+    "node_network_receive_bytes_total",
+    "node_network_transmit_bytes_total",
     "prometheus_rule_group_iterations_missed_total",
     "prometheus_rule_group_last_duration_seconds",
     "prometheus_rule_evaluation_failures_total",
@@ -70,8 +84,18 @@ def cases() -> Iterator[dict[str, Any]]:
 
 
 def test_the_rules_of_each_tool_are_what_its_roles_say() -> None:
-    text = worker_rules.FILE.read_text()
-    assert worker_rules.whole(text) == text, "run scripts/rules"
+    for path in (worker_rules.WORKERS, worker_rules.DASHBOARDS):
+        assert worker_rules.whole(path) == path.read_text(), "run scripts/rules"
+
+
+def test_no_rule_names_a_tool_elsewhere() -> None:
+    families = "|".join({family.name for tool in TOOLS for family in tool.families})
+    named = re.compile(rf"\b({families})\b|tool=~?\"")
+    for path in (worker_rules.WORKERS, worker_rules.DASHBOARDS):
+        outside = re.sub(
+            r"# By scripts/rules.*?# End of what scripts/rules writes", "", path.read_text(), flags=re.DOTALL
+        )
+        assert not named.search(outside), path
 
 
 def test_rules_are_read_without_complaint() -> None:
@@ -100,10 +124,23 @@ def test_alert_is_proved_to_fire_and_not_to_fire(name: str) -> None:
 def test_alert_tells_its_reader_what_to_do(alert: Rule) -> None:
     content = alert.content
     assert content["labels"]["severity"] in SEVERITIES
-    assert set(content["annotations"]) == {"summary", "description", "runbook_url"}
-    assert content["annotations"]["runbook_url"] == f"docs/alerts.md#{content['alert'].lower()}"
+    assert {"summary", "description", "runbook_url"} <= set(content["annotations"])
+    assert set(content["annotations"]) <= {"summary", "description", "runbook_url", "verdict", "dashboard_url"}
+    assert content["annotations"]["runbook_url"] == (
+        "{{ $externalLabels.runbooks }}docs/alerts.md#" + content["alert"].lower()
+    )
     assert not content["annotations"]["summary"].endswith(".")
     assert "{{" in content["annotations"]["description"]
+
+
+def test_alerts_on_a_slow_worker_carry_the_verdict_and_all_on_a_run_a_dashboard() -> None:
+    carried = {alert.content["alert"] for alert in ALERTS if "verdict" in alert.content["annotations"]}
+    slow = {"LatencySpike", "LatencyObjectiveMissed", "ThroughputCollapse", "ThroughputZero", "RunStalled"}
+    assert carried == slow
+    without = {alert.content["alert"] for alert in ALERTS if "dashboard_url" not in alert.content["annotations"]}
+    assert without == {"RunFailed", "FailedTransactions", "CvmNotAnswering"} | {
+        alert.content["alert"] for alert in ALERTS if alert.group == "exporter"
+    }
 
 
 def test_runbook_has_a_section_for_every_alert_and_for_nothing_else() -> None:
@@ -143,7 +180,7 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
     intervals = scrape_intervals()
     windows = {rule.content["record"]: re.findall(r"\[(\w+)\]", rule.content["expr"]) for rule in RECORDINGS}
     assert Duration.read(*windows["worker:latency_seconds:max2s"]) >= 4 * intervals["benchwatch-live"]
-    assert Duration.read(*windows["run_role:node_disk_writes:rate5s"]) >= 4 * intervals["node"]
+    assert Duration.read(*windows["host_role:node_disk_writes:rate5s"]) >= 4 * intervals["node"]
     assert Duration.read(*windows["run:pgbench_latency_seconds_bucket:rate5s"]) >= 4 * intervals["benchwatch-live"]
     (slow,) = (alert.content["expr"] for alert in ALERTS if alert.content["alert"] == "ScrapeSlow")
     limits = dict(re.findall(r'job=~?"([^"]*)"\}\[\w+\]\) > ([\d.]+)', slow))
@@ -154,7 +191,7 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
 
 def test_groups_are_evaluated_every_second_where_spikes_are_looked_for_or_shown() -> None:
     intervals = {rule.group: rule.interval for rule in rules()}
-    every_second = {"runs", "workers", "disks", "dashboards"}
+    every_second = {"runs", "workers", "disks", "layers", "dashboards"}
     assert {group for group, interval in intervals.items() if interval == "1s"} == every_second
     assert {interval for group, interval in intervals.items() if "baselines" in group} == {"15s"}
 

@@ -125,6 +125,28 @@ def test_several_runs_are_compared_with_the_first(place: Place, tmp_path: Path) 
     ]
 
 
+def test_experiments_are_compared_by_their_repeats(place: Place, tmp_path: Path) -> None:
+    for name in ("base", "huge"):
+        for number in (1, 2, 3):
+            pgbench(place, f"{name}-{number}", f"repeat_of: {name}\n".encode(), log=False)
+    folder = place("x", b"").parent
+    page = report(tmp_path, folder / "base", folder / "huge")
+    assert page.text("h1") == ["base compared with huge"]
+    (verdict,) = (text for text in page.text("p") if text.startswith("huge: latency mean"))
+    assert verdict.endswith("3 and 3 runs, by the differences between them.")
+    assert [title for title in page.text("h3") if title.startswith("Change against")] == ["Change against base"]
+    one = report(tmp_path, folder / "base")
+    assert (one.text("h1"), "What changed" in one.text("h2")) == (["base"], False)
+
+
+def test_runs_of_different_tools_are_chapters_and_no_comparison(place: Place, tmp_path: Path) -> None:
+    page = report(tmp_path, pgbench(place, "one", log=False), RECORDINGS / "fio/json-multi-stonewall-3.42.out")
+    assert page.text("h1") == ["one and json-multi-stonewall-3.42"]
+    assert not [title for title in page.text("h2") if title.startswith("What changed")]
+    assert {"pgbench", "fio", "Parameters: pgbench", "Parameters: fio"} <= set(page.text("h2"))
+    assert "Different" not in page.text("h3")
+
+
 def test_a_run_that_cannot_be_compared_leaves_the_others_compared(tmp_path: Path) -> None:
     base, same, none = (
         RECORDINGS / f"fio/{name}.out"
@@ -325,16 +347,15 @@ def test_output_that_cannot_be_written_is_said(
     assert f"--output: {tmp_path} cannot be written: Is a directory" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("missing", ["matplotlib", "scipy"])
 def test_a_missing_library_is_named(
-    missing: str, capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.split(".")[0] == missing]:
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     runs = [str(pgbench(place, name)) for name in "ab"]
     assert main(["report", *runs, "--output", str(tmp_path / "page.html")]) == 2
-    assert f"report needs {missing}: pip install 'benchwatch[analysis]'" in capsys.readouterr().err
+    assert "report needs matplotlib: pip install 'benchwatch[analysis]'" in capsys.readouterr().err
 
 
 def test_the_same_run_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

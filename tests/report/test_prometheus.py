@@ -19,6 +19,8 @@ pytestmark = pytest.mark.system
 
 PROGRESS = RECORDINGS / "dashboards/pgbench-rate-retries-15.18/stderr"
 BEGIN, SECONDS = 1_795_168_000, 60
+LATER = BEGIN + 3600
+"""When there were two machines with names."""
 
 
 def run(place: Place) -> Path:
@@ -26,9 +28,9 @@ def run(place: Place) -> Path:
     return place("a/db1.err", _progress().encode()).parent
 
 
-def _progress() -> str:
-    """A line a second, from BEGIN on."""
-    moments = range(BEGIN + 1, BEGIN + SECONDS + 1)
+def _progress(begin: int = BEGIN) -> str:
+    """A line a second."""
+    moments = range(begin + 1, begin + SECONDS + 1)
     return "".join(f"progress: {moment}.000 s, 100.0 tps, lat 1.000 ms stddev 0.100\n" for moment in moments)
 
 
@@ -92,6 +94,29 @@ def _samples() -> Iterator[str]:
                 ("nutanix_vdisk_random_ratio", ',op="write"', 0.5),
             ):
                 counters.setdefault(name, []).append(f"{name}{{{labels}{more}}} {value} {BEGIN + second}")
+    for second in range(-90, SECONDS + 31):
+        for instance, host, writes in (("one", "db1", 100), ("two", "db2", 300)):
+            for name, value in (
+                ("node_disk_writes_completed_total", writes * second),
+                ("node_disk_reads_completed_total", 0),
+                ("node_disk_io_time_seconds_total", 0.5 * second),
+            ):
+                labels = f'instance="{instance}:9100",host="{host}",device="sdb"'
+                counters[name].append(f"{name}{{{labels}}} {value + 50_000} {LATER + second}")
+            for exporter in ("a", "b"):  # both ask both CVMs
+                labels = f'instance="{exporter}:19777",cvm="cvm-{instance}",vdisk="7"'
+                name = "nutanix_vdisk_info"
+                counters[name].append(f'{name}{{{labels},vm="{host}",role="log"}} 1 {LATER + second}')
+                for name in ("nutanix_vdisk_frontend_ops_per_second", "nutanix_vdisk_frontend_latency_seconds"):
+                    counters[name].append(f'{name}{{{labels},op="write"}} {writes / 1000} {LATER + second}')
+        for name, labels in (
+            ("benchwatch_run_host_info", 'run="named",host="db2",role="server"'),
+            ("benchwatch_run_host_info", 'run="named",host="db1",role="client"'),
+            ("benchwatch_run_vm_info", 'run="named",host="db2",vm="db2"'),
+            ("benchwatch_run_disk_info", 'run="named",host="db1",device="sdb",role="data"'),
+            ("benchwatch_run_disk_info", 'run="named",host="db2",device="sdb",role="log"'),
+        ):
+            counters.setdefault(name, []).append(f"{name}{{{labels}}} 1 {LATER + second}")
     for name, lines in counters.items():
         yield f"# TYPE {name.removesuffix('_total')} {'counter' if name.endswith('_total') else 'gauge'}"
         yield from sorted(lines, key=lambda line: line.split(" ")[0])
@@ -157,6 +182,30 @@ def test_disks_of_a_run_that_only_its_files_date_are_in_doubt(url: str, place: P
     doubt = "a has no timestamps in its output and is dated by file modification times: "
     doubt += "if the files were copied since, these plots show another time."
     assert page.text("p").count(doubt) == 2  # disks and vdisks
+
+
+@pytest.mark.parametrize(
+    ("name", "record", "expected"),
+    [
+        ("a", b"found: {host: db1, disks: {sdb: data}}", ["data sdb write from 100"]),
+        ("named", b"labels: {a: b}", ["log sdb write from 300"]),
+        ("a", b"labels: {a: b}", ["sdb on two:9100 write from 300", "sdb on one:9100 write from 100"]),
+        ("a", b"host: db3", ["sdb on two:9100 write from 300", "sdb on one:9100 write from 100"]),
+    ],
+)
+def test_disks_and_vdisks_are_those_of_the_runs_own_machines(
+    url: str, place: Place, tmp_path: Path, name: str, record: bytes, expected: list[str]
+) -> None:
+    place(f"{name}/run.yaml", record)
+    _, page = report(place(f"{name}/db1.err", _progress(LATER).encode()).parent, url, tmp_path)
+    writes = drawing(page, "Disk operations")
+    assert re.findall(r"(?:\w+ )?sdb (?:on \S+ )?write from \d+", writes) == expected
+    vdisks = re.findall(r"log 7 (?:on (\S+) )?write from (\d+) ms", drawing(page, "Front-end latency of vdisks"))
+    latencies = {"100": ("", "100"), "300": ("", "300")}
+    if len(expected) == 1:
+        assert vdisks == [latencies[expected[0].rpartition(" ")[2]]], "once, though two exporters asked"
+    else:
+        assert sorted(vdisks) == [("cvm-one", "100"), ("cvm-two", "300")]
 
 
 def test_without_roles_the_busiest_disks_are_shown(url: str, place: Place, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_run_yaml_adds_labels_parameters_objective_and_disks(tmp_path: Path, pla
     assert found[f'benchwatch_run_parameter{{{labels},name="huge_pages",value="on"}}'] == 1
     assert found[f'benchwatch_run_parameter{{{labels},name="command",value="pgbench -S"}}'] == 1
     assert found[f"benchwatch_run_latency_objective_seconds{{{labels}}}"] == 0.002
-    assert found[f'benchwatch_run_disk_info{{{labels},device="sdb",role="log"}}'] == 1
+    assert found[f'benchwatch_run_disk_info{{{labels},host="",device="sdb",role="log"}}'] == 1
     assert found[f"benchwatch_run_start_timestamp_seconds{{{labels}}}"] == 1789999000.5
 
 
@@ -105,6 +105,20 @@ def test_the_exit_code_of_run_yaml_decides_where_the_output_does_not(tmp_path: P
         place(f"{run}/run.yaml", b"exit_code: " + code)
     runs = settle(watch(tmp_path))
     assert (state_of(runs, "bad", "db1"), state_of(runs, "good", "db1")) == ("failed", "finished")
+
+
+@pytest.mark.parametrize(
+    ("signal", "state"),
+    [("SIGINT", "interrupted"), ("SIGTERM", "interrupted"), ("SIGKILL", "failed"), ("SIGSEGV", "failed")],
+)
+def test_a_run_that_somebody_told_to_end_is_interrupted_and_did_not_fail(
+    tmp_path: Path, place: Place, signal: str, state: str
+) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/db1.yaml", f"exit_code: 130\nsignal: {signal}\n".encode())
+    found = page(settle(watch(tmp_path)))
+    assert found[f'benchwatch_run_state{{run="a",worker="db1",state="{state}"}}'] == 1
+    assert found[f'benchwatch_run_reason_info{{run="a",worker="db1",reason="ended by {signal}"}}'] == 1
 
 
 def test_a_silent_run_stalls_within_three_intervals_and_is_abandoned_at_last(tmp_path: Path, place: Place) -> None:

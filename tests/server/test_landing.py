@@ -120,7 +120,7 @@ def test_names_that_are_not_utf_8_stay_apart_and_names_show_what_they_are() -> N
     assert shown == ["a\\xff", "a\\xfe", "run\\u202egol.exe", "\\x1b]0;x\\x07"]
 
 
-@pytest.mark.parametrize("state", ["running", "stalled", "finished", "failed", "abandoned"])
+@pytest.mark.parametrize("state", ["running", "stalled", "finished", "failed", "interrupted", "abandoned"])
 def test_a_state_is_a_colour_and_a_word(state: str) -> None:
     node = LexborHTMLParser(page(FakeBoard([worker(state=state)]))).css_first("tbody .state")
     assert node is not None
@@ -266,7 +266,7 @@ def test_hostile_text_is_escaped_everywhere() -> None:
             run=st.text(),
             worker=st.text(),
             tool=st.text(),
-            state=st.sampled_from(["running", "stalled", "finished", "failed", "abandoned"]),
+            state=st.sampled_from(["running", "stalled", "finished", "failed", "interrupted", "abandoned"]),
             reason=st.text(),
             throughput_unit=st.text(),
             throughput=st.none() | st.floats(),

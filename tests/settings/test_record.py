@@ -7,24 +7,27 @@ from pathlib import Path
 import pytest
 
 from benchwatch.history.find import find_runs
+from benchwatch.machine.mounts import Storage
 from benchwatch.metrics.buckets import Buckets
+from benchwatch.runs import run
 from benchwatch.runs.append import Refused, Room, put_record
 from benchwatch.runs.files import listing
 from benchwatch.runs.run import Run
 from benchwatch.runs.worker import Worker
 from benchwatch.settings.record import Record, load_runfile, read_record
-from benchwatch.settings.settings import PushSettings, RunsSettings
+from benchwatch.settings.settings import NOT_KNOWN, Here, PushSettings, RunsSettings
 from benchwatch.values.errors import ConfigError
 from tests.support.places import NOW, RECORDINGS, Place
 
 PGBENCH = RECORDINGS / "pgbench"
+FIO = RECORDINGS / "fio"
 
 
 class Watched:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, here: Here = NOT_KNOWN) -> None:
         self.folder = folder
         self.errors: Counter[str] = Counter()
-        self.run = Run("a", folder, RunsSettings(), Buckets(), self.errors)
+        self.run = Run("a", folder, RunsSettings(), Buckets(), self.errors, here)
 
     def look(self) -> dict[str, Worker]:
         self.run.look(listing(self.folder).files, NOW)
@@ -65,6 +68,98 @@ def test_a_workers_record_goes_before_the_runs_key_by_key(watched: Watched) -> N
     assert (two.disks, two.latency_objective, two.repeat_of, two.end) == ({"sdb": "log"}, 0.002, "", None)
 
 
+def places(worker: Worker) -> set[tuple[str, ...]]:
+    names = ("benchwatch_run_host_info", "benchwatch_run_vm_info", "benchwatch_run_disk_info")
+    return {(name[15:-5], *labels) for name, labels, value in samples(worker) if name in names and value == 1}
+
+
+HERE = {("host", "box", "server"), ("host", "box", "client"), ("vm", "box", "box")}
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ("labels: {a: b}", HERE),
+        ("vm: pg1", {*HERE - {("vm", "box", "box")}, ("vm", "box", "pg1")}),
+        ("host: db1", {("host", "db1", "server"), ("vm", "db1", "db1")}),
+        ("{host: db1, client: c1}", {("host", "db1", "server"), ("host", "c1", "client"), ("vm", "db1", "db1")}),
+        ("client: c1", {("host", "box", "server"), ("host", "c1", "client"), ("vm", "box", "box")}),
+        (
+            "found: {host: db1, client: c1, disks: {sdb: log, sdc: data}}\ndisks: {sdd: log, sde: temp}",
+            {
+                *{("host", "db1", "server"), ("host", "c1", "client"), ("vm", "db1", "db1")},
+                *{("disk", "db1", "sdc", "data"), ("disk", "db1", "sdd", "log"), ("disk", "db1", "sde", "temp")},
+            },
+        ),
+        ("{host: db2, found: {host: db1}}", {("host", "db2", "server"), ("vm", "db2", "db2")}),
+        ("found: {client: c1}", {("host", "c1", "client")}),
+        ("found: {disks: {sdb: log}}", {("disk", "", "sdb", "log")}),
+    ],
+)
+def test_a_run_is_where_its_records_say_else_where_it_was_found_else_here(
+    tmp_path: Path, place: Place, record: str, expected: set[tuple[str, ...]]
+) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/run.yaml", record.encode())
+    assert places(Watched(tmp_path / "runs/a", Here("box")).look()["db1"]) == expected
+
+
+def test_a_machine_that_is_configured_under_another_name_has_that_whatever_a_launcher_on_it_calls_it(
+    tmp_path: Path, place: Place
+) -> None:
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/db2.err", PGBENCH / "tpcb-15.18.err")
+    place("a/db1.yaml", b"found: {host: kernel, client: kernel, disks: {sdb: log}}")
+    place("a/db2.yaml", b"{host: kernel, found: {host: kernel, client: other}}")
+    workers = Watched(tmp_path / "runs/a", Here("box", "", "kernel")).look()
+    assert places(workers["db1"]) == {*HERE, ("disk", "box", "sdb", "log")}
+    assert places(workers["db2"]) == {
+        *{("host", "kernel", "server"), ("host", "other", "client"), ("vm", "kernel", "kernel")}
+    }
+
+
+def test_a_workers_record_says_where_it_is_whatever_was_found_of_it(watched: Watched) -> None:
+    (watched.folder / "run.yaml").write_text("{host: db1, disks: {sdb: log}}")
+    (watched.folder / "db1.yaml").write_text("found: {host: db2, client: c1, disks: {sda: log}}")
+    (watched.folder / "db2.yaml").write_text("{host: db3, vm: pg3}")
+    workers = watched.look()
+    disk = ("sdb", "log")
+    assert places(workers["db1"]) == {
+        *{("host", "db1", "server"), ("host", "c1", "client"), ("vm", "db1", "db1"), ("disk", "db1", *disk)}
+    }
+    assert places(workers["db2"]) == {("host", "db3", "server"), ("vm", "db3", "pg3"), ("disk", "db3", *disk)}
+
+
+def test_what_fio_does_it_does_on_the_host_alone(tmp_path: Path, place: Place) -> None:
+    place("a/disk1.json", FIO / "jsonplus-si1-libaio-qd16-3.42.out")
+    worker = Watched(tmp_path / "runs/a", Here("box", "pg1")).look()["disk1"]
+    assert places(worker) == {("host", "box", "server"), ("vm", "box", "pg1")}
+
+
+def test_disks_of_this_machine_are_checked_and_those_of_another_are_not(
+    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for disk in ("sdb", "sdb/sdb1"):
+        (tmp_path / "sys/devices" / disk).mkdir(parents=True)
+    (tmp_path / "sys/devices/sdb/queue").mkdir()
+    (tmp_path / "sys/class/block").mkdir(parents=True)
+    (tmp_path / "sys/class/block/sdb1").symlink_to(tmp_path / "sys/devices/sdb/sdb1")
+    monkeypatch.setattr(run, "Storage", lambda: Storage(sys=tmp_path / "sys"))
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/db2.err", PGBENCH / "tpcb-15.18.err")
+    place("a/run.yaml", b"disks: {sdb1: log, sdz: data}")
+    place("a/db2.yaml", b"host: db2")
+    watched = Watched(tmp_path / "runs/a", Here("box"))
+    workers = watched.look()
+    assert places(workers["db1"]) == {*HERE, ("disk", "box", "sdb", "log")}
+    assert places(workers["db2"]) == {
+        *{("host", "db2", "server"), ("vm", "db2", "db2"), ("disk", "db2", "sdb1", "log")},
+        ("disk", "db2", "sdz", "data"),
+    }
+    assert watched.errors == {"disk": 1}
+    assert caplog.messages == ["run a: disks: 'sdz' is no disk of this machine: expected a name that lsblk shows"]
+
+
 def test_exit_codes_are_each_workers_own(watched: Watched) -> None:
     watched.look()
     (watched.folder / "db1.yaml").write_text("exit_code: 0\nend: 1790000060.5\n")
@@ -72,7 +167,7 @@ def test_exit_codes_are_each_workers_own(watched: Watched) -> None:
     workers = watched.look()
     assert {name: (worker.phase, worker.reason) for name, worker in workers.items()} == {
         "db1": ("finished", ""),
-        "db2": ("failed", "ended by SIGINT"),
+        "db2": ("interrupted", "ended by SIGINT"),
     }
 
 

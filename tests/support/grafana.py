@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 _STEPS = ((1.5, 1), (3.5, 2), (7.5, 5), (12.5, 10), (17.5, 15), (25, 20), (45, 30), (90, 60), (math.inf, 300))
 """To what Grafana rounds a step, seconds: up to which, to which."""
-_REFERENCE = re.compile(r"\$\{(\w+)(?::(\w+))?\}|\$(\w+)")
+_REFERENCE = re.compile(r"\$\{(\w+)(?::(\w+))?\}|\$([a-zA-Z_]\w*)")
 
 
 class Target(NamedTuple):
@@ -40,6 +40,8 @@ class Value(NamedTuple):
 
     text: str
     regex: str
+    csv: str = ""
+    doublequote: str = ""
 
 
 def _as_it_is(text: str) -> Value:
@@ -54,7 +56,8 @@ def _one(value: str) -> Value:
 def _several(values: Sequence[str]) -> Value:
     """That of a variable of which several or all can be chosen: a regular expression in a string of PromQL."""
     escaped = [re.sub(r"[$^*{}\[\]+?.()|]", r"\\\\\g<0>", value.replace("\\", r"\\\\")) for value in values]
-    return Value(_either(escaped), _either([_regex(value) for value in values]))
+    quoted = ",".join(f'"{value}"' for value in values)
+    return Value(_either(escaped), _either([_regex(value) for value in values]), ",".join(values), quoted)
 
 
 def _regex(value: str) -> str:
@@ -108,7 +111,7 @@ def interpolate(expression: str, values: Mapping[str, Value]) -> str:
 
     def text(match: re.Match[str]) -> str:
         value = values[match[1] or match[3]]
-        return {None: value.text, "regex": value.regex}[match[2]]
+        return value.text if match[2] is None else {**value._asdict()}[match[2]]
 
     return _REFERENCE.sub(text, expression)
 
@@ -140,6 +143,11 @@ class Prometheus:
         """The series of an instant query."""
         return self.series("query", {"query": expression, "time": str(moment)})
 
+    def label_names(self, selector: str, start: float, end: float) -> list[str]:
+        """Names of the labels of the series of a selector."""
+        names = self._get("labels", {"match[]": selector, "start": str(start), "end": str(end)})
+        return sorted(names)
+
     def label_values(self, selector: str, label: str, start: float, end: float) -> list[str]:
         """Values of a label of the series of a selector."""
         series = self._get("series", {"match[]": selector, "start": str(start), "end": str(end)})
@@ -168,6 +176,11 @@ class View:
         labels = re.fullmatch(r"label_values\((.*), (\w+)\)", query, re.DOTALL)
         if labels:
             return self.prometheus.label_values(labels[1], labels[2], self.start, self.end)
+        names = re.fullmatch(r"label_names\((.*)\)", query)
+        if names:
+            pattern = re.compile(variable["regex"][1:-1])
+            found = self.prometheus.label_names(names[1], self.start, self.end)
+            return [match[1] for name in found if (match := pattern.search(name))]
         result = re.fullmatch(r"query_result\((.*)\)", query, re.DOTALL)
         assert result, query
         pattern = re.compile(variable["regex"][1:-1])

@@ -34,9 +34,13 @@ class Exporter:
 
     def start(self) -> None:
         address = self.url.removeprefix("http://")
-        options = ["serve", "--runs.path", str(self.runs), "--web.listen-address", address]
+        options = ["serve", "--runs.path", str(self.runs), "--web.listen-address", address, *self.options()]
         self.process = self._processes.start("exporter", [*self.command(), *options])
         self._processes.wait_for(self.process, f"{self.url}/-/ready")
+
+    def options(self) -> list[str]:
+        """Further ones of `serve`."""
+        return []
 
     def command(self) -> list[str]:
         """What runs `benchwatch`."""

@@ -177,7 +177,7 @@ class Seen(NamedTuple):
 def seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
     """One demo for all that can be checked of it."""
     home = make_grafana(tmp_path_factory.mktemp("grafana"))
-    running = RunningDemo(folder, "--duration", "35", GRAFANA_HOME=str(home))
+    running = RunningDemo(folder, "--duration", "35", "--tools", "all", GRAFANA_HOME=str(home))
     try:
         grafana_url = running.read_until(r"Grafana +(http://127\.0\.0\.1:\d+/)")[1]
         prometheus_url = running.read_until(r"Prometheus +(http://127\.0\.0\.1:\d+)/")[1]
@@ -197,7 +197,7 @@ def seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
 
 def test_demo_sees_every_source_in_prometheus_and_ends_by_itself(seen: Seen) -> None:
     assert seen.exit_code == 0, seen.running.output
-    assert "Prometheus saw 7 of 7 sources" in seen.running.output
+    assert "Prometheus saw 13 of 13 sources" in seen.running.output
     assert seen.running.processes() == []
 
 
@@ -273,7 +273,7 @@ def test_demo_goes_on_after_a_query_that_failed(demo: Callable[..., RunningDemo]
     running = demo("--duration", "5", PATH=_prometheus(tmp_path, failures=2))
     running.read_until("Prometheus +does not answer: these are older figures")
     assert running.end() == 1
-    assert "Prometheus saw 0 of 7 sources" in running.output
+    assert "Prometheus saw 0 of 8 sources" in running.output
 
 
 def test_demo_ends_with_the_log_of_a_prometheus_that_does_not_answer(
@@ -290,6 +290,12 @@ def test_demo_says_what_a_grafana_home_should_be(demo: Callable[..., RunningDemo
     running = demo(GRAFANA_HOME=str(tmp_path))
     assert running.end() == 1
     assert f"demo: GRAFANA_HOME={tmp_path}: expected a folder with bin/grafana" in running.output
+
+
+def test_demo_says_which_tools_it_knows(demo: Callable[..., RunningDemo]) -> None:
+    running = demo("--tools", "sysbench,hammer")
+    assert running.end() == 2
+    assert "--tools: expected some of sysbench, iperf3, or all, got hammer" in running.output
 
 
 def test_two_demos_do_not_share_a_folder(demo: Callable[..., RunningDemo]) -> None:

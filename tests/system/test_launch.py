@@ -61,7 +61,9 @@ def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, serve
     key = f"pgbench_transactions_total{{{DB1}}}"
     eventually(lambda: exporter.page("a").get(key) == total, "the log is read where it is kept")
     assert out == (exporter.runs / "a/db1.out").read_bytes()
-    printed = [line for line in err.splitlines(keepends=True) if not line.startswith(b"benchwatch: ")]
+    before, _, result = err.partition(b"benchwatch: a: pgbench ")
+    assert b" TPS" in result and b"  p99.9 " in result and f"failed 0 of {total:,} transactions".encode() in result
+    printed = [line for line in before.splitlines(keepends=True) if not line.startswith(b"benchwatch: ")]
     assert b"".join(printed) == (exporter.runs / "a/db1.err").read_bytes()
 
 
@@ -121,14 +123,18 @@ def test_an_interrupted_fio_is_awaited_with_its_final_document(
     iops = f'fio_iops{{{DB1},job="job",op="read"}}'
     eventually(lambda: iops in exporter.page("a"), "fio is seen live")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=PATIENCE)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128
+    assert re.search(
+        rb"benchwatch: a: fio [\d.]+, interrupted \(interrupted by signal 2\), .*\n +IOPS .*\n  read ", err
+    )
     assert (record(exporter.runs, "a")["exit_code"], record(exporter.runs, "a")["signal"]) == (128, "SIGINT")
     documents = (exporter.runs / "a/db1.json").read_bytes() if output else out
     assert documents.count(b'"fio version"') >= 2
     assert documents.rstrip().endswith(b"}")
     result = f'fio_result_iops{{{DB1},job="job",op="read"}}'
     eventually(lambda: result in exporter.page("a"), "its results are there")
+    assert state(exporter, "a", "interrupted")
 
 
 def test_what_is_pushed_is_what_is_here(

@@ -11,13 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.history.timeline import read_timelines
-from benchwatch.metrics.buckets import Buckets
-from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.sysbench.metrics import LATENCY_WINDOW
 from demo_processes import Process, Processes
 from tests.support.places import ROOT_IS_A_MOUNT
 from tests.support.servers import Database, Exporter, Page
+from tests.support.timelines import read_timelines
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
@@ -80,7 +78,7 @@ def test_a_frozen_server_stalls_the_run_and_the_next_line_has_the_true_latency(
     tables.freeze(signal.SIGCONT)
     eventually(lambda: is_in(exporter, "a", "finished"), "it has finished")
     # It was shown for one interval, which a busy machine may let pass between two looks.
-    (timeline,) = read_timelines([exporter.runs / "a"], RunsSettings(), Buckets())
+    (timeline,) = read_timelines([exporter.runs / "a"])
     (latency,) = timeline.get(LATENCY_WINDOW)
     assert latency.values.max() > 0.98 * lasted, "the latency of what was frozen, in bins 1.8 % wide"
     page = exporter.page("a")

@@ -4,6 +4,7 @@ import importlib
 import json
 import re
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 import worker_rules
 from benchwatch.cli import main
+from benchwatch.launch.live import Live, Shown
+from benchwatch.launch.record import RunRecord
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import PARTS, Sample
 from benchwatch.metrics.limits import DEFAULT
@@ -99,7 +102,10 @@ def test_roles_name_families_of_the_tool_with_the_labels_of_a_group(tool: Tool) 
         for family in filter(None, (roles.window, roles.result_quantile)):
             assert family.labels == (*roles.labels, "quantile"), family.name
         assert set(roles.sources) <= set(tool.families)
-        assert set(roles.remarks) <= set(roles.lost)
+        for lost in roles.lost.values():
+            assert all(one.labels == lost.counter.labels for one in lost.of)
+            assert not lost.of or lost.result is None or lost.result.labels == lost.counter.labels
+            assert lost.remark.count("{}") == bool(lost.remark)
     assert tool.advice and tool.example.startswith(tool.name)
 
 
@@ -191,7 +197,7 @@ def test_metrics_shows_a_tool_of_the_table(runs: Path, capsys: pytest.CaptureFix
     assert main(["metrics", str(runs / "one")]) == 0
     text = capsys.readouterr().out
     assert 'toy_laps_total{run="one",worker="w",lane="left"} 6060' in text
-    assert 'toy_failed_laps_total{run="one",worker="w"} 3' in text
+    assert 'toy_failed_laps_total{run="one",worker="w",lane="left"} 3' in text
     assert 'benchwatch_run_info{run="one",worker="w",tool="toy",tool_version="1.0"} 1' in text
 
 
@@ -204,7 +210,7 @@ def test_watch_shows_it(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("left", 151, {"0.95": 0.001656}),
         ("right", 75, {"0.95": 0.001656}),
     ]
-    assert two.counts == {"failed": 3}
+    assert two.lost == {"failed": (3, 13583)}
     assert one.roles is two.roles is TOY.roles[0]
 
 
@@ -218,6 +224,7 @@ def test_the_page_of_the_exporter_shows_it_and_how_to_have_it_watched(runs: Path
     tree = LexborHTMLParser(landing_page(board, now=NOW, url="http://bench.example:19777"))
     figures = [cell.text() for cell in tree.css("td[data-label=Throughput]")]
     assert figures == ["150 laps/s", "226 laps/s"]
+    assert "3 failed (0.0221 %)" in [reason.text() for reason in tree.css(".reason")]
     assert "toy --report 2>&1 | tee -p toy.log | curl -sS -T - http://bench.example:19777/ingest/my-run/toy1" in [
         code.text() for code in tree.css("pre code")
     ]
@@ -231,7 +238,7 @@ def test_compare_shows_it_and_judges_by_its_throughput(runs: Path, capsys: pytes
     assert found["left", "throughput"] == (101, 151)
     assert found["left", "latency_p95"] == (0.002475, 0.001656)
     assert found["all", "throughput"] == (151, 226)
-    assert found[None, "failed"] == (pytest.approx(3 / 9093), pytest.approx(3 / 13593))
+    assert found[None, "failed"] == (pytest.approx(3 / 9083), pytest.approx(3 / 13583))
     assert [(one["lane"], one["name"], one["verdict"]) for one in other["verdicts"]] == [
         ("all", "throughput", "better")
     ]
@@ -247,6 +254,33 @@ def test_after_a_warm_up_the_percentile_of_the_reports_is_compared(
     row = found["left", "latency_p95_of_reports"]
     assert row["base"] == pytest.approx(0.25 / 101, rel=1e-3) and row["interval"] is not None
     assert ("left", "latency_p95") not in found, "the final report is of the whole run"
+
+
+def test_show_and_list_have_its_results(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(runs / "one"), "--require", "laps/s >= 151", "--require", "left p95 < 3ms"]) == 0
+    head, titles, left, right, together, lost, *_ = capsys.readouterr().out.splitlines()
+    assert head == "one: toy 1.0, finished, 1m 00s"
+    assert titles.split() == ["laps/s", "p95", "of", "reports,", "mean", "p95"]
+    assert (left.split()[:2], right.split()[:2]) == (["left", "101"], ["right", "50.0"])
+    assert (together.split()[:2], lost.strip()) == (["all", "151"], "failed 3 (0.033 %) of 9,090 laps")
+    assert main(["list", str(runs), "--json"]) == 0
+    found = {run["run"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert [(found[name]["rate"], found[name]["unit"]) for name in ("one", "two")] == [(151, "laps/s"), (226, "laps/s")]
+
+
+def test_the_status_line_of_the_launcher_shows_it(toy: None, tmp_path: Path) -> None:
+    record = RunRecord(tmp_path, "one", "w")
+    record.folder.mkdir()
+    live = Live(record)
+    assert live.look() == Shown([], [])
+    record.file("out").write_bytes(output(3, start=int(time.time()) - 3, ended=False))
+    record.file("77").write_bytes(b"a log\n")
+    shown = live.look()
+    assert shown.figures == ["150 laps/s"]
+    assert shown.line(60, before="one", after="0:57 left").startswith("one  ")
+    with record.file("out").open("ab") as file:
+        file.write(f"{int(time.time())} left laps 48 p95 0.002\n".encode())
+    assert live.look().figures == ["98.0 laps/s"]
 
 
 def test_report_draws_it(runs: Path, tmp_path: Path) -> None:
@@ -278,8 +312,8 @@ def test_the_reference_of_metrics_has_it(toy: None) -> None:
 
 def test_it_has_rules_that_alert_on_the_percentile_where_there_is_no_mean(toy: None, tmp_path: Path) -> None:
     rules = tmp_path / "workers.yml"
-    rules.write_text(worker_rules.whole(worker_rules.FILE.read_text()))
-    runs = worker_rules.FILE.parent / "runs.yml"
+    rules.write_text(worker_rules.whole(worker_rules.WORKERS))
+    runs = worker_rules.WORKERS.parent / "runs.yml"
     assert "SUCCESS" in said_by(program("promtool"), "check", "rules", "--lint=all", "--lint-fatal", rules)
     (tmp_path / "test.yml").write_text(_SPIKE.format(rules=rules, runs=runs))
     assert "SUCCESS" in said_by(program("promtool"), "test", "rules", tmp_path / "test.yml")

@@ -19,6 +19,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Family, Part, Sample
 from benchwatch.metrics.limits import Limits
 from benchwatch.tools.api import HISTORY, Figures, Kind, Misread, Moment, Outcome, Report, Times, Tool, Written
+from benchwatch.tools.roles import Lost as LostRole
 from benchwatch.tools.roles import Roles, Unit
 
 
@@ -31,7 +32,7 @@ def _family(name: str, *labels: str, part: Part = "live") -> Family:
 RATE = _family("laps_per_second", "lane")
 WINDOW = _family("lap_window_seconds", "lane", "quantile")
 LAPS = _family("laps_total", "lane")
-FAILED = _family("failed_laps_total")
+FAILED = _family("failed_laps_total", "lane")
 RESULT_RATE = _family("result_laps_per_second", "lane", part="runs")
 RESULT_QUANTILE = _family("result_lap_seconds", "lane", "quantile", part="runs")
 RESULT_LAPS = _family("result_laps", "lane", part="runs")
@@ -179,7 +180,7 @@ class ToyState:
             yield Sample(RESULT_QUANTILE, (name, "0.95"), result.p95)
             yield Sample(RESULT_LAPS, (name,), result.laps)
         if self._lost is not None:
-            yield Sample(FAILED, (), self._lost)
+            yield from (Sample(FAILED, (lane,), self._lost * (lane == "left")) for lane in self._laps)
 
 
 def _state(buckets: Buckets, limits: Limits) -> ToyState:
@@ -197,7 +198,7 @@ TOY = Tool(
             rate=RATE,
             window=WINDOW,
             total=LAPS,
-            lost={"failed": FAILED},
+            lost={"failed": LostRole(FAILED, of=(LAPS, FAILED), bad=True)},
             result_rate=RESULT_RATE,
             result_quantile=RESULT_QUANTILE,
             result_operations=RESULT_LAPS,

@@ -28,7 +28,7 @@ def pgbench(
     start: float = NOW - 65,
     end: float | None = None,
     objective: float | None = None,
-    counts: dict[str, float] | None = None,
+    lost: dict[str, tuple[float, float]] | None = None,
 ) -> ShownWorker:
     return ShownWorker(
         run=run,
@@ -46,7 +46,7 @@ def pgbench(
         objective=objective,
         now=() if result else (Measured(rate=rate, latency=latency, quantiles=quantiles or {}),),
         result=result,
-        counts=counts or {},
+        lost=lost or {},
         warnings=(),
     )
 

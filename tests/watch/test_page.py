@@ -45,7 +45,7 @@ def test_a_pgbench_that_has_ended_has_results_and_no_present(capsys: pytest.Capt
     (result,) = worker.result
     assert (result.rate, result.latency) == (6448.700587, 0.00062)
     assert list(result.quantiles) == ["0.5", "0.95", "0.99", "0.999", "1"]
-    assert worker.counts == {"transactions": 1000, "failed": 0}
+    assert worker.lost == {"failed": (0, 1000)}
 
 
 def test_a_pgbench_that_failed_says_why(capsys: pytest.CaptureFixture[str]) -> None:

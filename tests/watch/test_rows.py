@@ -87,12 +87,14 @@ def test_why_a_worker_stalls(rate: float | None, age: float, told: str, shown: s
 
 
 def test_a_missed_objective_and_failures_are_remarked() -> None:
-    worker = pgbench("db1", latency=0.002, objective=0.001, counts={"failed": 3.0, "retries": 7.0, "skipped": 0.0})
+    worker = pgbench(
+        "db1", latency=0.002, objective=0.001, lost={"failed": (3, 400), "retries": (7, 0), "skipped": (0, 400)}
+    )
     (run,) = active_runs(Page((worker,)), NOW)
     assert run.rows[0].notes == (
         Note("mean above the objective of 1.00 ms", bad=True),
-        Note("3 failed", bad=True),
-        Note("7 retries"),
+        Note("3 failed (0.75 %)", bad=True),
+        Note("7 retries (0.11/s)"),
     )
 
 

@@ -1,4 +1,5 @@
-from benchwatch.watch.trend import COLUMNS, SECONDS, Trend, sparkline
+from benchwatch.values.sparkline import sparkline
+from benchwatch.watch.trend import COLUMNS, SECONDS, Trend
 
 
 def test_levels_go_from_zero_to_the_highest_value() -> None:

@@ -10,10 +10,10 @@ with warnings.catch_warnings():
 
     from benchwatch.tools.registry import TOOLS
 
-    from . import compare, density, exporter, fio, live, nutanix, pgbench, spike, tool
+    from . import compare, density, exporter, fio, live, locality, nutanix, pgbench, spike, tool
     from .board import Board, build
 
-MADE = tuple(module.BOARD for module in (live, pgbench, fio, nutanix, density, compare, spike, exporter))
+MADE = tuple(module.BOARD for module in (live, pgbench, fio, nutanix, locality, density, compare, spike, exporter))
 """Those made by hand."""
 
 

@@ -16,6 +16,7 @@ TITLES = {
     "benchwatch-fio": "fio",
     "benchwatch-nutanix": "Nutanix vdisks",
     "benchwatch-density": "Density",
+    "benchwatch-locality": "Locality",
     "benchwatch-compare": "Compare runs",
     "benchwatch-spike": "Spike",
     "benchwatch-exporter": "Exporter health",
@@ -32,7 +33,11 @@ class Row(NamedTuple):
 
 
 class Board(NamedTuple):
-    """A dashboard. `range_` is how far back from now it shows at first, `refresh` how often it is drawn again."""
+    """A dashboard. `range_` is how far back from now it shows at first, `refresh` how often it is drawn again.
+
+    `checkpoints`: titles of the panels on which the database's checkpoints are bands. `moves`: what gives the vdisks
+    that have moved.
+    """
 
     uid: str
     description: str
@@ -40,10 +45,13 @@ class Board(NamedTuple):
     rows: Sequence[Row]
     range_: str = "now-15m"
     refresh: str = "5s"
+    checkpoints: Sequence[str] = ()
+    moves: str = ""
 
 
 def build(board: Board) -> dashboard.Dashboard:
     """The dashboard in Grafana's model, with ids and places of its panels."""
+    placed = list(_placed(board.rows))
     return dashboard.Dashboard(
         uid=board.uid,
         title=TITLES.get(board.uid) or board.uid.removeprefix("benchwatch-"),
@@ -56,9 +64,9 @@ def build(board: Board) -> dashboard.Dashboard:
         time=dashboard.DashboardDashboardTime(from_val=board.range_, to="now"),
         timepicker=dashboard.TimePickerConfig(refresh_intervals=["1s", "2s", "5s", "10s", "30s", "1m", "5m"]),
         templating=dashboard.DashboardDashboardTemplating(list_val=list(board.variables)),
-        annotations=dashboard.AnnotationContainer(list_val=list(_annotations())),
+        annotations=dashboard.AnnotationContainer(list_val=list(_annotations(board, placed))),
         links=[_links()],
-        panels=list(_placed(board.rows)),
+        panels=placed,
     )
 
 
@@ -95,19 +103,24 @@ def _placed(rows: Sequence[Row]) -> Iterator[dashboard.Panel | dashboard.RowPane
         y += height
 
 
-def _annotations() -> Iterator[dashboard.AnnotationQuery]:
+def _annotations(
+    board: Board, placed: Sequence[dashboard.Panel | dashboard.RowPanel]
+) -> Iterator[dashboard.AnnotationQuery]:
     # Compare runs has a single choice of run, which Grafana does not escape by itself. The format `:regex` does, with
     # single backslashes, which PromQL takes in backticks.
-    labels = "alertname, severity, run, worker, cvm, vdisk, device"
-    firing = 'ALERTS{alertstate="firing",run=~`${run:regex}|`}'
+    by = "by (alertname, severity, run, worker, vm, role, op, cvm, vdisk, device)"
+    hosts = ",host=~`${host:regex}|`" if any(variable.name == "host" for variable in board.variables) else ""
+    firing = f'ALERTS{{alertstate="firing",run=~`${{run:regex}}|`{hosts}}}'
     yield _annotation(
         "Alerts",
-        f"max by ({labels}) ({firing}) unless max by ({labels}) ({firing} offset $__interval)",
+        f"max {by} ({firing}) unless max {by} ({firing} offset $__interval)",
         title="{{alertname}}",
-        text="{{run}} {{worker}} {{cvm}} {{vdisk}} {{device}}",
+        text="{{run}} {{worker}} {{vm}} {{role}} {{op}} {{device}} {{cvm}} {{vdisk}}",
         tags="severity",
         color="red",
+        toggle=False,
     )
+    graphs = [one for one in placed if isinstance(one, dashboard.Panel) and one.type_val == "timeseries"]
     yield _annotation(
         "Runs",
         'max by (run) (benchwatch_run_state{run=~`${run:regex}`,state=~"running|stalled"}) == 1',
@@ -116,17 +129,49 @@ def _annotations() -> Iterator[dashboard.AnnotationQuery]:
         tags="",
         color="#808080",
         toggle=False,
+        panels=graphs[:1],  # a band on each panel would be a fence of its edges
     )
+    if board.checkpoints:
+        yield _annotation(
+            "Checkpoints",
+            "max by (host) (pg_checkpoint_active{host=~`${host:regex}`}) == 1",
+            title="Checkpoint of {{host}}",
+            text="From its begin to its end, as postgres_exporter sees it",
+            tags="",
+            color="#5794F2",
+            toggle=False,
+            panels=[one for one in graphs if one.title in board.checkpoints],
+        )
+    if board.moves:
+        yield _annotation(
+            "Moves",
+            board.moves,
+            title="{{vm}} {{role}} moved: {{from}} -> {{cvm}}",
+            text="vdisk {{vdisk_uuid}} is on another CVM than 20 s ago",
+            tags="",
+            color="#A352CC",
+        )
 
 
 def _annotation(
-    name: str, query: str, *, title: str, text: str, tags: str, color: str, toggle: bool = True
+    name: str,
+    query: str,
+    *,
+    title: str,
+    text: str,
+    tags: str,
+    color: str,
+    toggle: bool = True,
+    panels: Sequence[dashboard.Panel] = (),
 ) -> dashboard.AnnotationQuery:
+    """`panels`: on which it is drawn; none: on all."""
+    ids = [panel.id_val for panel in panels if panel.id_val is not None]
     return dashboard.AnnotationQuery(
         name=name,
         datasource=DATASOURCE,
         icon_color=color,
         hide=not toggle,
+        filter_val=dashboard.AnnotationPanelFilter(exclude=False, ids=ids) if ids else None,
         target=prometheus.Dataquery(expr=query, interval="1s", ref_id="Anno", range_val=True, instant=False),
         title_format=title,
         text_format=text,

@@ -3,47 +3,68 @@
 from grafana_foundation_sdk.models import dashboard
 
 from . import disks, variables
+from .benchmark import NO_RUN
 from .board import Board, Row
-from .live import NO_PGBENCH
 from .look import GREEN, ORANGE, RED
-from .panels import graph, stat
-from .queries import RUN, Query, alive, mean, mean_of, now, peak, processors
+from .panels import BOTH, graph, stat
+from .queries import HOST, RUN, Query, alive, mean, mean_of, now, peak, processors, rate
+from .storage import CVM as _CVM
+from .storage import NO_CVM
 from .tables import RUN_COMPARED, Column, bars, table, transformation
 
 _NO_RESULT = "No result of pgbench at the end of this time range"
-_COUNT = f"count by (run) (pgbench_result_tps{{{RUN}}})"
-_TOTAL = f"sum by (run) (pgbench_result_tps{{{RUN}}})"
-_EACH = f"avg by (run) (pgbench_result_tps{{{RUN}}})"
-# Linear: what the run with the fewest databases reaches with each of them.
-_ALONE = f"scalar(max({_EACH} and ({_COUNT} == scalar(min({_COUNT})))))"
-_WORST = f"min by (run) (pgbench_result_tps{{{RUN}}})"
-_LATENCY = f"max by (run) (pgbench_result_latency_average_seconds{{{RUN}}})"
+_KIND = "${kind:csv}"
+_INFO = f"group by (run, {_KIND}) (benchwatch_run_info{{{RUN}}})"
+
+
+def _of(result: str, how: str) -> str:
+    """A figure of each run, of its databases' results, with the labels of its kind."""
+    one = f"max by (run, worker) (pgbench_result_{result}{{{RUN}}})"  # of several exporters that read the run
+    return f"{how} by (run) ({one}) * on (run) group_left ({_KIND}) {_INFO}"
+
+
+_COUNT = _of("tps", "count")
+_TOTAL = _of("tps", "sum")
+_EACH = _of("tps", "avg")
+_WORST = _of("tps", "min")
+_LATENCY = _of("latency_average_seconds", "max")
+# Linear: what the run with the fewest databases of its kind reaches with each of them.
+_FEWEST = f"({_COUNT}) == on ({_KIND}) group_left () min by ({_KIND}) ({_COUNT})"
+_LINEAR = f"({_EACH}) / on ({_KIND}) group_left () max by ({_KIND}) (({_EACH}) and on (run) ({_FEWEST}))"
+_SPREAD = f"({_WORST}) / on (run) ({_EACH})"
 _TPS = f"pgbench_tps{{{RUN}}}"
 
 
-def _points(*names: str) -> list[dashboard.DataTransformerConfig]:
-    """Joins the queries by run, and names their values."""
-    renamed = {f"Value #{chr(ord('A') + index)}": name for index, name in enumerate(names)}
+def _named(expression: str) -> str:
+    """With all labels of the kind in one."""
+    return f'label_join({expression}, "kind", " ", ${{kind:doublequote}})'
+
+
+def _points(name: str) -> list[dashboard.DataTransformerConfig]:
+    """A line for each number of databases, a column for each kind."""
     return [
         transformation("merge"),
-        transformation("filterFieldsByName", include={"names": list(renamed)}),
-        transformation("organize", renameByName=renamed, excludeByName={}, indexByName={}),
-        transformation("sortBy", fields={}, sort=[{"field": names[0]}]),
+        transformation("filterFieldsByName", include={"names": ["kind", "Value #A", "Value #B"]}),
+        transformation(
+            "organize", renameByName={"Value #A": "databases", "Value #B": name}, excludeByName={}, indexByName={}
+        ),
+        transformation("sortBy", fields={}, sort=[{"field": "databases"}]),
+        transformation("groupingToMatrix", columnField="kind", rowField="databases", valueField=name),
     ]
 
 
 def _by_number(title: str, shows: str, value: str, name: str, *, unit: str, bad: str) -> dashboard.Panel:
     return bars(
         title,
-        f"{shows} One bar per run, by its number of databases.",
-        now(_COUNT),
-        now(value),
-        category="databases",
+        f"{shows} By the number of databases, one colour for each kind of run (the labels chosen as Kind).",
+        now(_named(_COUNT)),
+        now(_named(value)),
+        category="databases\\kind",
         unit=unit,
         bad=bad,
         none=_NO_RESULT,
         size=(8, 8),
-        before=_points("databases", name),
+        before=_points(name),
     )
 
 
@@ -94,7 +115,7 @@ def _now() -> list[dashboard.Panel]:
         stat(
             "CPU of the host",
             "Busy share of the selected host's processors, including what the hypervisor took (steal).",
-            _lately(processors('!~"idle|iowait"'), "busy"),
+            _lately(processors('!~"idle|iowait"'), "{{host}}"),
             unit="percentunit",
             bad="near 100 %: more databases only share what is there.",
             none="no recent samples",
@@ -104,7 +125,7 @@ def _now() -> list[dashboard.Panel]:
             "Taken by the hypervisor",
             "Processor time that this machine could have used but the hypervisor gave to others (steal): the CVM and "
             "other guests.",
-            _lately(processors('="steal"'), "steal"),
+            _lately(processors('="steal"'), "{{host}}"),
             unit="percentunit",
             bad="above 5 %: the host has fewer processors left than the guests think.",
             none="no recent samples",
@@ -122,7 +143,7 @@ def _courses() -> list[dashboard.Panel]:
             Query(f"max by (worker) ({mean(_TPS)})", "{{worker}}"),
             unit="short",
             bad="lines that fan out.",
-            none=NO_PGBENCH,
+            none=NO_RUN,
             size=(12, 8),
         ),
         graph(
@@ -134,14 +155,14 @@ def _courses() -> list[dashboard.Panel]:
             Query(f"max({mean(_TPS)})", "highest database"),
             unit="short",
             bad="the total is flat while databases are added.",
-            none=NO_PGBENCH,
+            none=NO_RUN,
             size=(12, 8),
         ),
         graph(
             "Processors of the host",
             "Processor time by mode, as a share of all processors. steal is what the hypervisor gave to others, "
             "including a CVM; if the CVM's own node is scraped, select it as host.",
-            Query(processors('!="idle"', "by (mode) ") + " > 0", "{{mode}}"),
+            Query(processors('!="idle"', "mode") + " > 0", "{{host}} {{mode}}"),
             unit="percentunit",
             bad="system and steal that grow faster than user.",
             none=disks.NONE,
@@ -155,9 +176,77 @@ def _courses() -> list[dashboard.Panel]:
             Query(f"max by (worker) ({peak(f'pgbench_latency_average_seconds{{{RUN}}}')})", "{{worker}}"),
             unit="s",
             bad="one database above the others.",
-            none=NO_PGBENCH,
+            none=NO_RUN,
             size=(12, 8),
             log=True,
+        ),
+    ]
+
+
+def _cores(hosts: str) -> str:
+    """Processors of hosts that did something, other than waiting."""
+    return f"sum({rate(f'node_cpu_seconds_total{{{hosts},mode!~{chr(34)}idle|iowait{chr(34)}}}')})"
+
+
+_CONTROLLER = 'host="$controller"'
+_OVERHEAD = f"{_cores(_CONTROLLER)} / ({_cores(_CONTROLLER)} + {_cores(HOST)})"
+_LOAD = f"({_cores(HOST)} / count(node_cpu_seconds_total{{{HOST},mode={chr(34)}idle{chr(34)}}}))"
+_NO_CONTROLLER = "Select the CVM's own host at the top; without one, see steal"
+
+
+def _cost() -> list[dashboard.Panel]:
+    """What the CVM takes of the processors, and the cluster's sums."""
+    sums = "sum by ({}) (max by (cvm, vdisk, op) (nutanix_vdisk_frontend_{}{{{}}}))"
+    near = f"avg_over_time(({_OVERHEAD} and on () ({_LOAD} >= 0.75 <= 0.85))[$__range:15s])"
+    return [
+        stat(
+            "CVM overhead",
+            "The CVM's busy processors as a share of those of CVM and databases together.",
+            _lately(_OVERHEAD, "now"),
+            unit="percentunit",
+            bad="grows with the number of databases faster than their throughput.",
+            none=_NO_CONTROLLER,
+            size=(6, 4),
+        ),
+        stat(
+            "CVM overhead at 80 % load",
+            "The same, the mean of the moments in the time range at which the databases' hosts were 75 to 85 % busy.",
+            _lately(near, "at 80 %"),
+            unit="percentunit",
+            bad="above what was planned for the CVM.",
+            none="No moment at 80 % load, or no host of the CVM selected",
+            size=(6, 4),
+        ),
+        stat(
+            "Processor time of a transaction",
+            "Processor seconds that a transaction costs the databases' hosts, and the CVM.",
+            _lately(f"{_cores(HOST)} / sum(max by (run, worker) ({_TPS}))", "hosts"),
+            _lately(f"{_cores(_CONTROLLER)} / sum(max by (run, worker) ({_TPS}))", "CVM"),
+            unit="s",
+            bad="rises with the number of databases.",
+            none="no transactions now",
+            size=(12, 4),
+            text_mode=BOTH,
+        ),
+        graph(
+            "Operations of the cluster",
+            "Front-end operations a second of all vdisks of the selected CVMs together, and of each CVM.",
+            Query(sums.format("op", "ops_per_second", _CVM), "all {{op}}"),
+            Query(sums.format("cvm", "ops_per_second", _CVM), "{{cvm}}"),
+            unit="iops",
+            bad="flat while databases are added, or one CVM far above the others.",
+            none=NO_CVM,
+            size=(12, 8),
+        ),
+        graph(
+            "Throughput of the cluster",
+            "Front-end bytes a second of all vdisks of the selected CVMs together, and of each CVM.",
+            Query(sums.format("op", "bytes_per_second", _CVM), "all {{op}}"),
+            Query(sums.format("cvm", "bytes_per_second", _CVM), "{{cvm}}"),
+            unit="Bps",
+            bad="flat while databases are added.",
+            none=NO_CVM,
+            size=(12, 8),
         ),
     ]
 
@@ -165,7 +254,13 @@ def _courses() -> list[dashboard.Panel]:
 BOARD = Board(
     uid="benchwatch-density",
     description="Many databases at once: the total, each one, compared with linear, and the cost for the host.",
-    variables=[*variables.standard("pgbench"), variables.host()],
+    variables=[
+        *variables.standard("pgbench"),
+        variables.kind(),
+        variables.host(),
+        variables.controller(),
+        variables.cvm(),
+    ],
     rows=[
         Row("Now", _now()),
         Row(
@@ -189,8 +284,8 @@ BOARD = Board(
                 ),
                 _by_number(
                     "Of linear",
-                    "TPS of a database divided by that of the run with the fewest databases: 100 % is linear.",
-                    f"{_EACH} / {_ALONE}",
+                    "TPS of a database divided by that of the run of the same kind with the fewest: 100 % is linear.",
+                    _LINEAR,
                     "of linear",
                     unit="percentunit",
                     bad="below 80 %: each additional database slows the others.",
@@ -198,14 +293,15 @@ BOARD = Board(
                 table(
                     "Runs",
                     "The same as numbers; spread is the slowest database divided by the mean.",
-                    now(_COUNT),
-                    now(_TOTAL),
-                    now(_EACH),
-                    now(f"{_EACH} / {_ALONE}"),
-                    now(f"{_WORST} / {_EACH}"),
-                    now(_LATENCY),
+                    now(_named(_COUNT)),
+                    now(_named(_TOTAL)),
+                    now(_named(_EACH)),
+                    now(_named(_LINEAR)),
+                    now(_named(_SPREAD)),
+                    now(_named(_LATENCY)),
                     columns=[
                         RUN_COMPARED,
+                        Column("kind", "Kind"),
                         Column("Value #A", "Databases", "short"),
                         Column("Value #B", "Total TPS", "short", decimals=1),
                         Column("Value #C", "TPS of a database", "short", decimals=1),
@@ -228,6 +324,7 @@ BOARD = Board(
             ],
         ),
         Row("Course", _courses()),
+        Row("Cost, and the cluster", _cost()),
     ],
     range_="now-30m",
     refresh="10s",

@@ -2,7 +2,7 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import live, variables
+from . import benchmark, variables
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED
 from .panels import BOTH, NAME, graph, stat, timeline
@@ -129,7 +129,7 @@ def _streams() -> list[dashboard.Panel]:
             ),
             unit="Bps",
             bad="no line for an active worker: its output does not arrive.",
-            none=live.NO_RUN,
+            none=benchmark.NO_RUN,
         ),
         graph(
             "Records parsed",
@@ -141,7 +141,7 @@ def _streams() -> list[dashboard.Panel]:
             ),
             unit="ops",
             bad="no line while bytes are read.",
-            none=live.NO_RUN,
+            none=benchmark.NO_RUN,
         ),
         graph(
             "Age of the data",
@@ -153,7 +153,7 @@ def _streams() -> list[dashboard.Panel]:
             ),
             unit="s",
             bad="above 3 report intervals.",
-            none=live.NO_RUN,
+            none=benchmark.NO_RUN,
         ),
         graph(
             "Parse errors",

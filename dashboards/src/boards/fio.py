@@ -2,7 +2,7 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import live, variables
+from . import benchmark, variables
 from .board import Board, Row
 from .look import BLUE, GREEN, ORANGE, RED
 from .panels import BOTH, graph, heatmap, stat
@@ -22,7 +22,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum by (op) (fio_iops{{{FIO}}})", "{{op}}"),
             unit="iops",
             bad="0 while running.",
-            none=live.NO_REPORT,
+            none=benchmark.NO_REPORT,
             size=(6, 4),
             text_mode=BOTH,
             fixed=_OPS,
@@ -33,7 +33,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum by (op) (fio_bandwidth_bytes_per_second{{{FIO}}})", "{{op}}"),
             unit="Bps",
             bad="0 while running.",
-            none=live.NO_REPORT,
+            none=benchmark.NO_REPORT,
             size=(6, 4),
             text_mode=BOTH,
             fixed=_OPS,
@@ -44,7 +44,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"max by (op) (fio_latency_average_seconds{{{FIO}}})", "{{op}}"),
             unit="s",
             bad="above the objective.",
-            none=live.NO_LATENCY,
+            none=benchmark.NO_LATENCY,
             size=(6, 4),
             text_mode=BOTH,
             fixed=_OPS,
@@ -55,7 +55,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f'max by (op) (fio_latency_window_seconds{{{FIO},quantile="0.99"}})', "{{op}}"),
             unit="s",
             bad="many times the mean.",
-            none=live.NO_PERCENTILE,
+            none=benchmark.NO_PERCENTILE,
             size=(6, 4),
             text_mode=BOTH,
             fixed=_OPS,
@@ -107,7 +107,7 @@ def _rates() -> list[dashboard.Panel]:
             Query(f"max {_BY} (fio_target_iops{{{FIO}}} and on (run, worker, job, op) fio_iops)", f"{_JOB} target"),
             unit="iops",
             bad="below its target, or a gap: fio reports nothing while one of its workers hangs.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
         ),
         graph(
             "Bandwidth by job",
@@ -120,7 +120,7 @@ def _rates() -> list[dashboard.Panel]:
             ),
             unit="Bps",
             bad="a plateau below what the device can do.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
         ),
         graph(
             "Achieved / target",
@@ -137,7 +137,7 @@ def _rates() -> list[dashboard.Panel]:
             Query(f"sum {_BY} ({rate(f'fio_dropped_ios_total{{{FIO}}}')})", f"dropped {_JOB}"),
             unit="iops",
             bad="above 0: the rates include I/Os that failed to do their work.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
         ),
     ]
 
@@ -155,7 +155,7 @@ def _latency() -> list[dashboard.Panel]:
             _quantile(quantile),
             unit="s",
             bad=bad,
-            none=live.NO_BINS,
+            none=benchmark.NO_RUN,
             size=(8, 8),
             log=True,
         )
@@ -185,7 +185,7 @@ def _latency() -> list[dashboard.Panel]:
             ),
             unit="s",
             bad="the mean is above the dashed objective.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
             size=(8, 8),
             log=True,
         ),
@@ -219,7 +219,7 @@ def _inside() -> list[dashboard.Panel]:
             Query(f"max by (worker, job, mode) ({peak(f'fio_job_cpu_ratio{{{FIO}}}')})", "{{worker}} {{job}} {{mode}}"),
             unit="percentunit",
             bad="near 100 % for each clone: fio measures the processor, not the device.",
-            none=live.NO_FIO,
+            none=benchmark.NO_RUN,
             size=(8, 7),
         ),
         graph(
@@ -235,9 +235,14 @@ def _inside() -> list[dashboard.Panel]:
     ]
 
 
+def _worker(result: str, more: str = "") -> str:
+    """A result of each worker; of several exporters that know it one counts."""
+    return f"max by (run, worker, job, op) (fio_result_{result}{{{FIO}{more}}})"
+
+
 def _results() -> list[dashboard.Panel]:
     def result(name: str, more: str = "") -> Query:
-        return now(f"max by (run, worker, job, op) (fio_result_{name}{{{FIO}{more}}})")
+        return now(_worker(name, more))
 
     options = ("rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename")
     return [
@@ -265,6 +270,37 @@ def _results() -> list[dashboard.Panel]:
             bad="a run that is missing here has no final document: it runs, failed or was interrupted.",
             none="No result of fio at the end of this time range",
             size=(24, 8),
+            sort=("Run", "down"),
+        ),
+        table(
+            "Results of all workers",
+            "The same with the workers of a run together: rates are summed, the mean latency is weighted by I/Os. No "
+            "percentile of several workers follows from theirs: the highest of them is shown.",
+            now(f"sum by (run, job, op) ({_worker('iops')})"),
+            now(f"sum by (run, job, op) ({_worker('bandwidth_bytes_per_second')})"),
+            now(
+                f"sum by (run, job, op) ({_worker('latency_average_seconds')} * {_worker('iops')})\n"
+                f"/ sum by (run, job, op) ({_worker('iops')})"
+            ),
+            *(
+                now(f'max by (run, job, op) (fio_result_latency_seconds{{{FIO},quantile="{q}"}})')
+                for q in ("0.99", "1")
+            ),
+            now(f"count by (run, job, op) ({_worker('iops')})"),
+            columns=[
+                RUN_COMPARED,
+                Column("job", "Job"),
+                Column("op", "Direction", width=90),
+                Column("Value #A", "IOPS", "iops"),
+                Column("Value #B", "Bandwidth", "Bps"),
+                Column("Value #C", "Mean", "s"),
+                Column("Value #D", "Highest p99", "s"),
+                Column("Value #E", "Highest", "s"),
+                Column("Value #F", "Workers", "short"),
+            ],
+            bad="fewer workers than the run has: the others have no final document.",
+            none="No result of fio at the end of this time range",
+            size=(24, 7),
             sort=("Run", "down"),
         ),
         table(

@@ -18,22 +18,28 @@ GREEN, YELLOW, ORANGE, RED, BLUE, PURPLE = "green", "yellow", "orange", "red", "
 _OPERATIONS = {
     "read": ("shades", BLUE),
     "write": ("shades", ORANGE),
-    "trim": ("shades", PURPLE),
-    "sync": ("shades", YELLOW),
-    "mixed": ("shades", YELLOW),
+    "trim": ("shades", "#8AB8FF"),
+    "sync": ("shades", "#B3B3B3"),
+    "mixed": ("shades", "#B3B3B3"),
 }
-_COLORS = _OPERATIONS | {
-    "mean": ("fixed", "text"),
-    "p50": ("fixed", GREEN),
-    "p95": ("fixed", YELLOW),
-    "p99": ("fixed", ORANGE),
-    "p99.9": ("fixed", RED),
-    "max": ("fixed", "dark-purple"),
-    "total": ("fixed", GREEN),
-    "target": ("fixed", "semi-dark-red"),
-    "objective": ("fixed", "semi-dark-red"),
-}
-"""Mode and colour of a series by the last word of its name; the same on every dashboard."""
+_OF_THE_LOG = {"log read": ("shades", "#DEB6F2"), "log write": ("shades", PURPLE)}
+"""The log's operations are told from those of the data, which have the colours of any."""
+_COLORS = (
+    _OPERATIONS
+    | _OF_THE_LOG
+    | {
+        "mean": ("fixed", "text"),
+        "p50": ("fixed", GREEN),
+        "p95": ("fixed", YELLOW),
+        "p99": ("fixed", RED),
+        "p99.9": ("fixed", "dark-red"),
+        "max": ("fixed", "dark-purple"),
+        "total": ("fixed", GREEN),
+        "target": ("fixed", "semi-dark-red"),
+        "objective": ("fixed", "semi-dark-red"),
+    }
+)
+"""Mode and colour of a series by the last words of its name; the same on every dashboard. Later ones count."""
 _DASHED = ("target", "objective")
 
 Steps = Sequence[tuple[float | None, str]]
@@ -56,16 +62,23 @@ def override(matcher: str, options: object, **properties: object) -> dashboard.D
 
 def colors(queries: Sequence[Query]) -> list[dashboard.DashboardFieldConfigSourceOverrides]:
     """The fixed colours of those series that the queries may have."""
-    last_words = {query.legend.rpartition(" ")[2] for query in queries}
-    names = [name for name in _COLORS if name in last_words or ("{{op}}" in last_words and name in _OPERATIONS)]
+    names = [name for name in _COLORS if any(_may_end(query.legend, name) for query in queries)]
     found = []
     for name in names:
         mode, color = _COLORS[name]
         dash = {"custom__lineStyle": {"fill": "dash", "dash": [8, 6]}, "custom__fillOpacity": 0}
-        pattern = rf"/(^|\s){re.escape(name)}$/"
+        pattern = rf"/(^|\s){re.escape(name)}\s*$/"
         look: dict[str, object] = {"color": {"mode": mode, "fixedColor": color}}
         found.append(override("byRegexp", pattern, **look, **(dash if name in _DASHED else {})))
     return found
+
+
+def _may_end(legend: str, name: str) -> bool:
+    """Whether a series of this legend may have a name that ends so: an operation or a role may be a label."""
+    before, _, last = f" {legend}".rpartition(" ")
+    role, _, word = name.rpartition(" ")
+    named = last == word or "{{q}}" in legend or (last == "{{op}}" and word in _OPERATIONS)
+    return named and (not role or before.endswith((f" {role}", "{{which}}")))
 
 
 def right_axis(name: str, unit: str, maximum: float | None) -> dashboard.DashboardFieldConfigSourceOverrides:
@@ -158,10 +171,13 @@ def panel(
     )
 
 
-def legend() -> common.VizLegendOptions:
-    """A legend below."""
+def legend(beside: bool = False) -> common.VizLegendOptions:
+    """A legend below, or a table at the right with the last and the highest value."""
     return common.VizLegendOptions(
-        show_legend=True, display_mode=common.LegendDisplayMode.LIST, placement=common.LegendPlacement.BOTTOM, calcs=[]
+        show_legend=True,
+        display_mode=common.LegendDisplayMode.TABLE if beside else common.LegendDisplayMode.LIST,
+        placement=common.LegendPlacement.RIGHT if beside else common.LegendPlacement.BOTTOM,
+        calcs=["lastNotNull", "max"] if beside else [],
     )
 
 

@@ -2,15 +2,14 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import variables
+from . import storage, variables
 from .board import Board, Row
-from .live import NO_CVM
 from .look import GREEN, ORANGE, RED
 from .panels import BOTH, graph, heatmap, stat, text
-from .queries import VDISK, Query, hdd_reads, now, oplog_writes, vdisk
+from .queries import VDISK, Query, hdd_reads, named, now, oplog_writes
 from .tables import Column, table
 
-_NAME = "{{role}} {{vdisk}}"
+_NAME = "{{which}}"
 _NO_DETAILS = (
     "No vdisk page was read in this time range. To read one, set nutanix.vdisks.include or the mapping in "
     "benchwatch.yaml"
@@ -19,7 +18,7 @@ _CVM = 'cvm=~"$cvm"'
 
 
 def _vdisk(name: str, legend: str, *labels: str, more: str = "") -> Query:
-    return Query(vdisk(f"nutanix_vdisk_{name}{{{VDISK}{more}}}", *labels), f"{_NAME} {legend}".strip())
+    return Query(named(storage.highest(name, f"{VDISK}{more}", *labels), VDISK), f"{_NAME} {legend}".strip())
 
 
 def _overview() -> list[dashboard.Panel]:
@@ -27,7 +26,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "CVMs answering",
             "Whether the last poll read and recognised each CVM's main page.",
-            now(f"nutanix_cvm_up{{{_CVM}}}", "{{cvm}}"),
+            now(f"max by (cvm) (nutanix_cvm_up{{{_CVM}}})", "{{cvm}}"),
             unit="bool_yes_no",
             bad="No: its numbers are kept for three poll intervals and then dropped.",
             none="none",
@@ -38,7 +37,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Age of the page",
             "Time since the main page was last read.",
-            now(f"max(time() - nutanix_cvm_last_success_timestamp_seconds{{{_CVM}}})", "age"),
+            now(f"max(time() - max by (cvm) (nutanix_cvm_last_success_timestamp_seconds{{{_CVM}}}))", "age"),
             unit="s",
             bad="above 30 s: three polls were missed.",
             none="none",
@@ -78,7 +77,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "QoS queue",
             "Operations that wait for admission, all queues of the CVMs.",
-            now(f'sum(nutanix_stargate_queue_operations{{{_CVM},state="queued"}})', "queued"),
+            now(f'sum(max by (cvm, queue) (nutanix_stargate_queue_operations{{{_CVM},state="queued"}}))', "queued"),
             unit="short",
             bad="above 0 for longer than a poll: the CVM is saturated.",
             none="none",
@@ -96,7 +95,7 @@ def _front_end() -> list[dashboard.Panel]:
             _vdisk("frontend_latency_seconds", "{{op}}", "op"),
             unit="s",
             bad="writes above some milliseconds, or the log's vdisk rising with the data's bursts.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
             log=True,
         ),
         graph(
@@ -105,7 +104,7 @@ def _front_end() -> list[dashboard.Panel]:
             _vdisk("frontend_ops_per_second", "{{op}}", "op"),
             unit="iops",
             bad="the log's writes vanish while the data's burst.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
         ),
         graph(
             "Front-end throughput",
@@ -113,7 +112,7 @@ def _front_end() -> list[dashboard.Panel]:
             _vdisk("frontend_bytes_per_second", "{{op}}", "op"),
             unit="Bps",
             bad="a plateau: a limit of the vdisk or of the network.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
         ),
         graph(
             "Outstanding and queue",
@@ -122,7 +121,7 @@ def _front_end() -> list[dashboard.Panel]:
             _vdisk("frontend_queue_length", "queue"),
             unit="short",
             bad="above 24 or so sustained writes: sequential ones may then bypass the oplog.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
         ),
     ]
 
@@ -135,7 +134,11 @@ def _histogram(what: str, op: str) -> dashboard.Panel:
     return heatmap(
         f"{op.capitalize()} {what} distribution",
         f"How many {op}s of the selected vdisks {which} in the trailing window, about 3 s, of their detail pages.",
-        Query(f'sum by (le) (nutanix_vdisk_{metric}_window_ios{{{VDISK},op="{op}"}})', "{{le}}", minimum_step="10s"),
+        Query(
+            f'sum by (le) (max by (cvm, vdisk, le) (nutanix_vdisk_{metric}_window_ios{{{VDISK},op="{op}"}}))',
+            "{{le}}",
+            minimum_step="10s",
+        ),
         unit=unit,
         bad=bad,
         none=_NO_DETAILS,
@@ -191,7 +194,7 @@ def _destinations() -> list[dashboard.Panel]:
             _vdisk("oplog_bytes", ""),
             unit="bytes",
             bad="grows through the run: it drains more slowly than it fills, and will be full in the end.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
         ),
         graph(
             "Writes: front end, oplog, back end",
@@ -202,7 +205,7 @@ def _destinations() -> list[dashboard.Panel]:
             _vdisk("backend_ops_per_second", "back end", "op", more=',op="write"'),
             unit="iops",
             bad="the oplog's line falls below the front end's.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
         ),
         graph(
             "Working set",
@@ -231,7 +234,7 @@ def _back_end() -> list[dashboard.Panel]:
             _vdisk("backend_latency_seconds", ""),
             unit="s",
             bad="rises while the front end's does not yet: the oplog still hides it.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
             size=(8, 7),
             log=True,
         ),
@@ -241,7 +244,7 @@ def _back_end() -> list[dashboard.Panel]:
             _vdisk("outstanding_ops", "{{op}}", "op"),
             unit="short",
             bad="grows.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
             size=(8, 7),
         ),
         graph(
@@ -250,34 +253,33 @@ def _back_end() -> list[dashboard.Panel]:
             _vdisk("frontend_busy_ratio", ""),
             unit="percentunit",
             bad="near 100 % with few operations: each takes long.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
             size=(8, 7),
             maximum=1,
         ),
     ]
 
 
+def _named_vdisks() -> str:
+    """Each once: of two exporters that know a vdisk the one with a mapping counts."""
+    by = "group by (cvm, vdisk, vdisk_name, vm, disk, role)"
+    mapped = " or ".join(f'{by} (nutanix_vdisk_info{{{_CVM},{label}!=""}})' for label in ("vm", "role"))
+    return f"{mapped} or on (cvm, vdisk) {by} (nutanix_vdisk_info{{{_CVM}}})"
+
+
 def _controller() -> list[dashboard.Panel]:
     def disks(what: str) -> str:
-        return f"sum by (cvm, tier) (nutanix_disk_{what}_bytes{{{_CVM}}})"
+        return f"sum by (cvm, tier) (max by (cvm, disk, tier) (nutanix_disk_{what}_bytes{{{_CVM}}}))"
 
     return [
-        graph(
-            "Queues",
-            "Operations queued and admitted by queue of the CVM.",
-            Query(f"nutanix_stargate_queue_operations{{{_CVM}}}", "{{cvm}} {{queue}} {{state}}"),
-            unit="short",
-            bad="queued above 0 for longer than a poll.",
-            none=NO_CVM,
-            size=(8, 7),
-        ),
+        *storage.controller((12, 6)),
         graph(
             "Content cache hits",
             "Hits of the content cache.",
-            Query(f"nutanix_content_cache_hit_ratio{{{_CVM}}}", "{{cvm}} {{kind}}"),
+            Query(f"max by (cvm, kind) (nutanix_content_cache_hit_ratio{{{_CVM}}})", "{{cvm}} {{kind}}"),
             unit="percentunit",
             bad="falls while the working set is the same: another load takes the cache.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
             size=(8, 7),
             maximum=1,
         ),
@@ -287,23 +289,23 @@ def _controller() -> list[dashboard.Panel]:
             Query(f"{disks('available')} / {disks('size')}", "{{cvm}} {{tier}}"),
             unit="percentunit",
             bad="SSD below 25 %: data is moved down while the benchmark runs.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
             size=(8, 7),
             maximum=1,
         ),
         graph(
             "Poll duration",
             "Time that the last poll of the CVM took, all pages together.",
-            Query(f"nutanix_cvm_poll_duration_seconds{{{_CVM}}}", "{{cvm}}"),
+            Query(f"max by (cvm) (nutanix_cvm_poll_duration_seconds{{{_CVM}}})", "{{cvm}}"),
             unit="s",
             bad="near the poll interval: read fewer detail pages.",
-            none=NO_CVM,
+            none=storage.NO_CVM,
             size=(12, 6),
         ),
         table(
             "Vdisks",
             "The vdisks that the CVMs host, with their entries in the mapping.",
-            now(f"group by (cvm, vdisk, vdisk_name, vm, disk, role) (nutanix_vdisk_info{{{_CVM}}})"),
+            now(_named_vdisks()),
             columns=[
                 Column("cvm", "CVM", width=90),
                 Column("vdisk", "Vdisk", width=90),
@@ -320,6 +322,100 @@ def _controller() -> list[dashboard.Panel]:
     ]
 
 
+def _now(name: str, role: str, *labels: str) -> Query:
+    """A figure of the vdisks of a role, at the end of the time range."""
+    by = f'{_CVM},vdisk=~"${role}_vdisk"'
+    return now(named(storage.highest(name, by, *labels), by, variables.VDISK_ROLES[role]))
+
+
+def _pages(role: str) -> list[dashboard.Panel]:
+    """The tables of a vdisk's page, and its line of the main page, as they were at the end of the time range."""
+    which = Column("which", "Vdisk")
+    when = "As the page was at the end of the time range: move that to scrub through time."
+    operation = Column("op", "Operation", width=90)
+    title = f"{role.capitalize()} vdisks"
+
+    def page(
+        what: str, shows: str, columns: list[Column], *queries: Query, bad: str, height: int = 7
+    ) -> dashboard.Panel:
+        letters = [f"Value #{letter}" for letter in "ABCDEFGH"] if len(queries) > 1 else ["Value"]
+        values = iter(letters)
+        placed = [column if column.field else column._replace(field=next(values)) for column in columns]
+        return table(
+            f"{title}: {what}",
+            f"{shows} {when}",
+            *queries,
+            columns=placed,
+            bad=bad,
+            none="No page was read at the end of this time range",
+            size=(12, height),
+            sort=("Vdisk", "up"),
+        )
+
+    main = (
+        ("frontend_ops_per_second", "Ops/s", "iops"),
+        ("frontend_bytes_per_second", "Throughput", "Bps"),
+        ("frontend_latency_seconds", "Latency", "s"),
+        ("frontend_outstanding_ops", "Outstanding", "short"),
+        ("backend_ops_per_second", "Back-end ops/s", "iops"),
+        ("random_ratio", "Random", "percentunit"),
+    )
+    ranges = {
+        "latency": ("frontend_latency", "s", "Below", "seconds"),
+        "size": ("size", "bytes", "Below", "bytes"),
+    }
+    made = [
+        page(
+            "operations",
+            "Front end, back end and pattern.",
+            [which, operation, *(Column("", heading, unit) for _, heading, unit in main)],
+            *(_now(name, role, "op") for name, _, _ in main),
+            bad="latency of writes above some milliseconds.",
+            height=5,
+        )
+    ]
+    for what, (metric, unit, below, suffix) in ranges.items():
+        made.append(
+            page(
+                what,
+                f"Operations by {what}: how many had at most this (cumulative), and the average of those of the range.",
+                [
+                    which,
+                    operation,
+                    Column("le", below, unit, width=90),
+                    Column("", "Operations", "short", decimals=0),
+                    Column("", "Average of the range", unit),
+                ],
+                _now(f"{metric}_window_ios", role, "op", "le"),
+                _now(f"{metric}_range_{suffix}", role, "op", "le"),
+                bad="operations beyond the range in which the others are.",
+            )
+        )
+    sources = (("read_source", "source"), ("write_destination", "destination"))
+    for metric, label in sources:
+        made.append(
+            page(
+                metric.replace("_", " "),
+                "Share of the data, and bytes a second (in whole MB/s).",
+                [
+                    which,
+                    Column(label, label.capitalize()),
+                    Column("", "Share", "percentunit"),
+                    Column("", "Data", "Bps"),
+                ],
+                *(_now(f"{metric}_{unit}", role, label) for unit in ("ratio", "bytes_per_second")),
+                bad="reads from HDD or from afar; writes that go to anything but the oplog.",
+                height=5,
+            )
+        )
+    return made
+
+
+def _side_by_side() -> list[dashboard.Panel]:
+    """The log's tables left, the data's right."""
+    return [panel for pair in zip(_pages("log"), _pages("data"), strict=True) for panel in pair]
+
+
 _HELP = """\
 No numbers above? Then the exporter reads no CVM; everything else works without one. To add one, put this into
 `benchwatch.yaml`:
@@ -334,7 +430,7 @@ name it in `nutanix.vdisks.include` or in `nutanix.mapping`.
 BOARD = Board(
     uid="benchwatch-nutanix",
     description="Nutanix vdisks and their CVM during a benchmark, from the pages on port 2009, read every 10 s.",
-    variables=[*variables.standard(), variables.cvm(), variables.vdisk()],
+    variables=[*variables.standard(), variables.cvm(), variables.vdisk(), *variables.vdisks_by_role()],
     rows=[
         Row("", _overview()),
         Row("Front end: what the virtual machine sees", _front_end()),
@@ -347,6 +443,7 @@ BOARD = Board(
         Row("Oplog, read source, working set", _destinations()),
         Row("Back end", _back_end()),
         Row("The CVM", _controller()),
+        Row("The pages at the end of the time range: log left, data right", _side_by_side(), collapsed=True),
         Row("", [text("How to add a CVM", _HELP, shows="How to add a CVM and the details of a vdisk.", size=(24, 4))]),
     ],
 )

@@ -2,13 +2,16 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import live, variables
+from benchwatch.tools.registry import TOOLS
+
+from . import benchmark, variables
 from .board import Board, Row
 from .look import GREEN, RED
 from .panels import BOTH, graph, stat
-from .queries import RUN, Query, alive, log_delay, mean, mean_of, now, peak, rate, weighted_latency
+from .queries import RUN, Query, alive, mean, mean_of, now, peak, rate, weighted_latency
 from .tables import RUN_COMPARED, Column, table
 
+_TOOLS = [tool for tool in TOOLS if tool.name == "pgbench"]
 _WORKER = "{{worker}}"
 _BY = "by (worker)"  # of several runs the highest
 
@@ -34,7 +37,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum(pgbench_tps{{{RUN}}})", "TPS"),
             unit="short",
             bad="0 while running: a total stall.",
-            none=live.NO_REPORT,
+            none=benchmark.NO_REPORT,
             size=(6, 3),
             steps=((None, "text"), (0, RED), (0.001, "text")),
         ),
@@ -44,7 +47,7 @@ def _overview() -> list[dashboard.Panel]:
             now(weighted_latency(f"pgbench_latency_average_seconds{{{RUN}}}", f"pgbench_tps{{{RUN}}}"), "mean"),
             unit="s",
             bad="above the objective, or rising at the same TPS.",
-            none=live.NO_LATENCY,
+            none=benchmark.NO_LATENCY,
             size=(6, 3),
         ),
         stat(
@@ -52,10 +55,10 @@ def _overview() -> list[dashboard.Panel]:
             "99th percentile of the last second, the highest of the workers. The transaction log arrives in blocks: "
             "if p99 is older than the mean, the panel says by how much.",
             now(f'max(pgbench_latency_window_seconds{{{RUN},quantile="0.99"}})', "p99"),
-            log_delay(),
+            *benchmark.delays(_TOOLS),
             unit="s",
             bad="many times the mean.",
-            none=live.NO_PERCENTILE,
+            none=benchmark.NO_PERCENTILE,
             size=(6, 3),
             text_mode=BOTH,
         ),
@@ -108,7 +111,7 @@ def _throughput() -> list[dashboard.Panel]:
             Query(f"max {_BY} ({mean(f'pgbench_tps{{{RUN}}}')})", _WORKER),
             unit="short",
             bad="one worker below the others, or all of them down together.",
-            none=live.NO_PGBENCH,
+            none=benchmark.NO_RUN,
         ),
         graph(
             "Total TPS",
@@ -118,7 +121,7 @@ def _throughput() -> list[dashboard.Panel]:
             Query(f"sum by (run) ({rate(f'pgbench_transactions_total{{{RUN}}}')})", "{{run}} counted"),
             unit="short",
             bad="a saw-tooth with the period of checkpoints, or drops to 0.",
-            none=live.NO_PGBENCH,
+            none=benchmark.NO_RUN,
         ),
     ]
 
@@ -137,18 +140,18 @@ def _latency() -> list[dashboard.Panel]:
             unit="s",
             bad="above the dashed objective. Absent while nothing completes: a stall is a gap here and 0 "
             "TPS beside it.",
-            none=live.NO_PGBENCH,
+            none=benchmark.NO_RUN,
             log=True,
         ),
-        live.pgbench_latency((12, 8)),
-        live.pgbench_heatmap((12, 8)),
+        benchmark.latency((12, 8), _TOOLS),
+        benchmark.distribution((12, 8), _TOOLS),
         graph(
             "Spread of the latency",
             "Standard deviation divided by the mean of each report interval: 1 is what chance gives.",
             Query(f"max {_BY} (max_over_time(({stddev} / {alive(average)})[$__interval:1s]))", _WORKER),
             unit="short",
             bad="above 2 or 3: a few transactions wait very long.",
-            none=live.NO_PGBENCH,
+            none=benchmark.NO_RUN,
         ),
         graph(
             "99th percentile by worker",
@@ -160,7 +163,7 @@ def _latency() -> list[dashboard.Panel]:
             ),
             unit="s",
             bad="one worker above the others: look at its disks.",
-            none=live.NO_LOG,
+            none=benchmark.NO_RUN,
             log=True,
         ),
         graph(

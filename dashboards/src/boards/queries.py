@@ -13,6 +13,7 @@ others: no rules, or backfilled, or only some workers chosen. A side that select
 """
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from benchwatch.tools.registry import TOOLS
@@ -22,9 +23,10 @@ RECORDED = 'run=~"$recorded"'
 UNRECORDED = f'{RUN},run!~"$recorded"'
 FIO = f'{RUN},job=~"$job"'
 VDISK = 'cvm=~"$cvm",vdisk=~"$vdisk"'
+HOST = 'host=~"$host"'
 EXPORTER_JOBS = 'job=~"benchwatch-.*"'
 
-_OTHERS = ("nutanix", "benchwatch", "node", "process", "scrape")
+_OTHERS = ("nutanix", "benchwatch", "node", "pg", "process", "scrape")
 """What names of metrics begin with, besides those of the tools."""
 
 
@@ -52,6 +54,11 @@ def metrics(queries: tuple[Query, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found for query in queries for found in name.findall(query.expression)))
 
 
+def one_of(label: str, expressions: Mapping[str, str]) -> str:
+    """All of these in one query, told apart by a label: a question for each costs more than its answer."""
+    return "\nor ".join(f'label_replace({one}, "{label}", "{value}", "", "")' for value, one in expressions.items())
+
+
 def mean(series: str) -> str:
     """A reported rate over each step of the graph: its mean."""
     return f"avg_over_time({series}[$__interval])"
@@ -72,8 +79,8 @@ def oplog_writes(vdisks: str) -> str:
 
     The page leaves the cell of nothing empty: 0 where only others of the vdisk are filled in.
     """
-    every = f"nutanix_vdisk_write_destination_ratio{{{vdisks}"
-    return f'{every},destination="oplog"}}\nor on (cvm, vdisk) 0 * max by (cvm, vdisk) ({every},destination!="oplog"}})'
+    every, by = f"nutanix_vdisk_write_destination_ratio{{{vdisks}", "max by (cvm, vdisk)"
+    return f'{by} ({every},destination="oplog"}}) or 0 * {by} ({every},destination!="oplog"}})'
 
 
 def hdd_reads(vdisks: str) -> str:
@@ -101,42 +108,63 @@ def weighted_latency(latency: str, weight: str) -> str:
     return f"sum ({latency} * {weight}) / sum ({weight})"
 
 
-def log_delay() -> Query:
-    """By how much pgbench's percentiles are older than its mean latency, seconds; nothing below one second."""
-    times = ("pgbench_interval_timestamp_seconds", "pgbench_latency_window_timestamp_seconds")
-    mean_time, percentile_time = (f"{name}{{{RUN}}}" for name in times)
-    return now(f"max({mean_time} - {percentile_time}) >= 1", "p99 is older by")
-
-
 def histogram(buckets: str) -> str:
     """Observations a second between two bounds in each step, for a heatmap."""
     return f"sum by (le) ({rate(buckets)})"
 
 
-def vdisk(series: str, *labels: str) -> str:
-    """Series of vdisks with their role from the mapping; `labels` are those beyond cvm and vdisk."""
-    return (
-        f"{series} * on (cvm, vdisk) group_left (role) nutanix_vdisk_info\n"
-        f"or on ({', '.join(('cvm', 'vdisk', *labels))}) {series}"
-    )
+def named(vdisks: str, by: str, other: str = "") -> str:
+    """Series of vdisks with the vdisk's name as label `which`: VM, disk and role of the mapping, else its number.
+
+    `by` are the matchers of the vdisks, `other` one of those that are left out. One exporter of several may have a
+    mapping: that one counts. The names are those of the whole range, since a vdisk keeps its name when it moves, and
+    are made once, not at each step.
+    """
+
+    def known(matcher: str) -> str:
+        info = f"nutanix_vdisk_info{{{by}{matcher}}}[$__range] @ end()"
+        return f"group by (cvm, vdisk, vm, disk, role) (last_over_time({info}))"
+
+    mapped = " or ".join(known(f',{label}!=""') for label in ("vm", "role"))
+    numbers = f'label_replace({known("")}, "which", "vdisk $1", "vdisk", "(.+)")'
+    names = f'label_join({mapped}, "which", " ", "vm", "disk", "role")\nor on (cvm, vdisk) {numbers}'
+    if other:
+        names = f"({names})\nunless on (cvm, vdisk) {known(f',{other}')}"
+    return f"({vdisks})\n* on (cvm, vdisk) group_left (which) topk by (cvm, vdisk) (1,\n{names})"
 
 
 def node(name: str, device: str, more: str = "") -> str:
-    """A disk counter of node_exporter for the chosen host and the devices of a variable."""
-    return f'node_disk_{name}{{instance="$host",device=~"${device}"{more}}}'
+    """A disk counter of node_exporter for the chosen hosts and the devices of a variable."""
+    return f'node_disk_{name}{{{HOST},device=~"${device}"{more}}}'
+
+
+def of_role(disks: str, role: str) -> str:
+    """Of these disks (labels host and device) those of a role: a name can be the log on one host and data on another.
+
+    As the chosen runs have recorded it, else as it is configured, else, on a host without roles, those of the variable.
+    """
+    device = f'device=~"${role}_device"'
+    known = (
+        f'benchwatch_run_disk_info{{{RUN},{device},role="{role}"}}',
+        f'benchwatch_disk_info{{{device},role="{role}"}}',
+    )
+    every = f"node_disk_io_now{{{HOST},{device}}}"
+    return f"({disks})\nand on (host, device) ({' or on (host) '.join((*(f'{one} @ end()' for one in known), every))})"
 
 
 def processors(modes: str, by: str = "") -> str:
-    """Part of the processor time of the chosen host that went into modes, which a matcher selects.
+    """Part of each chosen host's processor time that went into modes, which a matcher selects.
 
     By the time of all modes, not by that of the clock: where scrapes are missing, rates are too low, but all alike.
+    `by`: a further label.
     """
-    of_host = 'node_cpu_seconds_total{instance="$host"'
-    return f"sum {by}({rate(f'{of_host},mode{modes}}}')}) / on () group_left () sum({rate(f'{of_host}}}')})"
+    of_host = f"node_cpu_seconds_total{{{HOST}"
+    part = f"sum by (host{by and f', {by}'}) ({rate(f'{of_host},mode{modes}}}')})"
+    return f"{part} / on (host) group_left () sum by (host) ({rate(f'{of_host}}}')})"
 
 
 def await_seconds(device: str, operation: str) -> str:
     """Mean time a request to a device took: seconds of all requests by requests; nothing where there were none."""
-    seconds = f"sum by (device) ({rate(node(f'{operation}_time_seconds_total', device))})"
-    requests = f"sum by (device) ({rate(node(f'{operation}s_completed_total', device))})"
+    seconds = f"sum by (host, device) ({rate(node(f'{operation}_time_seconds_total', device))})"
+    requests = f"sum by (host, device) ({rate(node(f'{operation}s_completed_total', device))})"
     return f"{seconds} / ({requests} > 0)"

@@ -1,15 +1,15 @@
 """The standard dashboard of a tool that has none made by hand, from the roles of its families: what it does now, over
 time and by worker, and what the runs came to."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from grafana_foundation_sdk.models import dashboard
+from grafana_foundation_sdk.models import common, dashboard
 
 from benchwatch.metrics.exposition import Family
 from benchwatch.tools.api import Tool
-from benchwatch.tools.roles import Roles, Unit
+from benchwatch.tools.roles import Lost, Roles, Unit
 
-from . import live, variables
+from . import benchmark, variables
 from .board import Board, Row
 from .look import RED
 from .panels import graph, heatmap, stat
@@ -24,7 +24,7 @@ def board(tool: Tool) -> Board:
         of = f" ({roles.unit.name})" if len(tool.roles) > 1 else ""
         seen = " seen by the other side" if roles.observer else ""
         rows += [
-            Row(f"Now{of}{seen}" if rows else "", list(_overview(roles))),
+            Row(f"Now{of}{seen}" if rows else "", list(_overview(tool, roles))),
             Row(f"Over time{of}{seen}", list(_course(tool, roles))),
             Row(f"Results{of}{seen}", [_results(tool, roles)]),
         ]
@@ -57,19 +57,32 @@ def _unit(unit: Unit) -> str:
     return "Bps" if unit.in_bytes else "short"
 
 
+def _amount(roles: Roles) -> str:
+    """The unit of a number of operations."""
+    return "bytes" if roles.operations == "bytes" else "short"
+
+
 def _title(roles: Roles) -> str:
     return "Throughput" if roles.unit.in_bytes else roles.unit.name
 
 
-def _overview(roles: Roles) -> Iterator[dashboard.Panel]:
+def _window(tool: Tool, roles: Roles, over: Callable[[str], str] = str) -> str:
+    """Its quantiles; where those of several units are in one family, of those workers that have this one."""
+    shared = sum(one.window is roles.window for one in tool.roles) > 1
+    only = f" and on (run, worker) {over(_selected(roles.rate))}" if shared else ""
+    return f"{over(_selected(roles.window))}{only}" if roles.window else ""
+
+
+def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
+    width = 24 // sum(one is not None for one in (roles.rate, roles.latency, roles.window, roles.total))
     yield stat(
         _title(roles),
         "Throughput of the last report, all workers together.",
         now(f"sum({_selected(roles.rate, _counted(roles))})", roles.unit.name),
         unit=_unit(roles.unit),
         bad="0 while running: a total stall.",
-        none=live.NO_REPORT,
-        size=(6, 4),
+        none=benchmark.NO_REPORT,
+        size=(width, 4),
         steps=((None, "text"), (0, RED), (0.001, "text")),
     )
     if roles.latency:
@@ -79,28 +92,29 @@ def _overview(roles: Roles) -> Iterator[dashboard.Panel]:
             now(f"max({_selected(roles.latency)})", "mean"),
             unit="s",
             bad="above the objective, or rising at the same throughput.",
-            none=live.NO_LATENCY,
-            size=(6, 4),
+            none=benchmark.NO_LATENCY,
+            size=(width, 4),
         )
     if roles.window:
         yield stat(
             "Percentiles",
-            "Percentiles of the last report, the highest of the workers.",
-            now(f"max by (quantile) ({_selected(roles.window)})", "{{quantile}}"),
+            "Percentiles of the last report by quantile, the highest of the workers.",
+            now(f"max by (quantile) ({_window(tool, roles)})", "{{quantile}}"),
             unit="s",
             bad="rising at the same throughput.",
-            none=live.NO_PERCENTILE,
-            size=(6, 4),
+            none=benchmark.NO_PERCENTILE,
+            text_mode=common.BigValueTextMode.VALUE_AND_NAME,
+            size=(width, 4),
         )
     if roles.total:
         yield stat(
             "So far",
             f"What was done so far ({roles.operations}), all workers together.",
             now(f"sum({_selected(roles.total, _counted(roles))})", roles.operations),
-            unit="short",
+            unit="bytes" if roles.unit.in_bytes else "short",
             bad="does not grow while running.",
-            none="none",
-            size=(6, 4),
+            none="not reported",
+            size=(width, 4),
         )
 
 
@@ -110,6 +124,7 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         f"{_title(roles)} by worker",
         "Throughput: the mean of the reports in each step.",
         Query(f"max {_by(roles)} ({mean(_selected(roles.rate))})", _legend(roles)),
+        *_target(roles),
         unit=_unit(roles.unit),
         bad="one worker below the others, or all of them down together.",
         none=none,
@@ -146,7 +161,7 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
             "Percentiles by worker",
             "Percentiles of the reports, the highest in each step; 1 is the highest latency.",
             Query(
-                f"max by (worker, quantile) ({peak(_selected(roles.window))})",
+                f"max by (worker, quantile) ({_window(tool, roles, peak)})",
                 "{{worker}} {{quantile}}",
             ),
             unit="s",
@@ -164,15 +179,39 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
             bad="a second band above the first.",
             none=none,
         )
-    for word, family in roles.lost.items():
+    if roles.lost:
+        words = " and ".join(roles.lost)
+        shares = "|".join(word for word, lost in roles.lost.items() if lost.of)
+        rates = [word for word, lost in roles.lost.items() if not lost.of]
         yield graph(
-            word.capitalize(),
-            f"Counted a second: {word}.",
-            Query(f"sum by (worker) ({rate(_selected(family))})", "{{worker}}"),
-            unit="ops",
+            words.capitalize(),
+            f"What was not done as it should be: {', '.join([f'{word} a second' for word in rates])}"
+            f"{', ' if rates and shares else ''}{f'{shares} as a part of all' if shares else ''}.",
+            *(Query(_lost(lost), f"{{{{worker}}}} {word}") for word, lost in roles.lost.items()),
+            unit="short" if rates else "percentunit",
             bad="above 0.",
-            none=none,
+            none=f"No {words} were counted in this time range",
+            right=(f"/({shares})$/", "percentunit", 1) if rates and shares else None,
         )
+
+
+def _target(roles: Roles) -> Iterator[Query]:
+    """The rate that was asked for, while there is one to be compared with it."""
+    if roles.target_rate:
+        group = ", ".join(("run", "worker", *roles.labels))
+        target = f"{_selected(roles.target_rate)} and on ({group}) {roles.rate.name}"
+        yield Query(f"max {_by(roles)} ({target})", f"{_legend(roles)} target")
+
+
+def _lost(lost: Lost) -> str:
+    """A second; where they are a part, of those operations that were counted beside them."""
+    counted = f"sum by (worker) ({rate(_selected(lost.counter))})"
+    if not lost.of:
+        return counted
+    by = ", ".join(("run", "worker", *lost.counter.labels))
+    parts = [f'label_replace({rate(_selected(one))}, "of", "{n}", "", "")' for n, one in enumerate(lost.of)]
+    whole = f"({' or '.join(parts)}) and on ({by}) {_selected(lost.counter)}"
+    return f"{counted} / (sum by (worker) ({whole}) > 0)"
 
 
 def _results(tool: Tool, roles: Roles) -> dashboard.Panel:
@@ -181,15 +220,23 @@ def _results(tool: Tool, roles: Roles) -> dashboard.Panel:
         (roles.result_bandwidth, "", "Bandwidth", "Bps"),
         (roles.result_latency, "", "Mean latency", "s"),
         *((roles.result_quantile, f',quantile="{q}"', title, "s") for q, title in (("0.95", "p95"), ("0.99", "p99"))),
-        (None if roles.result_operations is roles.total else roles.result_operations, "", "In all", "short"),
+        (None if roles.result_operations is roles.total else roles.result_operations, "", "In all", _amount(roles)),
+        *(
+            (lost.result, "", word.capitalize(), "percentunit" if lost.of else "short")
+            for word, lost in roles.lost.items()
+        ),
     ]
     found = [(family, more, title, unit) for family, more, title, unit in every if family]
     names = [f"Value #{letter}" for letter in "ABCDEFGH"] if len(found) > 1 else ["Value"]
     by = ", ".join(("run", "worker", *roles.labels))
+    only = f" and on ({by}) {_selected(roles.result_rate)}"  # what has another unit may be in the same family
     return table(
         "Results",
         f"The final report of each finished {tool.name}, so of the whole run with its warm-up.",
-        *(now(f"max by ({by}) ({_selected(family, more)})") for family, more, *_ in found),
+        *(
+            now(f"max by ({by}) ({_selected(family, more)}{only if number else ''})")
+            for number, (family, more, *_) in enumerate(found)
+        ),
         columns=[
             RUN_COMPARED,
             Column("worker", "Worker"),

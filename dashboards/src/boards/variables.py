@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from grafana_foundation_sdk.models import dashboard
 
 from .look import DATASOURCE
+from .queries import RUN
 
 _ALL = dashboard.VariableOption(selected=True, text="All", value="$__all")
 
@@ -108,7 +109,7 @@ def recorded() -> dashboard.VariableModel:
     return _query(
         "recorded",
         "Recorded",
-        'label_values(run:pgbench_tps:mean1s{run=~"$run",worker=~"$worker"}, run)',
+        'label_values({__name__=~"run:.+:mean1s",run=~"$run",worker=~"$worker"}, run)',
         "Selected runs whose sums the rules record.",
         many=True,
         hidden=True,
@@ -121,69 +122,145 @@ def job() -> dashboard.VariableModel:
     return _query("job", "Job", query, "fio's jobs.", many=True, every=True)
 
 
-def host() -> dashboard.VariableModel:
-    """The machine whose disks and processors are shown."""
-    query = "label_values(node_disk_io_time_seconds_total, instance)"
-    return _query("host", "Host", query, "The machine whose node_exporter is shown.", many=False)
+def _hosts(role: str) -> str:
+    """Those that the chosen runs use; all under node_exporter where a run says nothing of its own."""
+    known = f"last_over_time(benchwatch_run_host_info{{{RUN}{{}}}}[$__range])"
+    told = " or on () ".join(f"group by (host) ({known.replace('{}', more)})" for more in (f',role="{role}"', ""))
+    return f"query_result({told} or on () group by (host) (node_disk_io_now))"
+
+
+def controller() -> dashboard.VariableModel:
+    """The CVM's own machine, if a node_exporter is on it: none at first."""
+    words = "Host whose processors are the CVM's, if the CVM has a node_exporter of its own."
+    chosen = _query("controller", "CVM's host", "label_values(node_cpu_seconds_total, host)", words, many=False)
+    chosen.current = dashboard.VariableOption(selected=True, text="none", value="none")
+    return chosen
+
+
+def host(*, hidden: bool = False) -> dashboard.VariableModel:
+    """The machines whose disks and processors the chosen runs use: those of the database, where that is elsewhere."""
+    words = "The machines that the runs use (label `host` of node_exporter's target)."
+    return _query("host", "Host", _hosts("server"), words, many=True, regex='/host="([^"]+)"/', hidden=hidden)
+
+
+def client() -> dashboard.VariableModel:
+    """Hidden: the machines on which the benchmark's own processes run."""
+    words = "The machines of the benchmark's own processes."
+    return _query("client", "Client", _hosts("client"), words, many=True, regex='/host="([^"]+)"/', hidden=True)
 
 
 def devices(role: str) -> dashboard.VariableModel:
-    """Disks of a role, from the records of the chosen runs or else the configuration; all disks where none has it."""
-    told = f'group by (device) (benchwatch_run_disk_info{{run=~"$run",role="{role}"}})'
-    set_ = f'group by (device) (benchwatch_disk_info{{role="{role}"}})'
-    real = 'group by (device) (node_disk_io_time_seconds_total{instance="$host",device!~"(loop|ram|zram|sr|fd).*"})'
+    """Disks of a role on each host, as the chosen runs recorded it, else as configured; all where a host has none."""
+    told = f'last_over_time(benchwatch_run_disk_info{{{RUN},host=~"$host",role="{role}"}}[$__range])'
+    set_ = f'last_over_time(benchwatch_disk_info{{host=~"$host",role="{role}"}}[$__range])'
+    real = 'node_disk_io_now{host=~"$host",device!~"(loop|ram|zram|sr|fd).*"}'
     return _query(
         f"{role}_device",
-        f"{role.capitalize()} device",
-        f"query_result({told} or on () {set_} or on () {real})",
+        f"{role.capitalize()} disk",
+        f"query_result(group by (device) ({told} or on (host) {set_} or on (host) {real}))",
         f"Disks of the role {role}: `disks` in run.yaml, otherwise in benchwatch.yaml. Without a role: all disks.",
         many=True,
         regex='/device="([^"]+)"/',
     )
 
 
+_CVM = 'cvm=~"$cvm"'
+
+
+_INFO = "last_over_time(nutanix_vdisk_info{{{}}}[$__range])"
+_VMS = f"last_over_time(benchwatch_run_vm_info{{{RUN}}}[$__range])"
+_PLACED = f"({_INFO.format('vm!=' + chr(34) * 2)} and on () {_VMS})"
+"""Anything, if a mapping names VMs and the chosen runs know theirs: vdisks of no such VM are then others'."""
+
+
+def _vdisks(matchers: str = "") -> str:
+    """Vdisks of the chosen runs' VMs; where no mapping names VMs, those with a role, else all."""
+
+    def of(*more: str) -> str:
+        return _INFO.format(",".join(one for one in (matchers, *more) if one))
+
+    mine = f"{of('vm!=' + chr(34) * 2)} and on (vm) {_VMS}"
+    loose = f"{of('vm=' + chr(34) * 2, 'role!=' + chr(34) * 2)} or on () {of()}"
+    return f"{mine} or on () (({loose}) unless on () {_PLACED})"
+
+
 def cvm(*, hidden: bool = False) -> dashboard.VariableModel:
-    """Nutanix controller VMs."""
-    query = "label_values(nutanix_cvm_up, cvm)"
-    return _query("cvm", "CVM", query, "Nutanix controller VMs.", many=True, every=True, hidden=hidden)
+    """The Nutanix controller VMs of the chosen runs' vdisks; all where runs and vdisks have nothing to tell."""
+    every = f"group by (cvm) (nutanix_cvm_up) unless on () {_PLACED}"
+    query = f"query_result(group by (cvm) ({_vdisks()}) or on () ({every}))"
+    words = "Nutanix controller VMs that host vdisks of the runs."
+    return _query("cvm", "CVM", query, words, many=True, regex='/cvm="([^"]+)"/', hidden=hidden)
 
 
 def vdisk() -> dashboard.VariableModel:
-    """Vdisks of the CVMs: those with a role, where there are any."""
-    mapped = 'group by (vdisk) (nutanix_vdisk_info{cvm=~"$cvm",role!=""})'
-    others = 'group by (vdisk) (nutanix_vdisk_info{cvm=~"$cvm"})'
+    """Vdisks of the chosen runs' VMs."""
     return _query(
         "vdisk",
         "Vdisk",
-        f"query_result({mapped} or on () {others})",
-        "Vdisks with a role in the mapping; without a mapping all.",
+        f"query_result(group by (vdisk) ({_vdisks(_CVM)}))",
+        "Vdisks whose VM is that of the runs; without VMs in the mapping those with a role, without a mapping all.",
         many=True,
         regex='/vdisk="([^"]+)"/',
     )
 
 
-VDISK_ROLES = {"log": '="log"', "data": '="data"', "other": '!~"log|data"'}
-"""Roles that dashboards tell apart, with the matcher of the label role."""
+VDISK_ROLES = {"log": 'role!~"log|"', "data": 'role="log"'}
+"""Roles that dashboards tell apart, with a matcher of the roles that are none of it."""
 
 
 def vdisks_by_role() -> Sequence[dashboard.VariableModel]:
-    """Hidden: which of the chosen vdisks have each role."""
+    """Hidden: which of the chosen vdisks have each role, the ten slowest; of all where none has a role."""
+    every = f'last_over_time(nutanix_vdisk_info{{{_CVM},vdisk=~"$vdisk"}}[$__range])'
+    latency = f'max_over_time(nutanix_vdisk_frontend_latency_seconds{{{_CVM},vdisk=~"$vdisk"}}[$__range])'
+    log = every.replace("}[", ',role="log"}[')
+    found = {"log": log, "data": f"({every} unless on (cvm, vdisk) {log})"}
     return [
         _query(
             f"{role}_vdisk",
             role,
-            f'label_values(nutanix_vdisk_info{{cvm=~"$cvm",vdisk=~"$vdisk",role{matcher}}}, vdisk)',
-            f"Chosen vdisks of the role {role}.",
+            f"query_result(topk(10, max by (vdisk) ({latency} and on (cvm, vdisk) ({found[role]} or on () {every})) "
+            f"or 0 * max by (vdisk) ({found[role]} or on () {every})))",
+            f"Chosen vdisks of the role {role}: the ten with the highest latency in the time range.",
             many=True,
+            regex='/vdisk="([^"]+)"/',
             hidden=True,
         )
-        for role, matcher in VDISK_ROLES.items()
+        for role in VDISK_ROLES
     ]
+
+
+def kind() -> dashboard.VariableModel:
+    """Labels of the runs by which they are compared among their like: never empty, as `tool` is one of them.
+
+    Labels that say how many there were would make each run one of a kind.
+    """
+    counts = "database|worker|client|count|density|number|repeat|instance|job|vms|run$|tool_version|__name__"
+    return _query(
+        "kind",
+        "Kind",
+        "label_names(benchwatch_run_info)",
+        "Labels of run.yaml (hypervisor, aos, cpu ...) that make runs comparable: one base for each kind.",
+        many=True,
+        regex=f"/^(?!.*(?:{counts}))(.+)$/",
+    )
 
 
 def number(name: str, query: str, description: str) -> dashboard.VariableModel:
     """A hidden variable whose value is the number that a query gives, whole."""
     return _query(name, name, f"query_result({query})", description, many=False, regex=r"/\} (-?\d+) /", hidden=True)
+
+
+def machine() -> Sequence[dashboard.VariableModel]:
+    """The hosts, disks and vdisks of the chosen runs."""
+    return (
+        host(),
+        client(),
+        devices("log"),
+        devices("data"),
+        cvm(hidden=True),
+        vdisk(),
+        *vdisks_by_role(),
+    )
 
 
 def standard(tool: str = ".+", *, newest: bool = False) -> Sequence[dashboard.VariableModel]:

@@ -31,8 +31,12 @@ from .measured import MeasuredRun
 from .measures import THROUGHPUT, Measure, rank
 from .statistics import FEWEST_BATCHES, Estimate, Shift, against_one, between_runs, change, one_batch, shift
 
+_USELESS = 100.0
+"""Upper over lower end of an interval from repeats from which on it says only that there are too few of them."""
 STEADY = 0.05
 """Change of the mean above which a shift within a run makes it unsteady."""
+
+TOO_FEW = "too few runs for an interval"
 
 Word = Literal["better", "worse", "no difference shown", "not judged"]
 
@@ -87,7 +91,9 @@ def _row(group: Group, measure: Measure, left: Sequence[Figure], right: Sequence
         return Row(group, measure, base, other, ratio, None, None)
     single = len(left) == len(right) == 1
     spread = change(one_batch(estimates[0]), one_batch(estimates[1]), confidence) if single else None
-    return Row(group, measure, base, other, ratio, change(*estimates, confidence), spread)
+    found = change(*estimates, confidence)
+    useful = single or (1 + found[1]) / (1 + found[0]) < _USELESS
+    return Row(group, measure, base, other, ratio, found if useful else None, spread)
 
 
 def _estimates(left: Sequence[Figure], right: Sequence[Figure]) -> tuple[Estimate, Estimate] | None:
@@ -120,7 +126,8 @@ def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> t
         return "not judged", "; ".join([*base.forced, *other.forced])
     basis = f"{len(base.runs)} and {len(other.runs)} runs" if repeats else "one run each"
     if row.interval is None:
-        return "not judged", f"{basis} and {_why_not(row, runs)}"
+        why = TOO_FEW if repeats and row.base and row.other else _why_not(row, runs)
+        return "not judged", f"{basis} and {why}"
     beyond = [_beyond(row.interval, 0.0 if repeats else allowance)]
     if repeats:
         reason = f"{basis}, by the differences between them"

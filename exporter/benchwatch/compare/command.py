@@ -7,7 +7,7 @@ from typing import Any
 
 from ..settings.settings import load_settings
 from ..values.arguments import duration
-from ..values.errors import ConfigError
+from ..values.errors import NOT_MET, ConfigError
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -28,9 +28,9 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument(
         "--format",
-        choices=("terminal", "markdown", "json"),
+        choices=("terminal", "markdown", "json", "junit"),
         default="terminal",
-        help="terminal, markdown or json (default: terminal)",
+        help="terminal, markdown, json or junit (default: terminal)",
         metavar="FORMAT",
     )
     taken = parser.add_argument_group("what is compared")
@@ -63,6 +63,12 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         metavar="RATIO",
         help="change that two equal single runs may show (default: 0.05); not used for repeated runs",
     )
+    verdict.add_argument(
+        "--fail-on",
+        choices=("worse",),
+        metavar="worse",
+        help="exit code 3 if a verdict is worse (not for what is not judged)",
+    )
     parser.set_defaults(func=_compare)
 
 
@@ -80,6 +86,7 @@ def _compare(options: argparse.Namespace) -> int:
     from .comparison import compare
     from .document import document
     from .experiment import load, told_apart
+    from .junit import junit, suites
     from .markdown import markdown
     from .terminal import show
 
@@ -87,20 +94,19 @@ def _compare(options: argparse.Namespace) -> int:
     paths = [options.base, *options.others]
     if len({path.resolve() for path in paths}) < len(paths):
         raise ConfigError("compare: the same run was given twice; expected different ones")
-    try:
-        loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
-        base, *others = told_apart(loaded, paths)
-        found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("scipy"):
-            raise
-        raise ConfigError("compare needs scipy: pip install 'benchwatch[analysis]'") from error
+    loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
+    base, *others = told_apart(loaded, paths)
+    found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
     if options.format == "json":
         sys.stdout.write(document(found))
+    elif options.format == "junit":
+        sys.stdout.write(junit(suites(found)))
     elif options.format == "markdown":
         sys.stdout.write(markdown(found))
     else:
         show(found, sys.stdout)
+    if options.fail_on and any(one.word == options.fail_on for each in found.others for one in each.verdicts):
+        return NOT_MET
     other_than_intended = any(not one.intended for comparison in found.others for one in comparison.parameters)
     return int(other_than_intended)

@@ -11,7 +11,9 @@ _SAME = 0.05
 def describe(experiment: Experiment) -> str:
     """Name, tool, number of runs and workers, length; with a warm-up, the time left out and the whole run's result."""
     first = experiment.runs[0]
-    versions = ", ".join(dict.fromkeys(run.parameters.get("tool_version", "") for run in experiment.runs))
+    versions = ", ".join(
+        dict.fromkeys(found for run in experiment.runs if (found := run.parameters.get("tool_version")))
+    )
     parts = [f"{experiment.name}:", f"{first.tool} {versions.removeprefix(f'{first.tool}-')}".strip() + ","]
     number = len(experiment.runs)
     parts.append("1 run" if number == 1 else f"{number} runs")

@@ -1,21 +1,19 @@
 """What is compared: a run, or an experiment that was repeated, which is several runs.
 
-An experiment NAME consists of the runs in a folder whose record says `repeat_of: NAME`. Runs that failed or have not
-ended cannot be compared; neither can runs of different tools.
+Runs that failed or have not ended cannot be compared; neither can runs of different tools.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..history.find import chosen, find_runs
+from ..history.find import find_runs, one_thing
 from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
-from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..tools.registry import names
-from ..values.errors import FAILED, ConfigError, UserError
+from ..values.errors import FAILED, UserError
 from ..values.names import label
 from .measured import MeasuredRun, measure
 from .measures import THROUGHPUT, compared
@@ -47,55 +45,13 @@ def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) 
     failed or have not ended are included. Raises CannotCompare; ConfigError for a path that does not exist.
     """
     forced: list[str] = []
-    runs = [_run(one, settings, warmup, forced) for one in _paths(path, settings)]
+    runs = [_run(one, settings, warmup, forced) for one in one_thing(path, settings)]
     if forced and not force:
         raise CannotCompare(f"{forced[0]}; expected a run that finished (--force compares it anyway)")
     tools = sorted({run.tool for run in runs})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")
     return Experiment(label(path.name) if len(runs) > 1 else runs[0].name, runs, forced)
-
-
-def _paths(path: Path, settings: RunsSettings) -> list[Path]:
-    if chosen(path):
-        return [path]
-    there = path.exists()
-    try:
-        beside = list(path.parent.iterdir()) if path.name and path.parent.is_dir() else []
-    except OSError:  # a folder that may be entered but not listed
-        beside = []
-    named = sorted((one for one in beside if one.name.startswith(f"{path.name}-")), key=_number)
-    repeats = [one for one in named if _repeats(one, path.name, settings, tolerant=there)]
-    if there:
-        if repeats:
-            raise ConfigError(
-                f"{path}: a run, and an experiment of {len(repeats)} runs ({repeats[0].name} ...); expected the name "
-                f"of one thing: rename one of them, or move it out of {path.parent}"
-            )
-        return [path]
-    if not repeats:
-        raise ConfigError(
-            f"{path}: no such run; expected a file, a folder, or the name of an experiment: "
-            f"runs in {path.parent} whose {NAME} says repeat_of: {path.name}"
-        )
-    return repeats
-
-
-def _number(path: Path) -> tuple[int, str]:
-    """The key that sorts repeats by number: the second precedes the tenth."""
-    digits = path.name.rpartition("-")[2]
-    return int(digits) if digits.isdecimal() else 0, path.name
-
-
-def _repeats(folder: Path, name: str, settings: RunsSettings, *, tolerant: bool) -> bool:
-    """Whether a folder is a repeat of that experiment; `tolerant` of records that cannot be read."""
-    try:
-        records = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
-        return any(load_runfile(record, settings).repeat_of == name for record in records)
-    except (ConfigError, OSError):
-        if tolerant:
-            return False
-        raise
 
 
 def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> MeasuredRun:
@@ -109,12 +65,14 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
     tools = sorted({worker.tool for worker in workers})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
-    forced += [text for worker in workers if (text := fault(worker))]
+    faults = [text for worker in workers if (text := fault(worker))]
+    forced += faults
     left_out = float(max(worker.runfile.warmup for worker in workers) if warmup is None else warmup)
     run = measure(workers, left_out)
     if not any(one is THROUGHPUT for _, one in run.figures):
         text = "nothing was measured" if not left_out else f"nothing was measured after the warm-up of {left_out:g} s"
-        raise CannotCompare(f"{path}: {text}; expected reports or a final report")
+        why = f" ({'; '.join(faults)})" if faults else ""
+        raise CannotCompare(f"{path}: {text}{why}; expected reports or a final report")
     return run
 
 
@@ -126,6 +84,8 @@ def fault(timeline: Timeline) -> str:
         return ""
     if timeline.phase == "failed":
         return f"{who}: the run failed{reason}"
+    if timeline.phase == "interrupted":
+        return f"{who}: the run was interrupted{reason}"
     if timeline.phase == "abandoned":
         return f"{who}: the run has no end{reason}"
     return f"{who}: the run is still active"

@@ -14,14 +14,13 @@ from .course import Course
 from .measures import (
     BANDWIDTH,
     CONNECTION,
-    FAILED,
     LATENCY_MAX,
     LATENCY_MEAN,
     LATENCY_QUANTILES,
     QUANTILES,
-    SKIPPED,
     THROUGHPUT,
     Measure,
+    of_lost,
     of_reports,
 )
 from .statistics import Estimate, batches, of_sections, within_run
@@ -153,16 +152,13 @@ def _sections(whole: Course | None) -> list[tuple[float, float]]:
     return [(float(whole.ends[one.start] - whole.seconds[one.start]), float(whole.ends[one.stop - 1])) for one in cut]
 
 
-def of_summary(finals: Sequence[Finals], roles: Roles) -> Iterator[tuple[Measure, Figure]]:
-    """What only a final report says, of the whole run."""
-    done = _of_all(finals, roles.result_operations)
-    failed = _of_all(finals, roles.lost.get("failed"))
-    skipped = _of_all(finals, roles.lost.get("skipped"))
-    begun = sum(done) + sum(failed)
-    if done and failed and begun:
-        yield FAILED, Figure(sum(failed) / begun)
-    if done and skipped and begun + sum(skipped):
-        yield SKIPPED, Figure(sum(skipped) / (begun + sum(skipped)))
+def of_summary(finals: Sequence[Finals], roles: Roles, seconds: float | None) -> Iterator[tuple[Measure, Figure]]:
+    """What only a final report says, of the whole run, which took so many seconds."""
+    for word, lost in roles.lost.items():
+        told = [found for final in finals if (found := lost.told(final)) is not None]
+        by = math.fsum(whole for _, whole in told) if lost.of else seconds
+        if len(told) == len(finals) and by:
+            yield of_lost(word, lost), Figure(math.fsum(counted for counted, _ in told) / by)
     if connections := _of_all(finals, roles.connection):
         yield CONNECTION, Figure(max(connections))
 

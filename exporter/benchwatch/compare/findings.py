@@ -15,7 +15,7 @@ from ..tools.registry import named
 from .changes import is_unsteady, shift_of
 from .experiment import Experiment
 from .measured import MeasuredRun
-from .measures import FAILED, SKIPPED, THROUGHPUT, Measure
+from .measures import THROUGHPUT, of_lost
 from .parameters import Difference
 from .statistics import FEWEST_BATCHES
 from .text import figure, heading, percent, quantity, span, title
@@ -35,6 +35,7 @@ Kind = Literal[
     "stall",
     "failed",
     "skipped",
+    "lost",
     "version",
     "scale",
     "parameter",
@@ -50,7 +51,6 @@ _MACHINES = ("client.host", "host")
 """Before the names of facts that `benchwatch run` records: of the client's machine if it is not the server's."""
 _VERSION = re.compile(r".*version")
 _SCALE = re.compile(r"scale_factor|scale")
-_LOST: tuple[tuple[Kind, Measure], ...] = (("failed", FAILED), ("skipped", SKIPPED))
 
 
 class Finding(NamedTuple):
@@ -70,10 +70,23 @@ def findings(base: Experiment, other: Experiment, differing: Sequence[Difference
         *_load(other),
         *_cache(base, other),
         *_lengths(base, other),
-        *_failures(base, other),
+        *_failures([base, other]),
         *_differing(differing),
     ]
     return list(dict.fromkeys(found))
+
+
+def about(experiment: Experiment) -> list[Finding]:
+    """What is to be known of one side alone."""
+    found = [Finding("unfinished", text) for text in experiment.forced]
+    found += chain.from_iterable(_of_run(run) for run in experiment.runs)
+    return list(dict.fromkeys([*found, *_load(experiment), *_failures([experiment])]))
+
+
+def stalled(run: MeasuredRun, group: Group) -> float | None:
+    """Seconds in which nothing completed; None without reports."""
+    course = run.courses.get(group)
+    return None if course is None else float(course.seconds[course.totals["operations"] <= 0].sum())
 
 
 def _of_run(run: MeasuredRun) -> Iterator[Finding]:
@@ -99,12 +112,9 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
 
 
 def _stall(run: MeasuredRun, group: Group) -> Iterator[Finding]:
-    course = run.courses.get(group)
-    if course is not None:
-        stopped = course.seconds[course.totals["operations"] <= 0]
-        if len(stopped):
-            of = float(course.seconds.sum())
-            yield Finding("stall", f"{_who(run, group)} stood still for {stopped.sum():.0f} s of {of:.0f} s")
+    if seconds := stalled(run, group):
+        of = float(run.courses[group].seconds.sum())
+        yield Finding("stall", f"{_who(run, group)} stood still for {seconds:.0f} s of {of:.0f} s")
 
 
 def _options(run: MeasuredRun, final: Finals) -> Iterator[Finding]:
@@ -188,17 +198,19 @@ def _lengths(base: Experiment, other: Experiment) -> Iterator[Finding]:
         yield Finding("length", f"different lengths: {', '.join(texts)}")
 
 
-def _failures(base: Experiment, other: Experiment) -> Iterator[Finding]:
+def _failures(sides: Sequence[Experiment]) -> Iterator[Finding]:
     """Operations that the throughput leaves out."""
-    roles = base.runs[0].roles
-    for kind, measure in _LOST:
-        one, two = (
+    roles = sides[0].runs[0].roles
+    for word, lost in roles.lost.items():
+        measure = of_lost(word, lost)
+        most = [
             max((run.figures[(), measure].value for run in each.runs if ((), measure) in run.figures), default=0.0)
-            for each in (base, other)
-        )
-        if one or two:
-            parts = f"{quantity(one, 'ratio')} in {base.name}, {quantity(two, 'ratio')} in {other.name}"
-            yield Finding(kind, roles.remarks.get(kind, f"{roles.operations} {kind}: {{}}").format(parts))
+            for each in sides
+        ]
+        if any(most) and (lost.of or lost.remark):
+            texts = (f"{quantity(one, measure.unit)} in {each.name}" for one, each in zip(most, sides, strict=True))
+            kind: Kind = "failed" if word == "failed" else "skipped" if word == "skipped" else "lost"
+            yield Finding(kind, (lost.remark or f"{roles.operations} {word}: {{}}").format(", ".join(texts)))
 
 
 def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """A comparison as Markdown, as GitHub renders it (https://github.github.com/gfm/).
 
-Names of runs, parameters and their values come from outside. They enter through `_plain` only, which leaves nothing
+Names of runs, parameters and their values come from outside. They enter through `plain` only, which leaves nothing
 that Markdown would interpret: a cell of a table, a link or an address, an image, HTML, emphasis, a list.
 """
 
@@ -23,25 +23,25 @@ def _lines(found: Comparisons) -> Iterator[str]:
     for place, comparison in enumerate(found.others):
         if place:
             yield ""
-        yield f"## {_plain(comparison.other.name)} against {_plain(found.base.name)}"
+        yield f"## {plain(comparison.other.name)} against {plain(found.base.name)}"
         yield ""
-        yield f"- base: {_plain(describe(found.base))}"
-        yield f"- other: {_plain(describe(comparison.other))}"
+        yield f"- base: {plain(describe(found.base))}"
+        yield f"- other: {plain(describe(comparison.other))}"
         yield ""
         for verdict in comparison.verdicts:
             row = next(row for row in comparison.rows if comparison.verdict(row) is verdict)
-            yield f"**{_plain(sentence(verdict, row, found.roles, found.each))}**"
+            yield f"**{plain(sentence(verdict, row, found.roles, found.each))}**"
             yield ""
         yield from _table(found, comparison)
         if comparison.parameters:
             yield from ("", "| differs | base | other |", "|---|---|---|")
             for one in comparison.parameters:
-                name = _plain(one.name)
-                values = (_plain(value) or "-" for value in (one.base, one.other))
-                yield _row([name if one.intended else f"**{name}**", *values])
+                name = plain(one.name)
+                values = (plain(value) or "-" for value in (one.base, one.other))
+                yield table_row([name if one.intended else f"**{name}**", *values])
         if comparison.findings:
             yield ""
-            yield from (f"- {_plain(finding.text)}" for finding in comparison.findings)
+            yield from (f"- {plain(finding.text)}" for finding in comparison.findings)
 
 
 def _table(found: Comparisons, comparison: Comparison) -> Iterator[str]:
@@ -49,13 +49,14 @@ def _table(found: Comparisons, comparison: Comparison) -> Iterator[str]:
     yield "|---|--:|--:|--:|--:|---|"
     for group, rows in groupby(comparison.rows, lambda row: row.group):
         if heading(group):
-            yield _row([f"**{_plain(heading(group))}**", "", "", "", "", ""])
+            yield table_row([f"**{plain(heading(group))}**", "", "", "", "", ""])
         for row in rows:
             texts = cells(row, found.roles, found.warmup)
-            yield _row([f"**{text}**" if text else "" for text in texts] if comparison.verdict(row) else texts)
+            yield table_row([f"**{text}**" if text else "" for text in texts] if comparison.verdict(row) else texts)
 
 
-def _row(cells: Sequence[str]) -> str:
+def table_row(cells: Sequence[str]) -> str:
+    """A row of a table, of cells that are Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -65,7 +66,7 @@ _BLOCK = re.compile(r"^(\d{0,9})([#+=.)-])")
 """What begins a heading, a list, a rule."""
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text from outside that is shown as it is."""
     escaped = _MARKUP.sub(r"\\\g<0>", printable(text).strip())
     return _BLOCK.sub(r"\1\\\2", escaped)

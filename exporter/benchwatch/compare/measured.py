@@ -3,7 +3,7 @@
 - Throughput and bandwidth are sums over the workers, the mean latency is weighted by operations, percentiles come from
   summed bins, the connection time is the slowest worker's, `failed` is failed transactions of all.
 - Without a warm-up the figures are those of the tool's own final report, otherwise they are of the time after it (see
-  workers), but for what only the final report tells (`measures.WHOLE_RUN`).
+  workers), but for what only the final report tells (`Measure.of_all`).
 - A group is one set of values of the tool's labels (a job and its operation), or all of a tool without. A job with
   several operations has a group more, `all`, without those that count apart; not where a warning says that one of them
   holds what is none of the workload, of which no verdict speaks then.
@@ -63,10 +63,10 @@ class MeasuredRun(NamedTuple):
                 continue
             if group not in self.fixed_rate:
                 yield group, THROUGHPUT
-            elif (group, self._latency(group)) in self.figures:
-                yield group, self._latency(group)
+            elif (group, self.latency_of(group)) in self.figures:
+                yield group, self.latency_of(group)
 
-    def _latency(self, group: Group) -> Measure:
+    def latency_of(self, group: Group) -> Measure:
         """What its latency is judged by: the mean, where the tool reports one while it runs."""
         course = self.courses.get(group)
         tail = of_reports(course.quantile) if course is not None and course.quantile else LATENCY_MEAN
@@ -104,18 +104,20 @@ def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
             told[group, one] = value
         for one, figure in distribution(members, whole, roles) if len(parts) == 1 else ():
             figures[group, one] = figure
-    for one, figure in of_summary(finals, roles):
+    own = [worker.timeline for worker in workers]
+    starts = [timeline.start for timeline in own if timeline.start is not None]
+    ends = [timeline.end for timeline in own if timeline.end is not None]
+    seconds = max(ends) - min(starts) if starts and ends else None
+    for one, figure in of_summary(finals, roles, seconds):
         figures[(), one] = figure
-    starts = [timeline.start for timeline in timelines if timeline.start is not None]
-    ends = [timeline.end for timeline in timelines if timeline.end is not None]
     return MeasuredRun(
         timelines[0].run,
         timelines[0].tool,
         roles,
-        [worker.timeline for worker in workers],
+        own,
         warmup,
         0.0 if by_result else max(worker.left_out for worker in workers),
-        max(ends) - min(starts) if starts and ends else None,
+        seconds,
         figures,
         told,
         courses,
@@ -147,7 +149,8 @@ def _parameters(timelines: Sequence[Timeline]) -> Mapping[str, str]:
     for timeline in timelines:
         labels = {f"{LABEL}{name}": value for name, value in sorted(timeline.runfile.labels.items())}
         for name, value in {"tool_version": timeline.tool_version, **labels}.items():
-            found[name][value] = None
+            if value or name != "tool_version":  # a server may not say
+                found[name][value] = None
         for name, value in timeline.parameters.items():
             found[name][value] = None
     return {name: ", ".join(sorted(values)) for name, values in found.items()}

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 from ..history.timeline import Timeline
 from ..metrics.exposition import Family
 from ..tools.registry import all_roles, named
-from ..tools.roles import Roles, roles_of
+from ..tools.roles import Lost, Roles, roles_of
 
 Unit = Literal["per second", "bytes per second", "seconds", "ratio"]
 Better = Literal["higher", "lower"]
@@ -19,6 +19,8 @@ class Measure(NamedTuple):
     title: str
     unit: Unit
     better: Better
+    of_all: bool = False
+    """Whether the final report alone tells it, so that it is of the whole run, its warm-up included."""
 
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999)
@@ -35,12 +37,8 @@ def _of_quantile(quantile: float) -> Measure:
 
 LATENCY_QUANTILES = tuple(map(_of_quantile, QUANTILES))
 LATENCY_MAX = Measure("latency_max", "latency max", "seconds", "lower")
-FAILED = Measure("failed", "failed", "ratio", "lower")
-SKIPPED = Measure("skipped", "skipped", "ratio", "lower")
-CONNECTION = Measure("connection_time", "connection time", "seconds", "lower")
-WHOLE_RUN = frozenset({FAILED, SKIPPED, CONNECTION})
-"""Told by the final report alone, so of the whole run, its warm-up included."""
-MEASURES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX, FAILED, SKIPPED, CONNECTION)
+CONNECTION = Measure("connection_time", "connection time", "seconds", "lower", of_all=True)
+MEASURES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX, CONNECTION)
 
 
 def of_reports(quantile: str) -> Measure:
@@ -49,10 +47,19 @@ def of_reports(quantile: str) -> Measure:
     return measure._replace(name=f"{measure.name}_of_reports", title=f"{measure.title} of reports, mean")
 
 
-def rank(measure: Measure) -> tuple[int, str]:
+def of_lost(word: str, lost: Lost) -> Measure:
+    """Operations that were not done as they should, by the tool's word for them."""
+    name = word.replace(" ", "_")
+    if lost.of:
+        return Measure(name, word, "ratio", "lower", of_all=True)
+    return Measure(f"{name}_per_second", f"{word}/s", "per second", "lower", of_all=True)
+
+
+def rank(measure: Measure) -> tuple[float, str]:
     """Where it stands in a table."""
-    place = MEASURES.index(measure) if measure in MEASURES else MEASURES.index(LATENCY_MEAN)
-    return place, measure.name
+    if measure in MEASURES:
+        return MEASURES.index(measure), measure.name
+    return (MEASURES.index(CONNECTION) - 0.5 if measure.of_all else MEASURES.index(LATENCY_MEAN)), measure.name
 
 
 def unit_of(measure: Measure, roles: Roles) -> Unit:

@@ -2,7 +2,8 @@
 
 What differs from run to run anyway is left out: times, process ids, load averages, what is free, how large the database
 has grown, and in a command where its output goes. What `--vary` names (a name, or a pattern such as *huge*) is meant to
-differ; so are labels, and the words of the command that contain such a value: 20, -c20, --client=20.
+differ; so are labels, and in the command options of that name and the words that hold a value that was meant to, with
+their option: 20, -c20, -c 20, --client=20. So such an option may be there on one side only.
 """
 
 import re
@@ -22,6 +23,9 @@ _OUTPUT = re.compile(r"--(log-prefix|output|progress-timestamp|eta|output-format
 _OUTPUT_WITH_VALUE = frozenset({"--log-prefix", "--output", "--output-format", "--status-interval", "--eta"})
 _FLAG = re.compile(r"^(?:[^=]*=|-\w)")
 """What precedes a value in the same word: -c, --client=, -Dnaccounts=."""
+_ALONE = re.compile(r"-\w|--[^=]+")
+"""An option whose value, if it has one, is the next word."""
+_OPTION = re.compile(r"--?([^=]+)")
 
 
 class Difference(NamedTuple):
@@ -53,7 +57,7 @@ def differences(
             commands = [_commands(side) for side in (base, other)]
             if commands[0].keys() == commands[1].keys():
                 continue
-            plain = [{tuple(_without(words, varied)) for words in side} for side in commands]
+            plain = [{tuple(_without(words, varied, vary)) for words in side} for side in commands]
             intended = intended or plain[0] == plain[1]
             before, after = (", ".join(side.values()) for side in commands)
         yield Difference(name, before, after, name in named, intended)
@@ -66,11 +70,16 @@ def _values(runs: Sequence[MeasuredRun]) -> Mapping[str, str]:
 
 
 def _commands(runs: Sequence[MeasuredRun]) -> dict[tuple[str, ...], str]:
-    """The commands of one side, as words, that differ in more than their output files."""
+    """The commands of one side that differ in more than where their output goes, each by its words.
+
+    Paths that `benchwatch run` made, in the run's folder or in memory, are no difference.
+    """
     found: dict[tuple[str, ...], str] = {}
     for run in runs:
         command = run.parameters.get(COMMAND, "")
-        found.setdefault(tuple(_words(command)), command)
+        workers = "|".join(re.escape(timeline.worker) for timeline in run.timelines)
+        own = re.compile(rf"[^=\s]*/(?:{re.escape(run.name)}|benchwatch-{re.escape(run.name)}-[^/\s]*)/(?:{workers})\b")
+        found.setdefault(tuple(own.sub("", word) for word in _words(command)), command)
     return found
 
 
@@ -89,5 +98,15 @@ def _words(command: str) -> list[str]:
     return found
 
 
-def _without(words: Sequence[str], values: Set[str]) -> list[str]:
-    return [word for word in words if not {word, _FLAG.sub("", word)} & values]
+def _without(words: Sequence[str], values: Set[str], names: Collection[str]) -> list[str]:
+    """The words without options of these names (or patterns), and without those values and the options before them."""
+    found: list[str] = []
+    for word in words:
+        if word in values:
+            if found and _ALONE.fullmatch(found[-1]):
+                found.pop()
+        elif _FLAG.sub("", word) not in values:
+            option = _OPTION.match(word)
+            if not option or not any(fnmatchcase(option[1], name) for name in names):
+                found.append(word)
+    return found

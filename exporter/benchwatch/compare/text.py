@@ -6,7 +6,7 @@ from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from ..values import numbers
 from .changes import Row, Verdict
-from .measures import THROUGHPUT, WHOLE_RUN, Measure, Unit, unit_of
+from .measures import THROUGHPUT, Measure, Unit, unit_of
 
 _TEXTS: Mapping[Unit, Callable[[float], str]] = {
     "per second": numbers.rate_in_full,
@@ -56,7 +56,7 @@ def heading(group: Group) -> str:
 
 def row_title(measure: Measure, roles: Roles, warmup: bool) -> str:
     """The title of a table row; one for the whole run says so if the others leave out a warm-up."""
-    return f"{title(measure, roles)}, whole run" if warmup and measure in WHOLE_RUN else title(measure, roles)
+    return f"{title(measure, roles)}, whole run" if warmup and measure.of_all else title(measure, roles)
 
 
 def cells(row: Row, roles: Roles, warmup: bool) -> Sequence[str]:

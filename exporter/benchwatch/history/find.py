@@ -3,12 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
 from ..runs.files import listing
 from ..runs.layout import STANDARD_STREAMS, group_name
 from ..runs.run import Run
+from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..values.errors import ConfigError
 from ..values.names import label
@@ -24,24 +26,35 @@ def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
     """
     runs = find_runs(paths, settings, buckets)
     for run in runs:
-        while run.read(_CHUNK, run.modified):
-            pass
-        for worker in run.workers:
-            worker.settle()
-            worker.tick(run.modified)
+        _read(run)
     return runs
+
+
+def _expanded(path: Path, settings: RunsSettings) -> list[Path]:
+    try:
+        return [path] if chosen(path) or path.exists() else repeats(path, settings) or [path]
+    except OSError:  # it cannot be looked at, which is said where it is read
+        return [path]
+
+
+def _read(run: Run) -> None:
+    while run.read(_CHUNK, run.modified):
+        pass
+    for worker in run.workers:
+        worker.settle()
+        worker.tick(run.modified)
 
 
 def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
     """The runs in the given files and folders, not yet read.
 
     A folder that contains folders holds runs, any other folder is one run; a file is a run named after it. PATH#3 is
-    the third of several runs in one file (of each file in a folder), unless a path of that name exists. Raises
-    ConfigError for a path that cannot be read.
+    the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
+    does not exist may name an experiment, and stands for its repeats. Raises ConfigError for an unreadable path.
     """
     files: dict[Path, list[str]] = {}
     runs = []
-    for path in paths:
+    for path in chain.from_iterable(_expanded(path, settings) for path in paths):
         try:
             if choice := chosen(path):
                 runs += _choose(*choice, settings, buckets)
@@ -64,6 +77,64 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
             groups.setdefault(group, []).append(name)
         runs += [_run(label(group), folder, settings, buckets, members) for group, members in groups.items()]
     return _with_names_of_their_own(runs, settings, buckets)
+
+
+def find_worker(folder: Path, worker: str, settings: RunsSettings, buckets: Buckets) -> Run:
+    """One worker of the run in that folder, read as by read_runs; the others are not looked at."""
+    names = (name for name in listing(folder).files if name == NAME or name.startswith(f"{worker}."))
+    run = _run(label(folder.resolve().name), folder, settings, buckets, names)
+    _read(run)
+    return run
+
+
+def one_thing(path: Path, settings: RunsSettings) -> list[Path]:
+    """The paths of one run or experiment: that of the run, or those of the repeats.
+
+    Raises ConfigError if there is neither, or both.
+    """
+    there = chosen(path) is not None or path.exists()
+    found = repeats(path, settings, tolerant=there)
+    if there and found:
+        raise ConfigError(
+            f"{path}: a run, and an experiment of {len(found)} runs ({found[0].name} ...); expected the name "
+            f"of one thing: rename one of them, or move it out of {path.parent}"
+        )
+    if not there and not found:
+        raise ConfigError(
+            f"{path}: no such run; expected a file, a folder, or the name of an experiment: "
+            f"runs in {path.parent} whose {NAME} says repeat_of: {path.name}"
+        )
+    return found or [path]
+
+
+def repeats(path: Path, settings: RunsSettings, *, tolerant: bool = False) -> list[Path]:
+    """The runs of an experiment of that name in the order of their numbers; empty if there is none.
+
+    They are the folders `<name>-...` beside it of which a record says `repeat_of: <name>`. `tolerant`: of records that
+    cannot be read.
+    """
+    try:
+        beside = list(path.parent.iterdir()) if path.name and path.parent.is_dir() else []
+    except OSError:  # a folder that may be entered and not be listed
+        beside = []
+    named = sorted((one for one in beside if one.name.startswith(f"{path.name}-")), key=_number)
+    return [one for one in named if _repeats(one, path.name, settings, tolerant=tolerant)]
+
+
+def _number(path: Path) -> tuple[int, str]:
+    """Repeats in the order of their numbers: the tenth does not come before the second."""
+    digits = path.name.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0, path.name
+
+
+def _repeats(folder: Path, name: str, settings: RunsSettings, *, tolerant: bool) -> bool:
+    try:
+        records = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
+        return any(load_runfile(record, settings).repeat_of == name for record in records)
+    except (ConfigError, OSError):
+        if tolerant:
+            return False
+        raise
 
 
 def chosen(path: Path) -> tuple[Path, int] | None:

@@ -10,15 +10,12 @@ samples there. Times are whole milliseconds, as in Prometheus.
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Part, Sample
 from ..metrics.latencies import Group, Latencies
 from ..runs.run import Run
 from ..settings.record import RunFile
-from ..settings.settings import RunsSettings
-from .find import find_runs
 from .ledger import Ledger
 from .replay import Replay
 from .series import Series
@@ -58,27 +55,6 @@ class Timeline:
         return [series for series in self.series if series.family is family and wanted <= set(series.labels)]
 
 
-def read_timelines(
-    paths: Iterable[Path],
-    settings: RunsSettings,
-    buckets: Buckets,
-    *,
-    families: Collection[Family] | None = None,
-    hold: Mapping[Part, float] | None = None,
-    now: float | None = None,
-    latencies: bool = False,
-) -> list[Timeline]:
-    """The workers of the runs in these files and folders (see offline.find_runs).
-
-    With `families` only the series of these. With `hold` a value that stays the same is
-    repeated after so many seconds, as scrapes do, until the page no longer shows it. `now` is the Unix time up to which
-    a run without an end is judged; by default the present. With `latencies` these are gathered in the same pass. Raises
-    ConfigError for a path that cannot be read.
-    """
-    runs = find_runs(paths, settings, buckets)
-    return list(timelines(runs, buckets, families=families, hold=hold, now=now, latencies=latencies))
-
-
 def timelines(
     runs: Iterable[Run],
     buckets: Buckets,
@@ -88,7 +64,13 @@ def timelines(
     now: float | None = None,
     latencies: bool = False,
 ) -> Iterator[Timeline]:
-    """The same, one worker after the other, of runs that offline.find_runs has found."""
+    """The workers of runs that find_runs has found, one after the other.
+
+    With `families`, which are of tools, only the series of these. With `hold` a value that stays the same is
+    repeated after so many seconds, as scrapes do, until the page no longer shows it. `now` is the Unix time up to which
+    a run without an end is judged; by default the present. With `latencies` these are gathered in the same pass. Raises
+    ConfigError for a path that cannot be read.
+    """
     until = time.time() if now is None else now
     for run in runs:
         for worker in run.plans:
@@ -97,14 +79,18 @@ def timelines(
 
 def _timeline(replay: Replay, families: Collection[Family] | None, hold: Mapping[Part, float] | None) -> Timeline:
     ledger = Ledger(families, hold)
-    final: list[Sample] = []
+    silent = True
     for step in replay.steps(idle=hold is not None):
-        before, final = final, list(replay.worker.samples())
-        ledger.enter(step.time, step.kinds, final)
-        if not step.kinds:  # the counters of an abandoned run leave the page
-            shown = {(sample.family, sample.labels) for sample in final}
-            final += (one for one in before if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
+        worker = replay.worker
+        page = worker.samples() if families is None else worker.state.samples(worker.current)
+        ledger.enter(step.time, step.kinds, page)
+        silent = not step.kinds
     worker = replay.worker
+    final = list(worker.samples())
+    if silent:  # a run that is given up has its counters taken off the page
+        shown = {(sample.family, sample.labels) for sample in final}
+        every = worker.state.samples(current=False)
+        final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
     return Timeline(
         worker.run,
         worker.name,

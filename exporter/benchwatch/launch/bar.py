@@ -1,7 +1,7 @@
-"""The progress bar below a benchmark's output: drawn on stderr while that is a terminal, erased at the end.
+"""The status line below a benchmark's output: drawn on stderr while that is a terminal, erased at the end.
 
 All other output to the terminal passes through the bar, which is erased first and redrawn after a complete line, so
-that the benchmark's bytes stay unchanged.
+that the benchmark's bytes stay unchanged. It is drawn once a second at most, and is not drawn in the background.
 """
 
 import os
@@ -9,12 +9,15 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
+from ..values import numbers
+from .live import Live, Shown
+from .record import RunRecord
 from .sinks import write_to
+
+if TYPE_CHECKING:
+    from .launch import Place
 
 _STDERR = 2
 _ERASE = b"\r\x1b[2K"
@@ -22,17 +25,18 @@ _EVERY = 1.0
 
 
 class Bar:
-    """A bar over `length` seconds from now on."""
+    """A status line over `length` seconds from now on; None if nobody knows how long it takes."""
 
-    def __init__(self, name: str, length: float) -> None:
-        self._console = Console(stderr=True)
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[left]} left"))
-        self._progress = Progress(*columns, console=self._console, auto_refresh=False)
-        self._task = self._progress.add_task(name, total=length, left="")
+    def __init__(self, record: RunRecord, length: float | None, place: "Place") -> None:
+        self._name = record.run if place.of == 1 else f"{record.run}  run {place.number} of {place.of}"
+        self._place = place
         self._length = length
+        self._live = Live(record)
+        self._shown = Shown([], [])
         self._lock = threading.Lock()
         self._start = time.monotonic()
         self._drawn = 0.0
+        self._looked = 0.0
         self._at_line_start = True
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -60,23 +64,41 @@ class Bar:
 
     def _run(self) -> None:
         while not self._stopped.wait(0.1):
+            if time.monotonic() - self._looked >= _EVERY and self._is_seen():
+                self._looked = time.monotonic()
+                with suppress(OSError):  # the folder is gone
+                    self._shown = self._live.look()
             with self._lock:
                 if self._at_line_start and time.monotonic() - self._drawn >= _EVERY and not self._stopped.is_set():
                     self._draw()
 
-    def _draw(self) -> None:
+    def _is_seen(self) -> bool:
+        """Whether the terminal is there, and does not belong to another job."""
         try:
-            if os.tcgetpgrp(_STDERR) != os.getpgrp():  # in the background, the terminal belongs to another job
-                return
-            with self._console.capture() as captured:
-                passed = time.monotonic() - self._start
-                left = timedelta(seconds=max(0, round(self._length - passed)))
-                self._progress.update(self._task, completed=passed, left=left)
-                self._console.print(self._progress.get_renderable(), end="")
-            os.write(_STDERR, _ERASE + captured.get().replace("\n", "").encode())
+            return os.tcgetpgrp(_STDERR) == os.getpgrp()
+        except OSError:  # the terminal is gone
+            self._stopped.set()
+            return False
+
+    def _draw(self) -> None:
+        if not self._is_seen():
+            return
+        try:
+            width = os.get_terminal_size(_STDERR).columns or 80
+            line = self._shown.line(width - 1, before=self._name, after=self._time())
+            os.write(_STDERR, _ERASE + line.encode())
             self._drawn = time.monotonic()
         except OSError:  # the terminal is gone
             self._stopped.set()
+
+    def _time(self) -> str:
+        passed = time.monotonic() - self._start
+        if self._length is None:
+            return f"{numbers.clock(passed)} so far"
+        left = max(0.0, self._length - passed)
+        after = self._place.of - self._place.number
+        series = left + after * (self._length + self._place.pause)
+        return f"{numbers.clock(left)} left" + (f", series {numbers.clock(series)}" if after else "")
 
     def _erase(self) -> None:
         if self._drawn:

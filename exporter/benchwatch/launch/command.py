@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..results.command import add_require
 from ..settings.record import NAME, SUFFIX, check_label
 from ..tools.invocation import Benchmark, find_benchmark
-from ..tools.registry import TOOLS, names
-from ..values.arguments import Parser, count, duration
+from ..tools.registry import TOOLS, named, names
+from ..values.arguments import CommandParser, count, duration, pair
 from ..values.durations import Duration
-from ..values.errors import UserError
+from ..values.errors import NOT_MET, UserError
 from ..values.interrupts import tidy_up
 from ..values.names import check_name
 from .record import RunRecord
@@ -34,11 +35,14 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run = parser.add_argument_group("names")
     run.add_argument("--name", help="name of the run (default: the tool, date and time)")
     run.add_argument("--worker", metavar="NAME", help="name of this process in the run (default: the tool)")
-    pair = {"action": "append", "default": [], "type": _pair, "metavar": "NAME=VALUE"}
+    pairs = {"action": "append", "default": [], "type": pair, "metavar": "NAME=VALUE"}
     run = parser.add_argument_group("what is recorded")
-    run.add_argument("--label", help="additional label of the run; can be repeated", **pair)
-    run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pair)
-    run.add_argument("--disk", help="role of a disk, such as sdb=log; can be repeated", **pair)
+    run.add_argument("--label", help="additional label of the run; can be repeated", **pairs)
+    run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pairs)
+    run.add_argument("--host", metavar="NAME", help="machine whose disks and processors it uses (default: as found)")
+    run.add_argument("--client", metavar="NAME", help="machine of the benchmark itself (default: as found)")
+    run.add_argument("--vm", metavar="NAME", help="virtual machine that the host is, in the mapping of vdisks")
+    run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pairs)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
     run.add_argument("--warmup", type=duration, metavar="TIME", help="time at the start to leave out of results")
     run.add_argument(
@@ -64,12 +68,15 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--pause", type=duration, default=Duration(0), metavar="TIME", help="time between repeats (default: 0)"
     )
+    add_require(run)
+    run.add_argument("--overwrite", action="store_true", help="replace a run (and worker) of this name that is over")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.set_defaults(func=partial(_run, parser))
 
 
-def _run(parser: Parser, options: argparse.Namespace) -> int:
-    from .launch import Plan, check, launch
+def _run(parser: CommandParser, options: argparse.Namespace) -> int:
+    from .launch import Place, Plan, check, launch
+    from .outcome import Outcomes, read_requirements
     from .terminal import Terminal
 
     tidy_up()
@@ -86,11 +93,14 @@ def _run(parser: Parser, options: argparse.Namespace) -> int:
     if shutil.which(benchmark.command[0]) is None:
         raise UserError(f"{benchmark.command[0]} was not found: expected a program on PATH, or its path")
     check(benchmark)
+    required = read_requirements(options.require, named(benchmark.tool))
     name, worker = _names(options, benchmark)
     series = [name] if repeat == 1 else [f"{name}-{number + 1}" for number in range(repeat)]
     records = [RunRecord(options.runs_path, run, worker) for run in series]
     for record in records:
-        record.check_is_new()
+        record.check_is_new(options.overwrite)
+    if repeat > 1 and (older := RunRecord(options.runs_path, f"{name}-{repeat + 1}", worker)).path.exists():
+        raise UserError(f"{older.path} is of an earlier, longer series {name}: choose another --name, or remove it")
     for label, _ in options.label:
         check_label(label, "--label")
     plan = Plan(
@@ -100,22 +110,29 @@ def _run(parser: Parser, options: argparse.Namespace) -> int:
         {
             "labels": dict(options.label),
             "latency_objective": None if options.objective is None else float(options.objective),
+            "host": options.host,
+            "client": options.client,
+            "vm": options.vm,
             "disks": dict(options.disk),
             "warmup": None if options.warmup is None else float(options.warmup),
             "repeat_of": name if repeat > 1 else "",
             "parameters": dict(options.parameter),
         },
+        options.overwrite,
     )
     code = 0
     with Terminal() as terminal:
-        for record in records:
-            if record is not records[0]:
+        outcomes = Outcomes(terminal, required)
+        for number, record in enumerate(records, 1):
+            if number > 1:
                 time.sleep(options.pause)
-            ending = launch(plan, record, terminal)
+            ending = launch(plan, record, terminal, Place(number, repeat, options.pause))
+            outcomes.add(record)
             code = ending.exit_code or code
             if ending.told:
                 break
-    return code
+        met = outcomes.together(name, repeat)
+    return code or (0 if met else NOT_MET)
 
 
 def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]:
@@ -138,10 +155,3 @@ def _objective(text: str) -> Duration:
     if not objective:
         raise argparse.ArgumentTypeError(f"expected a latency above 0, such as 1ms, got {text!r}")
     return objective
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
-    return name, value

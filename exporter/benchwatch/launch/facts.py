@@ -45,4 +45,5 @@ def find_facts(benchmark: Benchmark, command: Command, version: str, host: Host)
         **machine,
         **found.storage,
     }
-    return Facts(parameters, here=found.here, remarks=found.remarks)
+    own = host.name if found.here and not benchmark.elsewhere else ""
+    return found._replace(parameters=parameters, host=found.host or own)

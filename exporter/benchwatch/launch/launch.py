@@ -6,14 +6,15 @@ the benchmark has ended.
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..machine.disks import check as check_disks
 from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
-from ..tools.launcher import Command, Display, LogRoom, Preparation, Write
+from ..tools.launcher import Command, Display, Facts, LogRoom, Preparation, Write
 from ..tools.registry import named
 from ..values.errors import UserError
 from . import child, sinks
@@ -41,6 +42,16 @@ class Plan(NamedTuple):
     """URL of an exporter elsewhere; empty for none."""
     content: dict[str, Any]
     """What the user's options put into the records."""
+    overwrite: bool = False
+
+
+class Place(NamedTuple):
+    """Which run of a series it is."""
+
+    number: int = 1
+    of: int = 1
+    pause: float = 0.0
+    """Seconds between two runs."""
 
 
 class _Prepared(NamedTuple):
@@ -63,28 +74,29 @@ def check(benchmark: Benchmark) -> None:
     _read(benchmark, "")
 
 
-def launch(plan: Plan, record: RunRecord, terminal: Terminal) -> child.Ending:
+def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place) -> child.Ending:
     """Run the benchmark once. Raises UserError if it is not started."""
-    record.create()
+    replaced = record.create(plan.overwrite)
     host = Host()
     files = OwnFiles(record, host)
     with _nothing_started(record, files):
         prepared = _prepare(plan, record, files, host, terminal)
         delivery = _deliver(plan.push, record, terminal) if plan.push else None
         added = f", added {' '.join(prepared.added)}" if prepared.added else ""
+        if replaced:
+            terminal.say(replaced)
         terminal.say(f"records {record.folder / record.worker}.*{added}")
         terminal.wait(_SHOWN)
     with child.signals_held(), ExitStack() as opened:
         with _nothing_started(record, files):
-            running = _start(prepared, record, terminal, opened)
+            running = _start(prepared, record, terminal, opened, place)
         ending, wrong = _attend(running, record, files, delivery, plan.benchmark.elsewhere)
         terminal.wait(_SHOWN)
         if running.bar:
             running.bar.stop()
+        record.release()
         for sentence in wrong:
             terminal.say(sentence)
-    if prepared.display and (figures := prepared.display.closing(record.file("out"), plan.content.get("warmup"))):
-        terminal.say(figures)
     return ending
 
 
@@ -137,15 +149,24 @@ def _prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, termina
         preparation = preparation.remark(
             f"all of its {command.length:g} s is warm-up, so no results remain: give a shorter --warmup"
         )
-    for remark in (*preparation.remarks, *facts.remarks):
+    for remark in (*preparation.remarks, *facts.remarks, *_place_remarks(plan.content, facts, host)):
         terminal.say(remark)
     words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments]
     record.write(
         command=recordable(words),
+        found={"host": facts.host, "client": facts.client, "disks": dict(facts.disks)},
         parameters={**facts.parameters, **planned, **plan.content.get("parameters", {})},
     )
     display = preparation.display if os.isatty(STDOUT) else None
     return _Prepared(words, preparation.added, command.length, display)
+
+
+def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
+    """What is wrong or missing in where the run is."""
+    if not (content["host"] or facts.host):
+        return ["it is not known which machine does the work: name it with --host, to see its disks and processors"]
+    own = content["host"] in (None, facts.host) and facts.host == host.name
+    return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
 
 def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFiles, host: Host) -> Preparation:
@@ -175,7 +196,7 @@ def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFil
     return preparation.remark(f"the {log.name} takes {size} and goes to {place.folder}")
 
 
-def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: ExitStack) -> _Running:
+def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: ExitStack, place: Place) -> _Running:
     paths = {STDOUT: record.file("out"), STDERR: record.file("err")}
     files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
     pipes = {number: sinks.pipe() for number in files}
@@ -186,10 +207,10 @@ def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: E
     finally:
         for _, writer in pipes.values():
             os.close(writer)
-    bar = make_bar(record.run, prepared.length) if make_bar and prepared.length else None
+    bar = make_bar(record, prepared.length, place) if make_bar else None
     writers = {number: _writer(number, bar) for number in files}
     if prepared.display:
-        writers[STDOUT] = prepared.display.filter(writers[STDOUT])
+        writers[STDOUT] = prepared.display(writers[STDOUT])
     recorded = {number: sinks.Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
     # With 2>&1 the order matters: a reader attributes a summary before a progress line to an older run.
     outlets = {STDERR: terminal.outlet(STDERR, writers[STDERR])}

@@ -1,8 +1,11 @@
 """A worker's record, `runs/<run>/<worker>.yaml` (see settings.record): created before the start, completed at the end.
 
-Whoever creates the file owns the name, so that two launchers cannot record the same worker.
+Whoever creates the file owns the name, so that two launchers cannot record the same worker. The output file stays
+locked (flock) while its launcher lives, so that nothing replaces what is still being recorded.
 """
 
+import fcntl
+import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +17,8 @@ from ..settings.record import SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..values.errors import UserError
 
+_GREETING = 1024
+"""Bytes that a tool may print on standard output before it measures anything; its results for people are longer."""
 _SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
 
 
@@ -25,6 +30,7 @@ class RunRecord:
         self.run = run
         self.worker = worker
         self._content: dict[str, Any] = {}
+        self._lock: int | None = None
 
     @property
     def path(self) -> Path:
@@ -35,28 +41,85 @@ class RunRecord:
         """Another file of the worker."""
         return self.folder / f"{self.worker}.{suffix}"
 
-    def check_is_new(self) -> None:
-        """Raises UserError if files of this worker exist already."""
+    def check_is_new(self, overwrite: bool = False) -> str:
+        """Raises UserError if files of this worker exist already and are to be kept.
+
+        Those of a failed start, which has measured nothing, are not; with `overwrite` only those of a worker that is
+        still being recorded are. Returns what will be replaced, a sentence; empty if nothing is there.
+        """
         if self.folder.exists() and not self.folder.is_dir():
             raise UserError(f"{self.folder} is there already, and no folder: choose another --name")
-        files = self.folder.glob(f"{self.worker}.*") if self.folder.is_dir() else ()
-        taken = sorted(file.name for file in files if _SUFFIX.fullmatch(file.name, len(self.worker)))
-        if taken:
-            raise UserError(
-                f"{self.folder / taken[0]} is there already: choose another --name or --worker, or remove the files of"
-                f" worker {self.worker} in {self.folder}"
-            )
+        taken = self._files()
+        if not taken:
+            return ""
+        if self._is_active():
+            raise UserError(f"{self.path} is still being recorded: choose another --name or --worker")
+        files = f"{self.folder / self.worker}.*"
+        if overwrite:
+            return f"replaces {files}"
+        if (why := self._failed_start()) is not None:
+            return f"replaces {files}: that start failed before anything was measured ({why})"
+        raise UserError(f"{taken[0]} is there already: choose another --name or --worker, or add --overwrite")
 
-    def create(self) -> None:
-        """Take the name. Raises UserError if it is taken, or the folder cannot be written to."""
-        self.check_is_new()
+    def _files(self) -> list[Path]:
+        files = self.folder.glob(f"{self.worker}.*") if self.folder.is_dir() else ()
+        return sorted(file for file in files if _SUFFIX.fullmatch(file.name, len(self.worker)))
+
+    def _is_active(self) -> bool:
+        """Whether a launcher that is alive records this worker."""
+        try:
+            with self.file("out").open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # there is none
+            pass
+        return False
+
+    def _failed_start(self) -> str | None:
+        """How a benchmark ended that has measured nothing; None if it may have measured something, or may go on."""
+        from ..history.find import find_worker
+        from ..metrics.buckets import Buckets
+
+        try:
+            record = load_runfile(self.path, RunsSettings())
+            run = find_worker(self.folder, self.worker, RunsSettings(), Buckets(1))
+            said = self.file("out").stat().st_size
+        except (UserError, OSError):
+            return None
+        if not record.exit_code:
+            return None
+        found = run.workers
+        measured = any(worker.state.figures().operations or worker.state.history for worker in found)
+        if measured or said > (_GREETING if found else 0):
+            return None
+        return next((worker.reason for worker in found if worker.reason), f"exit code {record.exit_code}")
+
+    def create(self, overwrite: bool = False) -> str:
+        """Take the name; returns what was replaced (see check_is_new).
+
+        Raises UserError if it is taken, or the folder cannot be written to.
+        """
+        replaced = self.check_is_new(overwrite)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            for file in self._files():
+                file.unlink()
             self.path.open("x").close()
+            self._lock = os.open(self.file("out"), os.O_WRONLY | os.O_CREAT, 0o666)
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except FileExistsError:
             raise UserError(f"{self.path} is there already: choose another --name or --worker") from None
         except OSError as error:
             raise UserError(f"{self.folder} cannot be written to: {error.strerror}; nothing was started") from error
+        return replaced
+
+    def release(self) -> None:
+        """Nothing more will be recorded."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def write(self, **content: Any) -> None:
         """Add to the content and replace the file atomically. Raises OSError."""
@@ -77,6 +140,7 @@ class RunRecord:
 
     def remove(self) -> None:
         """Release the name: nothing was started."""
+        self.release()
         for file in (self.path, self.file("out"), self.file("err")):
             file.unlink(missing_ok=True)
         with suppress(OSError):  # other workers' files remain

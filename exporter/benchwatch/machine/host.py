@@ -6,10 +6,12 @@ that a machine does not reveal (a governor in a virtual machine) are left out.
 
 import os
 import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 from .mounts import Storage
+from .question import ask
 
 _SYSCTLS = (
     "vm.nr_hugepages",
@@ -21,6 +23,8 @@ _SYSCTLS = (
     "vm.dirty_background_bytes",
     "kernel.numa_balancing",
 )
+_PATIENCE = 2.0
+"""Seconds to wait for the addresses of a name."""
 _EARLY = -2.0
 """Seconds by which a server may seem to have started before its process: both times are rounded."""
 _ROOT = re.compile(r"^\d+ \d+ (\S+ \S+) / ", re.MULTILINE)
@@ -33,6 +37,21 @@ class Host:
         self._proc = proc
         self._sys = sys
 
+    @property
+    def name(self) -> str:
+        """What this machine is called."""
+        return _read(self._proc / "sys/kernel/hostname")
+
+    def owns(self, address: str) -> bool:
+        """Whether a name or an IP address is this machine's: one that a socket here can have. It takes 2 s at most."""
+        if address == self.name:
+            return True
+        try:
+            found = ask(["getent", "ahosts", "--", address], _PATIENCE).out
+        except (OSError, ValueError):
+            return False
+        return any(_is_own(line.split()[0]) for line in found.splitlines() if line.strip())
+
     def facts(self) -> dict[str, str]:
         """All facts, by name."""
         return {name: value for name, value in self._facts() if value}
@@ -40,7 +59,7 @@ class Host:
     def _facts(self) -> Iterator[tuple[str, str]]:
         cpus = _read(self._proc / "cpuinfo")
         memory = _read(self._proc / "meminfo")
-        yield "host.name", _read(self._proc / "sys/kernel/hostname")
+        yield "host.name", self.name
         yield "host.cpu_model", _field(cpus, "model name")
         yield "host.cpus", str(len(re.findall(r"^processor\s*:", cpus, re.MULTILINE)) or "")
         yield "host.numa_nodes", str(len(list(self._sys.glob("devices/system/node/node[0-9]*"))) or "")
@@ -122,6 +141,16 @@ class Host:
     def available_memory(self) -> int:
         """Bytes that programs could still allocate."""
         return int(_field(_read(self._proc / "meminfo"), "MemAvailable").partition(" ")[0] or 0) * 1024
+
+
+def _is_own(address: str) -> bool:
+    """Whether a socket here can have this IP address."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind((address, 0))
+    except OSError:
+        return False
+    return True
 
 
 def _read(path: Path) -> str:

@@ -1,9 +1,15 @@
-"""What a path lies on: file system, mount, block device and I/O scheduler, from mountinfo (proc(5)) and /sys."""
+"""What a path lies on: file system, mount, block device and I/O scheduler, from mountinfo (proc(5)) and /sys.
+
+node_exporter names a disk as /proc/diskstats does: `sda` for whatever lies on one of its partitions (which it leaves
+out), `dm-0` for a logical volume or another mapping, `md127` for an array, each under its name in /sys/class/block.
+"""
 
 import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 _ESCAPED = re.compile(r"\\([0-7]{3})")
@@ -15,33 +21,76 @@ class Storage:
     def __init__(self, proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> None:
         self._mounts = proc / "self/mountinfo"
         self._blocks = sys / "dev/block"
+        self._names = sys / "class/block"
 
     def facts(self, path: Path, prefix: str) -> dict[str, str]:
         """What a folder, a file (existing or not) or a block device lies on; names begin with `prefix`."""
         return {f"{prefix}.{name}": value for name, value in self._facts(path) if value}
 
+    def disk(self, path: Path) -> str:
+        """The disk that a folder, a file (existing or not) or a block device lies on, as node_exporter names it.
+
+        Empty if there is none (tmpfs, NFS), or the file system lies on several.
+        """
+        device = self._device(path)
+        return _disk(device).name if device else ""
+
+    @property
+    def lists_disks(self) -> bool:
+        """Whether this machine shows its block devices."""
+        return any(self._names.glob("*"))
+
+    def named(self, name: str) -> str:
+        """The disk of that name, path below /dev, or name of a logical volume, as node_exporter names it.
+
+        Empty if this machine has none.
+        """
+        name = name.removeprefix("/dev/")
+        if not name.strip("./") or name.startswith("/") or ".." in name:
+            return ""
+        with suppress(OSError, ValueError):
+            return _disk((self._names / name).resolve(strict=True)).name
+        volume = name.removeprefix("mapper/")
+        for label in (volume, volume.replace("-", "--").replace("/", "-")):
+            if label in self._volumes:
+                return self._volumes[label]
+        path = Path("/dev", name)
+        return self.disk(path) if _number_of(path) else ""
+
+    @cached_property
+    def _volumes(self) -> dict[str, str]:
+        """The device of each mapping (logical volumes and others), by the name that it has in /dev/mapper."""
+        labels = self._names.glob("dm-*/dm/name")
+        return {label.read_text(errors="replace").strip(): label.parents[1].name for label in labels}
+
     def _facts(self, path: Path) -> Iterator[tuple[str, str]]:
+        if not _number_of(path) and (mount := self._mount(Path(os.path.realpath(path)))):
+            _, point, options, filesystem, _, more_options = mount
+            yield "mount_point", point
+            yield "filesystem", filesystem
+            yield "mount_options", ",".join(dict.fromkeys([*options.split(","), *more_options.split(",")]))
+        device = self._device(path)
+        if not device:
+            return
+        below = sorted(path.name for path in (device / "slaves").glob("*"))
+        yield "device", device.name + (f" on {','.join(below)}" if below else "")
+        disk = _disk((device / "slaves" / below[-1]).resolve() if below else device)
         try:
-            status = path.stat()
+            scheduler = (disk / "queue/scheduler").read_text()
         except OSError:
-            status = None
-        if status and stat.S_ISBLK(status.st_mode):
-            yield from self._device(f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}")
             return
-        mount = self._mount(Path(os.path.realpath(path)))
-        if not mount:
-            return
-        number, point, options, filesystem, source, more_options = mount
-        yield "mount_point", point
-        yield "filesystem", filesystem
-        yield "mount_options", ",".join(dict.fromkeys([*options.split(","), *more_options.split(",")]))
-        if number.startswith("0:") and source.startswith("/dev/"):  # btrfs, for example, has numbers of its own
-            try:
-                found = Path(source).stat().st_rdev
-                number = f"{os.major(found)}:{os.minor(found)}"
-            except OSError:
-                return
-        yield from self._device(number)
+        chosen = re.search(r"\[(.*?)\]", scheduler)
+        yield "scheduler", chosen[1] if chosen else scheduler.strip()
+
+    def _device(self, path: Path) -> Path | None:
+        """The folder of /sys of the block device that this is or that it lies on."""
+        number = _number_of(path)
+        if not number and (mount := self._mount(Path(os.path.realpath(path)))):
+            number, _, _, _, source, _ = mount
+            if number.startswith("0:"):  # btrfs, for example, has numbers of its own
+                number = _number_of(Path(source)) if source.startswith("/dev/") else ""
+        device = self._blocks / number
+        return device.resolve() if number and device.exists() else None
 
     def _mount(self, path: Path) -> tuple[str, str, str, str, str, str] | None:
         """Device number, mount point, options, file system, source and the file system's options; the last mount."""
@@ -55,20 +104,16 @@ class Storage:
                 best = (number, point, options, filesystem, source, more_options)
         return best
 
-    def _device(self, number: str) -> Iterator[tuple[str, str]]:
-        device = self._blocks / number
-        if not device.exists():
-            return
-        device = device.resolve()
-        disk = device if (device / "queue").is_dir() else device.parent
-        below = sorted(path.name for path in (device / "slaves").glob("*"))
-        yield "device", device.name + (f" on {','.join(below)}" if below else "")
-        for name in below:
-            inner = (device / "slaves" / name).resolve()
-            disk = inner if (inner / "queue").is_dir() else inner.parent
-        try:
-            scheduler = (disk / "queue/scheduler").read_text()
-        except OSError:
-            return
-        chosen = re.search(r"\[(.*?)\]", scheduler)
-        yield "scheduler", chosen[1] if chosen else scheduler.strip()
+
+def _number_of(path: Path) -> str:
+    """`major:minor` of a block device; empty of anything else."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return ""
+    return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}" if stat.S_ISBLK(status.st_mode) else ""
+
+
+def _disk(device: Path) -> Path:
+    """The disk of a partition; else the device itself."""
+    return device if (device / "queue").is_dir() else device.parent

@@ -50,12 +50,6 @@ LOWER_NS, UPPER_NS = _edges()
 MIDPOINT_SECONDS: NDArray[np.float64] = (LOWER_NS + UPPER_NS + (UPPER_NS > LOWER_NS)) / 2e9
 """What a bin stands for, seconds: fio's own midpoint."""
 
-BIN_OF_KEY: dict[str, int] = {
-    str(low if high == low else (low + high + 1) // 2): index
-    for index, (low, high) in enumerate(zip(LOWER_NS[:FIO_BINS].tolist(), UPPER_NS[:FIO_BINS].tolist(), strict=True))
-}
-"""The bin of each key that fio prints (json+ `bins`: midpoint in nanoseconds)."""
-
 
 def quantiles(counts: Counts, wanted: Iterable[float]) -> list[float]:
     """Nearest-rank quantiles in seconds; empty if nothing was counted.
@@ -81,10 +75,9 @@ class Buckets:
             raise ValueError(f"buckets per octave: expected 1, 2 or 4, got {per_octave}")
         step = 4 // per_octave
         edges = [(2**k // 4) * (4 + j) - 1 for k in range(10, 34) for j in range(0, 4, step)]
-        self._last_bins = np.searchsorted(UPPER_NS, edges)
+        self._last_bins = np.append(np.searchsorted(UPPER_NS, edges), -1)
         self.bounds: Sequence[str] = (*(repr(edge / 1e9) for edge in edges), "+Inf")
 
     def value(self, counts: Counts, total_seconds: float) -> HistogramValue:
         """A histogram for exposition, from counts by bin and the sum of what was counted."""
-        cumulative = np.cumsum(counts)
-        return HistogramValue(self.bounds, [*cumulative[self._last_bins].tolist(), int(cumulative[-1])], total_seconds)
+        return HistogramValue(self.bounds, counts.cumsum()[self._last_bins].tolist(), total_seconds)

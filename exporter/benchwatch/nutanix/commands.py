@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..values.arguments import Parser, count, duration, overview
+from ..values.arguments import CommandParser, count, duration, overview
 from ..values.durations import Duration
 from ..values.errors import ConfigError
 from ..values.suggestion import did_you_mean, either
@@ -30,7 +30,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     nutanix.set_defaults(func=partial(overview, nutanix))
     inner = nutanix.add_subparsers(title="commands", metavar="COMMAND", prog=nutanix.prog)
 
-    page = Parser(add_help=False)
+    page = CommandParser(add_help=False)
     page.add_argument(
         "url", metavar="URL", help=f"address of the CVM: http://host[:port] (default port: {DEFAULT_PORT})"
     )

@@ -27,11 +27,6 @@ class Deadline:
         """Count from now on."""
         self._end = self._clock() + self.seconds
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the moment has come."""
-        return self._clock() >= self._end
-
     def remaining(self) -> float:
         """Seconds left, more than 0. Raises TimeoutError when there are none."""
         left = self._end - self._clock()

@@ -100,6 +100,11 @@ FRONTEND_LATENCY_WINDOW = _family(
     "vdisk_frontend_latency_window_ios", f"Operations with a latency below le seconds {_WINDOW}", "vdisk", "op", "le"
 )
 SIZE_WINDOW = _family("vdisk_size_window_ios", f"Operations of a size below le bytes {_WINDOW}", "vdisk", "op", "le")
+_RANGE = "in the range that ends at le, as the page has it; absent for a range without any."
+FRONTEND_LATENCY_RANGE = _family(
+    "vdisk_frontend_latency_range_seconds", f"Average latency of the operations {_RANGE}", "vdisk", "op", "le"
+)
+SIZE_RANGE = _family("vdisk_size_range_bytes", f"Average size of the operations {_RANGE}", "vdisk", "op", "le")
 
 _BACK = "(Hosted VDisks: leaves out writes that the oplog absorbed)."
 BACKEND_OPS = _family("vdisk_backend_ops_per_second", f"Operations per second behind the oplog {_BACK}", "vdisk", "op")

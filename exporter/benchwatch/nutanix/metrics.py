@@ -70,7 +70,10 @@ _FRONTEND: _Samples = {
     "queue_length": (f.FRONTEND_QUEUE, ()),
     "busy_ratio": (f.FRONTEND_BUSY, ()),
 }
-_HISTOGRAMS = {"latency": f.FRONTEND_LATENCY_WINDOW, "size": f.SIZE_WINDOW}
+_HISTOGRAMS = {
+    "latency": (f.FRONTEND_LATENCY_WINDOW, f.FRONTEND_LATENCY_RANGE),
+    "size": (f.SIZE_WINDOW, f.SIZE_RANGE),
+}
 _CATEGORIES = {"random_ratio": f.RANDOM, "sequential_ratio": f.SEQUENTIAL}
 
 
@@ -185,7 +188,7 @@ def _details(vdisk: str, detail: Detail, is_latency_source: bool) -> Iterator[Sa
         if name in _CATEGORIES and op != "total":
             yield Sample(_CATEGORIES[name], (vdisk, op), value)
     for (kind, op), histogram in stats.histograms.items():
-        yield from _histogram(_HISTOGRAMS[kind], (vdisk, op), histogram)
+        yield from _histogram(*_HISTOGRAMS[kind], (vdisk, op), histogram)
         if kind == "latency" and is_latency_source and histogram.average is not None:
             yield Sample(f.FRONTEND_LATENCY, (vdisk, op), histogram.average)
     for labels, value in stats.working_set.items():
@@ -196,9 +199,12 @@ def _details(vdisk: str, detail: Detail, is_latency_source: bool) -> Iterator[Sa
         yield Sample(f.UP_MIGRATIONS, (vdisk, span), count)
 
 
-def _histogram(family: Family, labels: tuple[str, ...], histogram: Histogram) -> Iterator[Sample]:
+def _histogram(counts: Family, averages: Family, labels: tuple[str, ...], histogram: Histogram) -> Iterator[Sample]:
     for edge, ios in zip(histogram.edges, histogram.cumulative, strict=True):
-        yield Sample(family, (*labels, _edge(edge)), ios)
+        yield Sample(counts, (*labels, _edge(edge)), ios)
+    for edge, average in zip(histogram.edges, histogram.averages, strict=False):
+        if average is not None:
+            yield Sample(averages, (*labels, _edge(edge)), average)
 
 
 def _edge(edge: float) -> str:

@@ -17,11 +17,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from ..values.printable import printable
 from .client import Client, PageError, vdisk_query
-from .mapping import Selection, load_mapping
+from .mapping import Selection
 from .metrics import CvmSource
 from .pages.main_page import MainPage, VdiskRow, read_main_page
 from .pages.notes import Unrecognised
@@ -274,9 +273,8 @@ def _process(main: MainPage) -> tuple[str, float | None]:
     return main.overview.incarnation, main.overview.start
 
 
-def start_pollers(settings: NutanixSettings, folder: Path) -> list[Poller]:
-    """A running poller for each CVM; paths in the settings are relative to `folder`. Raises ConfigError."""
-    mapping = load_mapping(settings, folder)
+def start_pollers(settings: NutanixSettings, mapping: Mapped) -> list[Poller]:
+    """A running poller for each CVM."""
     pollers = [
         Poller(
             cvm,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..values.addresses import server_url
 from ..values.arguments import duration
 from ..values.errors import FAILED, ConfigError, UserError
+from ..values.names import label
 from ..values.printable import printable, say
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="RUN",
-        help="a file, the folder of a run, or a folder of runs; PATH#3 is the third run in a file",
+        help="a file, the folder of a run, a folder of runs, or the name of a repeated experiment; PATH#3 is the third "
+        "run in a file",
     )
     parser.add_argument_group("output").add_argument(
         "--output", type=Path, default=Path("report.html"), metavar="FILE", help="file to write (default: report.html)"
@@ -55,14 +57,13 @@ def _report(options: argparse.Namespace) -> int:
     try:
         return _write(options)
     except ModuleNotFoundError as error:
-        library = (error.name or "").partition(".")[0]
-        if library not in ("matplotlib", "scipy"):
+        if (error.name or "").partition(".")[0] != "matplotlib":
             raise
-        raise ConfigError(f"report needs {library}: pip install 'benchwatch[analysis]'") from error
+        raise ConfigError("report needs matplotlib: pip install 'benchwatch[analysis]'") from error
 
 
 def _write(options: argparse.Namespace) -> int:
-    from ..history.find import find_runs
+    from ..history.find import chosen, find_runs, repeats
     from ..history.timeline import timelines
     from ..metrics.buckets import Buckets
     from ..settings.record import SUFFIX
@@ -87,7 +88,9 @@ def _write(options: argparse.Namespace) -> int:
         say(nothing)
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
-    runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup)
+    named = {path: repeats(path, settings.runs) for path in options.paths if not path.exists() and not chosen(path)}
+    experiments = {label(run.name): label(path.name) for path, runs in named.items() for run in runs}
+    runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup, experiments)
     machine: Iterable[Section] = ()
     if prometheus:
         from .machine import sections

@@ -24,23 +24,29 @@ _DRAWN = frozenset({"throughput", "latency_mean", "latency_p50", "latency_p99", 
 _MOST_BARS = 16
 
 
-def changes(runs: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
-    """The section on what changed, of runs of one tool."""
-    base, *others = (Experiment(run.name, [run], _faults(run)) for run in measured)
+def changes(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
+    """The section on what changed, of runs of one tool; repeats of an experiment are one side."""
+    sides: dict[str, list[MeasuredRun]] = {}
+    for view, one in zip(views, measured, strict=True):
+        sides.setdefault(view.side, []).append(one)
+    runs = [next(view for view in views if view.side == side)._replace(name=side) for side in sides]
+    base, *others = (
+        Experiment(side, repeats, [text for one in repeats for text in _faults(one)]) for side, repeats in sides.items()
+    )
     confidence = 1 - (1 - _CONFIDENCE) / len(others)  # of each comparison, so that all together have theirs
     each: list[Comparisons] = []
     compared, notes = [runs[0]], []
-    for run, other in zip(runs[1:], others, strict=True):
+    for run, side in zip(runs[1:], others, strict=True):
         try:
-            each.append(compare(base, [other], confidence=confidence, allowance=_ALLOWANCE, vary=()))
+            each.append(compare(base, [side], confidence=confidence, allowance=_ALLOWANCE, vary=()))
             compared.append(run)
         except CannotCompare as error:
             notes.append(f"{error}.")
     if not each:
         return Section("What changed", notes=notes)
-    found = each[0]._replace(others=[one for comparisons in each for one in comparisons.others])
+    found = each[0]._replace(others=[other for comparisons in each for other in comparisons.others])
     verdicts = "".join(f"<p>{in_html(text)}</p>" for text in _verdicts(found))
-    findings = dict.fromkeys(f"{finding.text}." for one in found.others for finding in one.findings)
+    findings = dict.fromkeys(f"{finding.text}." for other in found.others for finding in other.findings)
     return Section(
         "What changed", list(_bars(compared, found)), verdicts + _table(compared, found), [*notes, *findings]
     )
@@ -80,7 +86,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
     for key in _keys(found):
         rows = _rows(found, key)
         known = [row for row in rows if row is not None and row.ratio is not None]
-        if (key[1].name in _DRAWN or key[1] not in MEASURES) and known and ALL not in key[0]:
+        if (key[1].name in _DRAWN or (key[1] not in MEASURES and not key[1].of_all)) and known and ALL not in key[0]:
             better = f"{known[0].measure.better} is better"
             changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
             # Names of jobs come from outside; a drawing contains only words of ours.

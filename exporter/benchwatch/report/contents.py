@@ -7,13 +7,12 @@ from typing import NamedTuple
 from ..compare.measured import ALL, MeasuredRun, measure
 from ..compare.measures import (
     BANDWIDTH,
-    FAILED,
     LATENCY_MAX,
     LATENCY_MEAN,
     LATENCY_QUANTILES,
     QUANTILES,
-    SKIPPED,
     THROUGHPUT,
+    of_lost,
 )
 from ..compare.text import figure, heading, row_title
 from ..tools.registry import TOOLS
@@ -24,7 +23,7 @@ from .page import Section, page
 from .views import View
 
 _PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
-_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX, FAILED, SKIPPED)
+_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX)
 _MOST_TILES = 12
 _NAMED = 3
 """How many runs the title names besides the first."""
@@ -43,18 +42,22 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
     sections: list[Section] = []
     for scene in scenes:
         tool = scene.runs[0].timelines[0].tool
-        if len(scene.runs) > 1:
+        if len({run.side for run in scene.runs}) > 1:
             change = changes(scene.runs, [_measure(run) for run in scene.runs])
             sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
         figures = list(benchmark_figures(scene))
         seen = " on the other side" if scene.roles.observer else ""
         sections.append(Section(f"{tool}{seen}", figures, notes=list(_notes(scene, bool(figures)))))
-    names = [run.name for run in runs[1 : 1 + _NAMED]] + ["others"] * (len(runs) > 1 + _NAMED)
-    head = f"{runs[0].name} compared with {', '.join(names)}" if names else runs[0].name
-    keys = [Key(run.name, run.colour) for run in runs] if len(runs) > 1 else []
+    sides = {run.side: run.colour for run in runs}
+    first, *others = sides
+    names = others[:_NAMED] + ["others"] * (len(others) > _NAMED)
+    compared = any(len({run.side for run in scene.runs}) > 1 for scene in scenes)
+    head = f"{first} {'compared with' if compared else 'and'} {', '.join(names)}" if names else first
+    keys = [Key(side, colour) for side, colour in sides.items()] if len(runs) > 1 else []
     tiles = _tiles([scene.runs[0] for scene in scenes]) if len(runs) == 1 else []
     sections += machine
-    html = page(head, _summary(runs), tiles, keys, [*sections, *_tables(runs)])
+    closing = list(_tables(runs) if compared or len(sides) == 1 else _chapters(scenes))
+    html = page(head, _summary(runs), tiles, keys, [*sections, *closing])
     return ReportDocument(html, [note for section in sections if not section.figures for note in section.notes])
 
 
@@ -105,7 +108,7 @@ def _main(measured: Sequence[MeasuredRun]) -> list[tuple[str, str]]:
         )
         for run in measured
         for group in dict.fromkeys(group for group, _ in run.figures)
-        for one in _TILES
+        for one in (*_TILES, *(of_lost(word, lost) for word, lost in run.roles.lost.items()))
         if (group, one) in run.figures and ALL not in group
     ]
 
@@ -127,6 +130,13 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
     if not drawn:
         advice = next((f"; {known.advice} some" for known in TOOLS if known.name == tool and known.advice), "")
         yield f"There is nothing to draw: {tool} wrote no report while it ran{advice}."
+
+
+def _chapters(scenes: Sequence[Stage]) -> Iterator[Section]:
+    """The tables of each tool, where there is nothing to compare."""
+    for scene in scenes:
+        tool = scene.runs[0].timelines[0].tool
+        yield from (section._replace(title=f"{section.title}: {tool}") for section in _tables(scene.runs))
 
 
 def _tables(runs: Sequence[View]) -> Iterator[Section]:

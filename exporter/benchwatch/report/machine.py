@@ -1,7 +1,11 @@
 """What a Prometheus that watched the runs knows of the machines: disks from node_exporter, vdisks from a CVM's pages.
 
 Rates of counters look back over a few scrapes. The await of a disk is the time of all requests by their number, and
-there is none where there was no request. The CVM's numbers are gauges of its own trailing window and taken as they are.
+there is none where there was no request. The CVM's numbers are gauges of its own trailing window and taken as they are,
+once where several exporters asked it.
+
+Shown are the machines and the virtual machines that the run was on, as its records or Prometheus name them. If nothing
+there has one of these names (label `host` of node_exporter, `vm` of the mapping), all are shown.
 """
 
 import re
@@ -20,6 +24,7 @@ from .views import View
 
 _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
 _DESTINATION = "nutanix_vdisk_write_destination_ratio"
+_FRONTEND = "max by (cvm, vdisk, op) (nutanix_vdisk_frontend_{})"
 _OPLOG = f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * max by (cvm, vdisk) ({_DESTINATION})'
 """The page leaves cells without a value empty: 0 if other cells of the vdisk are filled."""
 _MOST = 6
@@ -61,10 +66,14 @@ def sections(url: str, runs: Sequence[View]) -> Iterator[Section]:
 
 
 def _disks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
-    roles = _roles(prometheus, run)
     windows = prometheus.windows("node_disk_io_time_seconds_total")
     if not windows:
         return
+    hosts = {worker.runfile.server for worker in run.timelines}
+    hosts |= _named(prometheus, run, 'benchwatch_run_host_info{{{},role="server"}}', "host")
+    if own := {window: _only(machines, hosts) for window, machines in windows.items() if _only(machines, hosts)}:
+        windows = own
+    roles = _roles(prometheus, run, {place: host for machines in windows.values() for place, host in machines.items()})
 
     def rate(name: str) -> str:
         rates = (
@@ -74,7 +83,7 @@ def _disks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
         return f"sum by (instance, device) ({' or '.join(rates)})"
 
     busy = prometheus.range(f"({rate('reads_completed_total')} + {rate('writes_completed_total')}) > 0")
-    chosen = _chosen(busy, "device", roles)
+    chosen = _chosen(busy, ("instance", "device"), roles)
     operations = {
         op: f"{rate(f'{op}_time_seconds_total')} / ({rate(f'{op}s_completed_total')} > 0)" for op in ("read", "write")
     }
@@ -107,22 +116,25 @@ def _disks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
 
 
 def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
-    info = prometheus.range("nutanix_vdisk_info")
-    names = {one.labels["vdisk"]: one.labels for one in info}
+    names = {(one.labels["cvm"], one.labels["vdisk"]): one.labels for one in prometheus.range("nutanix_vdisk_info")}
     roles = {vdisk: labels["role"] for vdisk, labels in names.items() if labels.get("role")}
-    busy = prometheus.range("sum by (cvm, vdisk) (nutanix_vdisk_frontend_ops_per_second) > 0")
-    chosen = _chosen(busy, "vdisk", roles)
+    busy = prometheus.range(f"sum by (cvm, vdisk) ({_FRONTEND.format('ops_per_second')}) > 0")
+    vms = {worker.runfile.virtual_machine for worker in run.timelines}
+    vms |= _named(prometheus, run, "benchwatch_run_vm_info{{{}}}", "vm")
+    if own := {vdisk for vdisk, labels in names.items() if labels.get("vm") in vms - {""}}:
+        busy = [one for one in busy if (one.labels["cvm"], one.labels["vdisk"]) in own]
+    chosen = _chosen(busy, ("cvm", "vdisk"), roles)
     for panel in (
         _Panel(
             "Front-end latency of vdisks",
-            {"": "nutanix_vdisk_frontend_latency_seconds"},
+            {"": _FRONTEND.format("latency_seconds")},
             axes.LATENCY,
             "Average latency as the virtual machine sees it, from the CVM's pages.",
             log=True,
         ),
         _Panel(
             "Front-end operations of vdisks",
-            {"": "nutanix_vdisk_frontend_ops_per_second"},
+            {"": _FRONTEND.format("ops_per_second")},
             axes.OPERATIONS,
             "As the virtual machine sees them, from the CVM's pages.",
         ),
@@ -134,7 +146,7 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
         ),
         _Panel(
             "Random part of the operations",
-            {"": "nutanix_vdisk_random_ratio"},
+            {"": "max by (cvm, vdisk, op) (nutanix_vdisk_random_ratio)"},
             axes.RATIO,
             "As the CVM categorises them, over about 3 s. From the vdisks' pages.",
         ),
@@ -142,22 +154,48 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
         yield from _figure(prometheus, run, panel, ("cvm", "vdisk"), chosen, roles)
 
 
-def _roles(prometheus: Prometheus, run: View) -> dict[str, str]:
-    """Roles of devices: of the run's workers themselves, else as the exporter knew them."""
-    own = {device: role for worker in run.timelines for device, role in worker.runfile.disks.items()}
-    if own:
-        return own
-    found = prometheus.range(f"benchwatch_run_disk_info{{run={text(run.name)}}} or benchwatch_disk_info")
-    return {one.labels["device"]: one.labels["role"] for one in found}
+def _named(prometheus: Prometheus, run: View, series: str, label: str) -> set[str]:
+    """The values that a label of the run's series has."""
+    return {one.labels.get(label, "") for one in prometheus.range(series.format(f"run={text(run.name)}"))}
 
 
-def _chosen(busy: Sequence[Result], name: str, roles: Mapping[str, str]) -> list[str]:
+def _only(machines: Mapping[str, str], hosts: set[str]) -> dict[str, str]:
+    return {instance: host for instance, host in machines.items() if host and host in hosts}
+
+
+def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """Roles by instance and device: of the run's workers themselves, else as the exporter knew them.
+
+    What is said of no machine here (`machines`: hosts by instance) is taken for all of them.
+    """
+    told = {
+        (worker.runfile.server, device): role
+        for worker in run.timelines
+        for device, role in worker.runfile.roles.items()
+    }
+    if not told:
+        found = prometheus.range(f"benchwatch_run_disk_info{{run={text(run.name)}}} or benchwatch_disk_info")
+        told = {(one.labels.get("host", ""), one.labels["device"]): one.labels["role"] for one in found}
+    return {
+        (instance, device): role
+        for instance, host in machines.items()
+        for (where, device), role in told.items()
+        if where == host or where not in machines.values()
+    }
+
+
+def _chosen(
+    busy: Sequence[Result], names: tuple[str, str], roles: Mapping[tuple[str, str], str]
+) -> list[tuple[str, str]]:
     """Those with a role, the log first, else the busiest."""
-    names = dict.fromkeys(
-        one.labels[name] for one in sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
-    )
-    with_role = sorted((role != "log", role, name) for name, role in roles.items() if name in names)
-    return [name for *_, name in with_role][:_MOST] or list(names)[:_MOST]
+    most = sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
+    found = dict.fromkeys(_identity(one, names) for one in most)
+    with_role = sorted((role != "log", role, one) for one, role in roles.items() if one in found)
+    return [one for *_, one in with_role][:_MOST] or list(found)[:_MOST]
+
+
+def _identity(one: Result, labels: tuple[str, str]) -> tuple[str, str]:
+    return one.labels[labels[0]], one.labels[labels[1]]
 
 
 def _figure(
@@ -165,29 +203,29 @@ def _figure(
     run: View,
     panel: _Panel,
     labels: tuple[str, str],
-    chosen: Sequence[str],
-    roles: Mapping[str, str],
+    chosen: Sequence[tuple[str, str]],
+    roles: Mapping[tuple[str, str], str],
 ) -> Iterator[Plot]:
     found = [(what, one) for what, query in panel.queries.items() for one in prometheus.range(query)]
-    found = [(what, one) for what, one in found if one.labels[labels[1]] in chosen]
+    found = [(what, one) for what, one in found if _identity(one, labels) in chosen]
     if panel.log:  # node_exporter counts whole milliseconds: what took less is too short to tell
         above = ((what, one, one.values > 0) for what, one in found)
         found = [
             (what, Result(one.labels, one.times[some], one.values[some])) for what, one, some in above if some.any()
         ]
-    found.sort(key=lambda item: chosen.index(item[1].labels[labels[1]]))
+    found.sort(key=lambda item: chosen.index(_identity(item[1], labels)))
     if not found:
         return
     places = {one.labels[labels[0]] for _, one in found}
     operations = sorted({what or one.labels.get("op", "") for what, one in found})
-    things = list(dict.fromkeys(tuple(one.labels[label] for label in labels) for _, one in found))
+    things = list(dict.fromkeys(_identity(one, labels) for _, one in found))
     strokes, keys, lines = [], [], []
     for what, one in found:
-        place, name = (one.labels[label] for label in labels)
+        place, name = _identity(one, labels)
         operation = what or one.labels.get("op", "")
         colour = style.SERIES[things.index((place, name)) % len(style.SERIES)]
         dashed = operations.index(operation) > 0
-        parts = (roles.get(name, ""), name, f"on {place}" if len(places) > 1 else "", operation)
+        parts = (roles.get((place, name), ""), name, f"on {place}" if len(places) > 1 else "", operation)
         keys.append(Key(" ".join(part for part in parts if part), colour, dashed))
         strokes.append(plots.Stroke(colour, dashed))
         lines.append(Line(one.times - run.start, one.values))

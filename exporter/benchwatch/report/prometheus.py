@@ -39,19 +39,20 @@ class Prometheus:
         self.step = float(max(1, math.ceil((end - start) / _POINTS)))
         """Between two points of an answer, seconds."""
 
-    def windows(self, counter: str) -> dict[str, list[str]]:
-        """How far a rate of this counter looks back (PromQL), and the instances for which it is that far.
+    def windows(self, counter: str) -> dict[str, dict[str, str]]:
+        """How far a rate of this counter looks back (PromQL), and the instances, with their hosts, for which it does.
 
         At least as far as the step, and over some scrapes, as they came in the run's best minute. Short windows first.
         """
         span = max(60, math.ceil(self._end - self._start))
-        most = f"max_over_time((max by (instance) (count_over_time({counter}[1m])))[{span}s:30s])"
-        found: dict[float, list[str]] = {}
+        most = f"max_over_time((max by (instance, host) (count_over_time({counter}[1m])))[{span}s:30s])"
+        found: dict[float, dict[str, str]] = {}
         for series in self._ask("query", query=most, time=self._end):
             seconds = max(self.step, math.ceil(_SCRAPES * 60 / float(series["value"][1])))
-            found.setdefault(seconds, []).append(series["metric"].get("instance", ""))
+            labels = series["metric"]
+            found.setdefault(seconds, {})[labels.get("instance", "")] = labels.get("host", "")
         # Prometheus returns series in any order.
-        return {f"{seconds:.0f}s": sorted(instances) for seconds, instances in sorted(found.items())}
+        return {f"{seconds:.0f}s": dict(sorted(instances.items())) for seconds, instances in sorted(found.items())}
 
     def range(self, query: str) -> list[Result]:
         """The course of a query over the run. Raises PrometheusError."""

@@ -30,8 +30,6 @@ _MACHINE = ("host.", "client.")
 """Prefix of the facts that `benchwatch run` records about a machine."""
 _MOSTLY_FILLED = 0.5
 """Fraction of filled cells above which measures become the columns of a table."""
-_NOT_DONE = ("failed", "skipped")
-"""Lost operations that appear among the results."""
 
 
 class TableRow(NamedTuple):
@@ -49,7 +47,7 @@ def results(runs: Sequence[View]) -> str:
     """
     found: dict[tuple[str, str], dict[str, str]] = {}
     meanings: dict[str, str] = {}
-    lost = {roles.lost.get(word) for roles in all_roles() for word in _NOT_DONE}
+    lost = {one.counter for roles in all_roles() for one in roles.lost.values() if one.of and not one.result}
     for run in runs:
         for worker in run.timelines:
             for sample in worker.final:

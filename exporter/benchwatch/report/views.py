@@ -34,6 +34,8 @@ class View(NamedTuple):
     length: float
     warmup: float
     """Seconds at the start that figures leave out."""
+    side: str
+    """Its name in comparisons: the requested experiment that it repeats, else its own."""
 
     @property
     def by_file_time(self) -> bool:
@@ -62,10 +64,17 @@ class Trace(NamedTuple):
     """How many lines it stands for."""
 
 
-def views(timelines: Iterable[Timeline], warmup: float | None) -> list[View]:
-    """The runs, in the order in which they were given. `warmup`, seconds, overrides their records."""
+def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapping[str, str]) -> list[View]:
+    """The runs, in the order in which they were given.
+
+    `warmup`, seconds, overrides their records. `experiments` maps a run to the requested experiment that it repeats,
+    whose runs share a colour.
+    """
     found = []
-    for number, (name, members) in enumerate(groupby(timelines, key=lambda timeline: timeline.run)):
+    sides: dict[str, int] = {}
+    for name, members in groupby(timelines, key=lambda timeline: timeline.run):
+        side = experiments.get(name, name)
+        number = sides.setdefault(side, len(sides))
         workers = list(members)
         moments = [series.times[index] for worker in workers for series in worker.series for index in (0, -1)]
         begins = [worker.start for worker in workers if worker.start is not None] or moments
@@ -73,7 +82,7 @@ def views(timelines: Iterable[Timeline], warmup: float | None) -> list[View]:
         start = min(begins, default=0.0)
         length = max(ends, default=start) - start if begins else 0.0
         left_out = max(worker.runfile.warmup for worker in workers) if warmup is None else warmup
-        found.append(View(name, style.SERIES[number % len(style.SERIES)], workers, start, length, left_out))
+        found.append(View(name, style.SERIES[number % len(style.SERIES)], workers, start, length, left_out, side))
     return found
 
 

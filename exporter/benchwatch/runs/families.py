@@ -80,11 +80,28 @@ RUN_OBJECTIVE = Family(
     "Latency that the run should stay below, seconds, from its run.yaml or the configuration.",
     part="runs",
 )
+RUN_HOST = Family(
+    "benchwatch_run_host_info",
+    "gauge",
+    "The machine whose disks and processors the run uses (role server), and that of the benchmark itself where it "
+    "works on a server, be it the same machine or another (role client), as far as they are known; always 1.",
+    ("host", "role"),
+    "runs",
+)
+RUN_VM = Family(
+    "benchwatch_run_vm_info",
+    "gauge",
+    "The virtual machine that the run's host (role server) is, as nutanix_vdisk_info calls it: the host's name, unless "
+    "run.yaml or the configuration gives another; always 1.",
+    ("host", "vm"),
+    "runs",
+)
 RUN_DISK = Family(
     "benchwatch_run_disk_info",
     "gauge",
-    "Role of a disk in this run (data, log ...), by device name, from its run.yaml; always 1.",
-    ("device", "role"),
+    "Role of a disk of the run's host (role server) in this run (data, log ...), by the device's name in "
+    "node_exporter: from its run.yaml, else as `benchwatch run` found it; always 1.",
+    ("host", "device", "role"),
     "runs",
 )
 STREAM_BYTES = Family(
@@ -117,6 +134,8 @@ FAMILIES = (
     RUN_INTERVAL,
     RUN_OBJECTIVE,
     RUN_WARMUP,
+    RUN_HOST,
+    RUN_VM,
     RUN_DISK,
     STREAM_BYTES,
     STREAM_RECORDS,

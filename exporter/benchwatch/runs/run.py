@@ -11,9 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from zlib import crc32
 
+import msgspec
+
+from ..machine.disks import check
+from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
 from ..settings.record import NAME, SUFFIX, Record, RunFile, default_runfile, merge, read_record
-from ..settings.settings import RunsSettings
+from ..settings.settings import NOT_KNOWN, Here, RunsSettings
 from ..tools.api import Tool
 from ..tools.registry import TOOLS, names
 from ..values.errors import ConfigError
@@ -29,6 +33,9 @@ _log = logging.getLogger(__name__)
 _UNRECOGNISED_AFTER = 30.0
 """Seconds without growth after which a file that no tool recognises is named in the log."""
 
+_FAULTS_SAID = 10
+"""How many faults of a record's disks are counted and named in the log."""
+
 _RECORDS_AT_ONCE = 8
 """Records read before others get a turn; one takes a few milliseconds at most."""
 
@@ -36,7 +43,15 @@ _RECORDS_AT_ONCE = 8
 class Run:
     """One run and its workers."""
 
-    def __init__(self, name: str, folder: Path, settings: RunsSettings, buckets: Buckets, errors: Counter[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        settings: RunsSettings,
+        buckets: Buckets,
+        errors: Counter[str],
+        here: Here = NOT_KNOWN,
+    ) -> None:
         self.name = name
         self.folder = folder
         self.errors = errors
@@ -48,8 +63,9 @@ class Run:
         self._buckets = buckets
         self._records: dict[str, FileStatus] = {}
         self._unread: list[str] = []
-        self._contents: dict[str, Record] = {}  # by record: the last usable content
-        self._runfile: RunFile = default_runfile(settings)
+        self._contents: dict[str, Record] = {}  # by record: the last content that could be used
+        self._default = default_runfile(settings, here)
+        self._runfile: RunFile = self._default
         self._runfiles: dict[str, RunFile] = {}
         self._watched: dict[str, WatchedFile] = {}
         self._tried: dict[str, FileStatus] = {}
@@ -173,15 +189,25 @@ class Run:
                 if self._say_once(self._records[name], "%s", error):
                     self.errors["run_yaml"] += 1
         del self._unread[:limit]
-        base = default_runfile(self._settings)
-        self._runfile = merge(self._contents[NAME], base) if NAME in self._contents else base
+        base, of_all = self._default, self._contents.get(NAME, Record())
+        self._runfile = self._with_disks(merge(of_all, base))
         self._runfiles = {
-            label(name.removesuffix(SUFFIX)): merge(content, self._runfile)
+            label(name.removesuffix(SUFFIX)): self._with_disks(merge(content, merge(of_all, base)))
             for name, content in self._contents.items()
             if name != NAME
         }
         for worker in {*self._workers.values(), *self._shown.values()}:
             worker.configure(self._runfile_of(worker.name))
+
+    def _with_disks(self, runfile: RunFile) -> RunFile:
+        """The same with the names that this machine's disks have, if it is this machine's disks that it names."""
+        if not runfile.disks or not runfile.here.host or runfile.server != runfile.here.host:
+            return runfile
+        roles, faults = check(runfile.disks, Storage())
+        for fault in faults[:_FAULTS_SAID]:
+            if self._say_once(fault, "run %s: disks: %s", self.name, fault):
+                self.errors["disk"] += 1
+        return msgspec.structs.replace(runfile, disks=roles)
 
     def _runfile_of(self, worker: str) -> RunFile:
         return self._runfiles.get(worker, self._runfile)

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
-from ..settings.settings import RunsSettings
+from ..settings.settings import NOT_KNOWN, Here, RunsSettings
 from ..values.names import label
 from .files import FileStatus, Folder, listing, statuses
 from .layout import group_name
@@ -46,7 +46,8 @@ BUDGET = 4 * 1024 * 1024
 WATCH_ERRORS = Family(
     "benchwatch_watch_errors_total",
     "counter",
-    "Files and folders that could not be used, by reason: folder, unreadable, unrecognised, run_yaml, internal.",
+    "What could not be used, by reason: folder, unreadable, unrecognised (a file), run_yaml, disk (one that is none or "
+    "has two roles), mapping (a vdisk that no CVM lists), internal.",
     ("reason",),
 )
 RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Runs that are known, by whether they are on or ended.", ("phase",))
@@ -63,10 +64,11 @@ class Runs:
 
     labels: tuple[tuple[str, str], ...] = ()
 
-    def __init__(self, roots: Sequence[Path], settings: RunsSettings, buckets: Buckets) -> None:
+    def __init__(self, roots: Sequence[Path], settings: RunsSettings, buckets: Buckets, here: Here = NOT_KNOWN) -> None:
         self._roots = [Folder(root) for root in roots]
         self._settings = settings
         self._buckets = buckets
+        self._here = here
         self._errors: Counter[str] = Counter()
         self._runs: dict[_Key, Run] = {}
         self._let_go: dict[_Key, _Files] = {}  # least recently checked first
@@ -109,6 +111,11 @@ class Runs:
         yield Sample(RUNS_KNOWN, ("ended",), len(self._runs) - on)
         for reason, count in self._errors.items():
             yield Sample(WATCH_ERRORS, (reason,), count)
+
+    def fault(self, reason: str, sentence: str) -> None:
+        """Count and log what the configuration says and what is not so."""
+        self._errors[reason] += 1
+        _log.warning("%s", sentence)
 
     def poll(self, now: float, elapsed: float | None = None) -> bool:
         """Look at the files and read on; true when there is more to read at once.
@@ -233,7 +240,7 @@ class Runs:
 
     def _take_up(self, key: _Key, files: _Files, now: float) -> None:
         folder, name = key
-        run = Run(label(name), folder, self._settings, self._buckets, self._errors)
+        run = Run(label(name), folder, self._settings, self._buckets, self._errors, self._here)
         self._safely(run, partial(run.look, files, now))
         self._runs[key] = run
 

@@ -1,9 +1,9 @@
 """One process of a run: its streams, its life cycle, its samples.
 
-Life cycle: `running`, then `finished` (final summary or final document seen) or `failed` (an error ended it, a
-non-zero exit code, an end in the middle of a document); `stalled` while it is open but nothing completed or was
-reported for three report intervals; `abandoned` after a long silence. The state depends on the files alone,
-so a restart does not change it.
+Life cycle: `running`, then `finished` (final summary or final document seen), `interrupted` (somebody told it to end:
+Ctrl-C, SIGTERM) or `failed` (an error ended it, a non-zero exit code, an end in the middle of a document); `stalled`
+while it is open but nothing completed or was reported for three report intervals; `abandoned` after a long silence.
+All of it is a function of the files: the same after a restart.
 """
 
 from collections import Counter
@@ -20,6 +20,7 @@ from ..values.printable import printable
 from .families import (
     RUN_DISK,
     RUN_END,
+    RUN_HOST,
     RUN_INFO,
     RUN_INTERVAL,
     RUN_LAST_REPORT,
@@ -30,6 +31,7 @@ from .families import (
     RUN_REPETITIONS,
     RUN_START,
     RUN_STATE,
+    RUN_VM,
     RUN_WARMUP,
     STREAM_BYTES,
     STREAM_ERRORS,
@@ -39,8 +41,10 @@ from .files import FileStatus, Rewritten
 from .layout import StreamPlan
 from .stream import Stream
 
-STATES = ("running", "stalled", "finished", "failed", "abandoned")
-ENDED = frozenset({"finished", "failed", "abandoned"})
+STATES = ("running", "stalled", "finished", "failed", "interrupted", "abandoned")
+ENDED = frozenset({"finished", "failed", "interrupted", "abandoned"})
+_TOLD_TO_END = frozenset({"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"})
+"""Signals by which people and service managers end a program; all others are faults of it or of the machine."""
 KEPT_LIVE = 60.0
 """How long the counters of an ended run stay on the page, seconds: long enough for every scrape to see their end."""
 _STALLED_INTERVALS = 3
@@ -323,11 +327,12 @@ class Worker:
 
     def _judge(self, now: float) -> tuple[str, str]:
         state = self.state
-        if state.outcome == "failed":
-            return "failed", state.reason
+        if state.outcome in ("failed", "interrupted"):
+            return state.outcome, state.reason
         code = self._runfile.exit_code
         if code:
-            return "failed", f"ended by {self._runfile.signal}" if self._runfile.signal else f"exit code {code}"
+            by = self._runfile.signal
+            return "interrupted" if by in _TOLD_TO_END else "failed", f"ended by {by}" if by else f"exit code {code}"
         if state.outcome or code == 0:
             return "finished", state.reason
         silent = now - (self._idle if self._silent is None else self._silent)
@@ -365,8 +370,7 @@ class Worker:
             yield Sample(RUN_NOTE, (note,), 1)
         if (repetitions := self.repetition[1]) > 1:
             yield Sample(RUN_REPETITIONS, (), repetitions)
-        for device, role in self._runfile.disks.items():
-            yield Sample(RUN_DISK, (device, role), 1)
+        yield from self._places()
         for family, moment in (
             (RUN_START, self.start),
             (RUN_END, self.end if self.ended else None),
@@ -385,3 +389,16 @@ class Worker:
         for sample in state.samples(self.current):
             if self._kept_live or sample.family.part == "runs":
                 yield sample
+
+    def _places(self) -> Iterator[Sample]:
+        """Where the run is, as far as that is known."""
+        record = self._runfile
+        client = record.peer if self.tool.has_server else record.client
+        if client:
+            yield Sample(RUN_HOST, (client, "client"), 1)
+        if record.server:
+            yield Sample(RUN_HOST, (record.server, "server"), 1)
+        if record.virtual_machine:
+            yield Sample(RUN_VM, (record.server, record.virtual_machine), 1)
+        for device, role in record.roles.items():
+            yield Sample(RUN_DISK, (record.server, device, role), 1)

@@ -16,25 +16,27 @@ from .views import CvmView, WorkerView
 DISK_INFO = Family(
     "benchwatch_disk_info",
     "gauge",
-    "Role of a disk of this machine (data, log ...), by device name, from the configuration; always 1.",
-    ("device", "role"),
+    "Role of a disk of the exporter's machine (data, log ...), by the device's name in node_exporter, from the "
+    "configuration; always 1.",
+    ("host", "device", "role"),
     "runs",
 )
 FAMILIES = (DISK_INFO,)
 
 
 class Disks:
-    """The configured roles of this machine's disks (see exposition.Source)."""
+    """The roles of this machine's disks (see exposition.Source)."""
 
     labels: tuple[tuple[str, str], ...] = ()
     version = 0
 
-    def __init__(self, roles: dict[str, str]) -> None:
+    def __init__(self, roles: Mapping[str, str], host: str) -> None:
         self._roles = roles
+        self._host = host
 
     def samples(self) -> Iterator[Sample]:
         """See exposition.Source."""
-        return (Sample(DISK_INFO, pair, 1) for pair in self._roles.items())
+        return (Sample(DISK_INFO, (self._host, *pair), 1) for pair in self._roles.items())
 
 
 class Exporter:
@@ -135,6 +137,18 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
     )
 
 
+def _lost(worker: Worker) -> Iterator[str]:
+    """What was not done as it should be, a clause each."""
+    lost, seconds = worker.roles.lost, (worker.state.last_report or 0.0) - (worker.start or inf)
+    values: dict[str, dict[tuple[str, ...], float]] = {}
+    for sample in worker.state.samples(current=False) if lost else ():
+        if isinstance(sample.value, int | float):
+            values.setdefault(sample.family.name, {})[sample.labels] = sample.value
+    for word, one in lost.items():
+        if (told := one.told(values)) and told[0]:
+            yield one.text(word, told, max(seconds, 0.0))
+
+
 def _view(worker: Worker) -> WorkerView:
     state, roles, figures, times = worker.state, worker.roles, worker.state.figures(), worker.state.times()
     if not (state.outcome if worker.ended else worker.current):  # the last report is neither a result nor current
@@ -145,7 +159,7 @@ def _view(worker: Worker) -> WorkerView:
         tool=worker.tool.name,
         state=worker.phase,
         reason=worker.reason,
-        notes=worker.notes,
+        notes=(*worker.notes, *_lost(worker)),
         throughput_unit=roles.unit.name,
         in_bytes=roles.unit.in_bytes,
         observer=roles.observer,

@@ -5,15 +5,20 @@ import gc
 import logging
 import os
 import signal
+import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..machine.disks import check
+from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Source
+from ..nutanix.mapping import load_mapping
 from ..nutanix.poller import Poller, start_pollers, stop_pollers
+from ..nutanix.unlisted import Unlisted
 from ..runs.watcher import Runs
-from ..settings.settings import Settings
+from ..settings.settings import Here, Settings
 from .app import Scrapes, make_app
 from .board import Disks, Exporter
 from .connections import Doors
@@ -42,9 +47,11 @@ def serve(
     repeats, handlers = Repeats(), list(logging.getLogger().handlers)
     for handler in handlers:
         handler.addFilter(repeats)
-    pollers = start_pollers(settings.nutanix, base)
+    mapping = load_mapping(settings.nutanix, base)
+    pollers = start_pollers(settings.nutanix, mapping)
+    unlisted = Unlisted(mapping, pollers, settings.nutanix.poll_interval)
     try:
-        asyncio.run(_serve(settings, roots, push, pollers, addresses, config, repeats))
+        asyncio.run(_serve(settings, roots, push, pollers, unlisted, addresses, config, repeats))
     finally:
         stop_pollers(pollers)
         for handler in handlers:
@@ -57,14 +64,19 @@ async def _serve(
     roots: Sequence[Path],
     push: Path | None,
     pollers: Sequence[Poller],
+    unlisted: Unlisted,
     addresses: Sequence[str],
     config: WebConfig,
     repeats: Repeats,
 ) -> None:
-    runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave))
+    here = Here(settings.host or socket.gethostname(), settings.vm, socket.gethostname())
+    runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave), here)
+    roles, faults = check(settings.disks, Storage())
+    for fault in faults:
+        runs.fault("disk", f"disks: {fault}")
     scrapes, doors = Scrapes(), Doors()
     pushes = Pushes(limit=doors.limit // 2, settings=settings.push)
-    others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(settings.disks), pushes, scrapes, doors]
+    others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(roles, here.host), pushes, scrapes, doors]
     exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits)
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -84,15 +96,17 @@ async def _serve(
     for host, port, *_ in runner.addresses:
         _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
     try:
-        await _watch(runs, settings.runs.poll_interval, stopping, repeats)
+        await _watch(runs, settings.runs.poll_interval, stopping, repeats, unlisted)
     finally:
         await runner.cleanup()
 
 
-async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats) -> None:
-    """Poll the runs until told to stop; without a pause while there is more to read."""
+async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats, unlisted: Unlisted) -> None:
+    """Look at the runs now and again until told to stop; without a pause while there is more to read."""
     while not stopping.is_set():
         more = runs.poll(time.time(), time.monotonic())
+        for sentence in unlisted.news(time.monotonic()):
+            runs.fault("mapping", sentence)
         repeats.sum_up()
         if more:
             await asyncio.sleep(0)

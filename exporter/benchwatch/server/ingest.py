@@ -27,7 +27,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from aiohttp import StreamReader, web
@@ -37,6 +36,7 @@ from ..runs.append import LARGEST_PIECE, STREAM, PushFile, Refused, Room, put_re
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names
+from .places import Place, Places
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -75,92 +75,6 @@ def check_name(what: str, name: str) -> str:
         return names.check_name(what, name)
     except ValueError as error:
         raise Refused(400, str(error)) from None
-
-
-class _Place:
-    """One of the limited places for pushes; used as a context."""
-
-    def __init__(self, places: "Places", address: str, seconds: float | None) -> None:
-        self._places = places
-        self._seconds = seconds
-        self._timeout = asyncio.timeout(seconds)
-        self._refusal: Exception | None = None
-        self._entered = False
-        self.address = address
-        self.heard = asyncio.get_running_loop().time()
-        """When bytes last arrived."""
-
-    @property
-    def silent(self) -> float:
-        """Seconds since bytes last arrived."""
-        return asyncio.get_running_loop().time() - self.heard
-
-    def give_up(self, refusal: Exception) -> None:
-        """End the push immediately with that answer."""
-        if not self._refusal:
-            self._refusal = refusal
-            if self._entered:
-                self._timeout.reschedule(asyncio.get_running_loop().time())
-
-    async def __aenter__(self) -> "_Place":
-        await self._timeout.__aenter__()
-        self._entered = True
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._entered = False
-        self._places.leave(self)
-        try:
-            await self._timeout.__aexit__(kind, error, traceback)
-        except TimeoutError:
-            raise self._refusal or Refused(408, f"the body did not arrive within {self._seconds} s") from None
-        if self._refusal and kind is None:
-            raise self._refusal
-
-
-class Places:
-    """How many pushes there may be at a time.
-
-    When there are that many, a further one takes the place of the one that has been silent for longest, of the address
-    that has most of them: if it has been silent for `patience` seconds, or if the address of the further one has less
-    than its share. Otherwise it is refused.
-    """
-
-    def __init__(self, limit: int, *, patience: float, seconds: float | None = None) -> None:
-        self._limit = limit
-        self._patience = patience
-        self._seconds = seconds
-        self._taken: list[_Place] = []
-
-    def __len__(self) -> int:
-        return len(self._taken)
-
-    def take(self, address: str) -> _Place:
-        """A place for a push of a client at that address. Raises Refused."""
-        if len(self._taken) >= self._limit:
-            self._make_room(address)
-        place = _Place(self, address, self._seconds)
-        self._taken.append(place)
-        return place
-
-    def leave(self, place: _Place) -> None:
-        """Release the place."""
-        if place in self._taken:
-            self._taken.remove(place)
-
-    def _make_room(self, address: str) -> None:
-        counts = Counter(place.address for place in self._taken)
-        most = max(counts.values())
-        longest = max((place for place in self._taken if counts[place.address] == most), key=lambda each: each.silent)
-        share = self._limit / len(counts | Counter({address: 1}))
-        owed = counts[address] + 1 <= share and counts[address] < most
-        if longest.silent < self._patience and not owed:
-            raise Refused(429, f"{self._limit} pushes are active, which is the maximum: try again later")
-        self.leave(longest)
-        sentence = f"closed to make room for another push, after {longest.silent:.0f} s of silence: push again"
-        longest.give_up(Refused(408, sentence))
 
 
 class Pushes:
@@ -286,8 +200,8 @@ class Pushes:
         await self._write(PushFile(folder / f"{worker}.{suffix}", self._room).place, data, int(offset))
         return f"{int(offset) + len(data)} bytes are stored"
 
-    async def _body(self, request: web.Request, largest: int, place: _Place) -> bytes:
-        """The whole short body."""
+    async def _body(self, request: web.Request, largest: int, place: Place) -> bytes:
+        """The whole of a short body."""
         if (request.content_length or 0) > largest:
             raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
         await _say_continue(request)
@@ -303,8 +217,8 @@ class Pushes:
         if length > self._settings.max_push_bytes:
             raise Refused(413, f"the push has more than {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
-    async def _copy(self, body: StreamReader, file: PushFile, whose: str, place: _Place) -> int:
-        """Write a body as it arrives, without waiting for the disk unless it falls far behind.
+    async def _copy(self, body: StreamReader, file: PushFile, whose: str, place: Place) -> int:
+        """Have a body written as it comes. The disk is not waited for while it is not far behind.
 
         What has arrived is written even if the client is gone.
         """

@@ -24,7 +24,7 @@ _REFRESH_SECONDS = 5
 _WORKERS_A_SECOND = 4
 """A page with many workers costs more to make, so it is fetched less often."""
 ENDED_SHOWN = 50
-_STATES = ("failed", "stalled", "abandoned", "running", "finished")
+_STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
 _SPARKLINES = f"last {SECONDS // 60} min"
 _NUMBER = re.compile(r"(\d+)")
 
@@ -289,12 +289,12 @@ def _begin(board: Board, url: str, user: str, first: bool) -> str:
     """How to watch a benchmark; open as long as there is none."""
     folder = board.push_folder
     tools = [tool for tool in TOOLS if tool.example]
-    name = f"{tools[0].name}1"
+    name = _worker(tools[0].name)
     if folder is None:
         body = (
             "<p>This exporter does not accept pushes. Write the output of a benchmark into a folder that it "
             "watches, one folder per run, one file per worker:</p>"
-            + "".join(_command(f"{tool.example} > runs/my-run/{tool.name}1.log 2>&1") for tool in tools)
+            + "".join(_command(f"{tool.example} > runs/my-run/{_worker(tool.name)}.log 2>&1") for tool in tools)
         )
     else:
         send = f"curl -sS {f'-u {shlex.quote(user)} ' if user else ''}-T - {url}/ingest/my-run"
@@ -302,7 +302,10 @@ def _begin(board: Board, url: str, user: str, first: bool) -> str:
             "<ol><li>Run one of these on the machine of the benchmark. Choose your own names for the run "
             f"(<code>my-run</code>) and the worker (<code>{in_html(name)}</code>). You need to install nothing there. "
             "A file keeps a copy of the output, and the benchmark goes on if this exporter fails."
-            + "".join(_command(f"{tool.example} 2>&1 | tee -p {tool.name}.log | {send}/{tool.name}1") for tool in tools)
+            + "".join(
+                _command(f"{tool.example} 2>&1 | tee -p {tool.name}.log | {send}/{_worker(tool.name)}")
+                for tool in tools
+            )
             + '</li><li>It appears on this page and in <a href="metrics">/metrics</a> as soon as it reports. '
             "A run can have many workers: give each its own name.</li>"
             "<li>On this machine, the exporter also watches "
@@ -310,6 +313,11 @@ def _begin(board: Board, url: str, user: str, first: bool) -> str:
         )
     title = "Nothing to show yet: watch a benchmark" if first else "Watch a benchmark"
     return f'<details class="card"{" open" if first else ""}><summary>{title}</summary>{body}</details>\n'
+
+
+def _worker(tool: str) -> str:
+    """A name for its first worker: fio1, iperf3-1."""
+    return f"{tool}-1" if tool[-1].isdecimal() else f"{tool}1"
 
 
 def _command(text: str) -> str:

@@ -17,7 +17,7 @@ class WorkerView:
     worker: str
     tool: str
     state: str
-    """running, stalled, finished, failed or abandoned."""
+    """One of worker.STATES."""
     reason: str = ""
     """Why it is in that state, one clause."""
     notes: Sequence[str] = ()

@@ -6,7 +6,11 @@ disks key by key. `benchwatch run` writes the latter. Every key is optional:
 labels: {cluster: a, vm: pg1}       further labels of benchwatch_run_info
 parameters: {shared_buffers: 16GB}  in addition to what the tool prints
 latency_objective: 1ms
-disks: {sdb: log, sdc: data}        roles of disks by device name
+host: db1                           the machine whose disks and processors it uses: the label `host` of node_exporter
+client: bench1                      the machine of the benchmark itself, where that is another one than the server's
+vm: pg1                             the virtual machine that the host is, as the mapping calls it, if not like the host
+disks: {sdb: log, sdc: data}        roles of the host's disks by device name
+found: {host: db1, disks: {sdb: log}}   what `benchwatch run` found out of these; the keys themselves override it
 command: pgbench -P 1 ...           or a list of arguments
 start: 1790000000.0                 Unix seconds
 warmup: 60s                         time at the start that results should leave out
@@ -29,15 +33,38 @@ from ..values.bounded_yaml import RECORD
 from ..values.durations import Duration, PointInTime
 from ..values.errors import ConfigError, excerpt
 from ..values.yaml import read_yaml
-from .settings import RunsSettings
+from .settings import NOT_KNOWN, Here, HostName, RunsSettings
 
 NAME = "run.yaml"
 SUFFIX = ".yaml"
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,127}")
-_PLAIN = ("latency_objective", "start", "warmup", "repeat_of", "end", "exit_code", "signal", "cpu_seconds")
+_PLAIN = (
+    "host",
+    "client",
+    "vm",
+    "found",
+    "latency_objective",
+    "start",
+    "warmup",
+    "repeat_of",
+    "end",
+    "exit_code",
+    "signal",
+    "cpu_seconds",
+)
 _RESERVED = frozenset({"run", "worker", "tool", "tool_version", "job", "instance", "le", "quantile"})
 
 _Text = str | int | float | bool
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a launcher found that the run is."""
+
+    host: HostName = ""
+    """Empty: it is not known, and need not be the machine of the record."""
+    client: HostName = ""
+    disks: dict[str, str] = {}
+    """By the name that node_exporter has for the disk."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,7 +73,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     labels: dict[str, _Text] = {}
     parameters: dict[str, _Text] = {}
     latency_objective: Duration | None = None
+    host: HostName | None = None
+    client: HostName | None = None
+    vm: HostName | None = None
     disks: dict[str, str] = {}
+    found: Found | None = None
     command: str | list[str] = ""
     start: PointInTime | None = None
     warmup: Duration | None = None
@@ -64,7 +95,13 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     parameters: dict[str, str] = {}
     latency_objective: float | None = None
     """Seconds."""
+    host: str = ""
+    client: str = ""
+    vm: str = ""
     disks: dict[str, str] = {}
+    """As records give them; see `roles`."""
+    found: Found | None = None
+    here: Here = NOT_KNOWN
     start: float | None = None
     """Unix seconds."""
     warmup: float = 0.0
@@ -83,6 +120,33 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = DEFAULT
 
     @property
+    def server(self) -> str:
+        """The machine whose disks and processors the run uses; empty if that is not known."""
+        return self.host or (self.here.host if self.found is None else self._called(self.found.host))
+
+    @property
+    def peer(self) -> str:
+        """The machine of the benchmark itself, if it works on a server; empty if that is not known."""
+        found = self.found or Found(client="" if self.host else self.here.host)
+        return self.client or self._called(found.client)
+
+    def _called(self, name: str) -> str:
+        """A machine's name, that of this one as it is configured."""
+        return self.here.host if name and name == self.here.own_name else name
+
+    @property
+    def virtual_machine(self) -> str:
+        """The virtual machine that the server is; empty if that is not known."""
+        return self.vm or (self.here.vm if self.server == self.here.host else "") or self.server
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The roles of the server's disks by device: a role that was given is no other disk's that was found."""
+        found = self.found.disks if self.found else {}
+        given = set(self.disks.values())
+        return {disk: role for disk, role in found.items() if role not in given} | self.disks
+
+    @property
     def cpus_used(self) -> float | None:
         """CPUs that the benchmark used from start to end; None if that is not recorded."""
         if self.cpu_seconds is None or self.start is None or self.end is None or self.end <= self.start:
@@ -90,9 +154,10 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
         return self.cpu_seconds / (self.end - self.start)
 
 
-def default_runfile(settings: RunsSettings) -> RunFile:
-    """The values for a run without a run.yaml."""
+def default_runfile(settings: RunsSettings, here: Here = NOT_KNOWN) -> RunFile:
+    """What holds for a run without a run.yaml."""
     return RunFile(
+        here=here,
         latency_objective=settings.latency_objective,
         abandoned_after=settings.abandoned_after,
         limits=settings.limits,

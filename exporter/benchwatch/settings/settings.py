@@ -5,7 +5,7 @@ key and what was expected.
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -16,6 +16,21 @@ from ..values.errors import ConfigError
 from ..values.yaml import read_yaml
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
+HostName = Annotated[str, msgspec.Meta(max_length=255)]
+
+
+class Here(NamedTuple):
+    """What is said of this machine, where runs are that name no other. Empty: not known."""
+
+    host: str = ""
+    """Its name."""
+    vm: str = ""
+    """The virtual machine that it is, as the mapping of vdisks calls it, if that is another name."""
+    own_name: str = ""
+    """What the machine calls itself, and so what a launcher on it does."""
+
+
+NOT_KNOWN = Here()
 
 
 class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -78,6 +93,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     push: PushSettings = PushSettings()
     web: WebSettings = WebSettings()
     histogram: HistogramSettings = HistogramSettings()
+    host: HostName = ""
+    """The name of this machine, as the label `host` of its node_exporter; by default its own name."""
+    vm: HostName = ""
+    """The virtual machine that it is, as the mapping calls it; by default `host`."""
     disks: dict[str, str] = {}
     """Role of a disk of this machine by device name, for example `sdb: log`."""
     nutanix: NutanixSettings = NutanixSettings()

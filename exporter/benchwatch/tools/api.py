@@ -20,7 +20,7 @@ from ..metrics.limits import DEFAULT, Limits
 from .launcher import Launcher
 from .roles import Roles
 
-Outcome = Literal["", "finished", "failed"]
+Outcome = Literal["", "finished", "failed", "interrupted"]
 
 HISTORY = 300
 """Reports of a run that its state keeps for the small chart on the landing page."""
@@ -153,11 +153,12 @@ class State(Protocol):
 
     @property
     def outcome(self) -> Outcome:
-        """Whether a final summary or document (finished) or an error that ended the run (failed) was seen."""
+        """Whether a final summary or document (finished), an error that ended the run (failed), or what the tool says
+        when it is told to stop (interrupted) was seen."""
 
     @property
     def reason(self) -> str:
-        """Why it failed, one clause; else empty."""
+        """Why it failed or was interrupted, one clause; else empty."""
 
     @property
     def idle_reports(self) -> int:
@@ -248,6 +249,8 @@ class Tool:
     """Which options make it report while it runs, and their verb: `-P 1 and -l give`."""
     example: str = ""
     """A command that reports, without its output: `pgbench -P 1 -T 600 mydb`."""
+    has_server: bool = False
+    """Whether it works on a server, so that this may be another machine than its own."""
     launcher: Launcher | None = None
     """What `benchwatch run` knows of its command line; None: the tool is started without added flags."""
 

@@ -4,6 +4,7 @@ A tool's launcher is anything with a function `read`: the module `tools/<name>/c
 it returns answers everything else; what a subclass of `Command` leaves out, the tool lacks.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -11,6 +12,8 @@ from typing import NamedTuple, Protocol
 from ..machine.host import Host
 from .invocation import Benchmark
 
+_OWN = re.compile(r"$|/|@|localhost$|127\.|::1$")
+"""A socket, or an address on loopback."""
 Write = Callable[[memoryview], int]
 """Writes some bytes and returns how many."""
 
@@ -34,13 +37,9 @@ class LogRoom(NamedTuple):
     """Bytes that it may take there."""
 
 
-class Display(NamedTuple):
-    """What a terminal shows of documents on stdout that only the exporter reads."""
-
-    filter: Callable[[Write], Write]
-    """Wraps a function that writes to the terminal, so that the documents do not reach it."""
-    closing: Callable[[Path, float | None], str]
-    """The result for people, from the recorded stdout; the warm-up in seconds, if any. Empty if there is none."""
+Display = Callable[[Write], Write]
+"""What a terminal shows of documents on stdout that only the exporter reads: wraps a function that writes to the
+terminal, so that the documents do not reach it."""
 
 
 class Preparation(NamedTuple):
@@ -66,7 +65,13 @@ class Facts(NamedTuple):
     parameters: Mapping[str, str] = {}
     """What the tool's server reports about itself."""
     storage: Mapping[str, str] = {}
-    """The storage of the measured files."""
+    """What the measured files lie on."""
+    disks: Mapping[str, str] = {}
+    """Roles of the disks that the measured files lie on, by the name that node_exporter has for them."""
+    host: str = ""
+    """The machine that does the measured work; empty: this one if `here`, else not known."""
+    client: str = ""
+    """The machine of the benchmark itself, if it works on a server; empty: not known."""
     here: bool = False
     """Whether this machine does the measured work. If not, or not known, its own facts begin with `client.`."""
     remarks: tuple[str, ...] = ()
@@ -113,6 +118,16 @@ class Launcher(Protocol):
         Arguments that the tool will reject are no error here: its own message is better. Raises UserError if
         they do not ask for a benchmark (--help, preparation of tables ...).
         """
+
+
+def server_host(address: str, benchmark: Benchmark, host: Host) -> str:
+    """The name of the machine that a benchmark finds at an address or socket: as given, unless it is this machine's.
+
+    Empty where it is the benchmark's own, which is not known.
+    """
+    if _OWN.match(address):
+        return "" if benchmark.elsewhere else host.name
+    return host.name if host.owns(address) else address
 
 
 def not_understood() -> Preparation:

@@ -15,9 +15,10 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..machine import question
+from ..machine.disks import DATA, LOG, roles_of
 from ..machine.host import Host
 from .invocation import Benchmark
-from .launcher import Facts
+from .launcher import Facts, server_host
 
 _PATIENCE = 3.0
 """Seconds to wait for the answers; ssh alone can take one."""
@@ -40,10 +41,13 @@ select name, current_setting(name) from pg_settings
  where name = any (string_to_array('{_ALWAYS}', ' '))
     or source not in ('default', 'override', 'session') and name not in ('application_name', 'client_encoding');
 select '{{start}}', extract(epoch from pg_postmaster_start_time());
+select '{{host}}', :'HOST';
 select '{{together}}', inet_server_addr() is not distinct from inet_client_addr();
 select 'database_size', pg_size_pretty(pg_database_size(current_database()));
 """
 _URI_PASSWORD = re.compile(r"^(postgres(?:ql)?://[^/@:]*):([^@/]*)@")
+_URI_HOST = re.compile(r"postgres(?:ql)?://(?:[^@/]*@)?(\[[^]]*\]|[^:/?,]*)")
+_KEY_HOST = re.compile(r"\bhost\s*=\s*('[^']*'|[^\s,]+)")
 _KEY_PASSWORD = re.compile(r"\bpassword\s*=\s*('(?:[^'\\]|\\.)*'|\S+)\s*")
 
 
@@ -56,6 +60,8 @@ class Server(NamedTuple):
     """When it was ready to start its other processes, Unix seconds."""
     together: bool
     """Whether client and server have the same address, or none: on one machine, unless something forwards."""
+    host: str = ""
+    """Where psql found it: an address, a name, or the folder of a socket; empty: it did not say."""
 
 
 class Silent(Exception):
@@ -67,27 +73,47 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
 
     `questions` are further queries in SQL; each answers with a parameter's name and its value.
     """
+    client = "" if benchmark.elsewhere else host.name
+    told = _address(connection)
     try:
         said = ask(benchmark, connection, _PATIENCE, questions)
     except Silent as silent:
-        return Facts(remarks=(f"the server's settings are not recorded: {silent}",))
+        remark = f"the server's settings are not recorded: {silent}"
+        return Facts(host=server_host(told, benchmark, host), client=client, remarks=(remark,))
     process = None
     if not benchmark.elsewhere and said.start is not None:
         process = host.process_started_at(_PROCESS, said.start, _TO_START[said.together])
     if process is None:
-        return Facts(said.facts)
-    return Facts(said.facts, _storage(process, said.facts.get("data_directory", ""), host), here=True)
+        server = server_host(said.host or told, benchmark, host)
+        remark = (
+            f"no process of {host.name} is the server at {said.host}: if it is forwarded, name its machine with --host"
+        )
+        forwarded = not benchmark.elsewhere and server == host.name and said.host[:1] not in ("", "/", "@")
+        return Facts(said.facts, host=server, client=client, remarks=(remark,) if forwarded else ())
+    files = _files(process, said.facts.get("data_directory", ""), host)
+    return Facts(
+        said.facts,
+        {name: fact for path, part in files for name, fact in host.storage.facts(path, part).items()},
+        roles_of(((path, LOG if part == "wal" else DATA) for path, part in files), host.storage),
+        client=client,
+        here=True,
+    )
 
 
-def _storage(process: int, told: str, host: Host) -> dict[str, str]:
-    """The storage of the server's files, if their folder is known and has the same path here."""
+def _files(process: int, told: str, host: Host) -> list[tuple[Path, str]]:
+    """Folders of the server and what is in them, if they are known and have the same paths here."""
     folder = host.working_folder(process) or (Path(told) if told else None)
     if folder is None or not host.has_our_root(process):
-        return {}
-    disks = host.storage.facts(folder, "data")
-    if os.access(folder, os.X_OK):  # else its links cannot be followed
-        disks |= host.storage.facts(folder / "pg_wal", "wal")
-    return disks
+        return []
+    # Its links cannot be followed by everybody.
+    return [(folder, "data"), *([(folder / "pg_wal", "wal")] if os.access(folder, os.X_OK) else [])]
+
+
+def _address(connection: Sequence[str]) -> str:
+    """Where a server is, by the arguments of psql and the environment; empty: at its socket, or in a service file."""
+    text = " ".join(connection)
+    found = _URI_HOST.search(text) or _KEY_HOST.search(text)
+    return found[1].strip("'[]") if found else os.environ.get("PGHOST", "")
 
 
 def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float, questions: str = "") -> Server:
@@ -108,9 +134,9 @@ def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float, questio
     if not found:
         complaint = answer.err.strip().splitlines() or ["psql said nothing"]
         raise Silent(next((line for line in complaint if "error" in line or "FATAL" in line), complaint[-1]))
-    start, together = found.pop("{start}", None), found.pop("{together}", None)
+    start, together, host = (found.pop(f"{{{name}}}", "") for name in ("start", "together", "host"))
     facts = {name: value for name, value in found.items() if not _SECRET.search(name)}
-    return Server(facts, float(start) if start else None, together == "t")
+    return Server(facts, float(start) if start else None, together == "t", host)
 
 
 def _without_password(argument: str, environment: dict[str, str]) -> str:

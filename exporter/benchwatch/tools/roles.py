@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..metrics.exposition import Family
+from ..values import numbers
+
+Numbers = Mapping[str, Mapping[tuple[str, ...], float]]
+"""A worker's numbers, by family and by the values of its labels."""
 
 
 class Unit(NamedTuple):
@@ -19,6 +23,37 @@ class Unit(NamedTuple):
     """For people: TPS, IOPS."""
     in_bytes: bool = False
     """Whether it is bytes a second, which views show with a prefix."""
+
+
+class Lost(NamedTuple):
+    """Operations that were not done as they should, such as those that failed."""
+
+    counter: Family
+    """How many since the start."""
+    of: tuple[Family, ...] = ()
+    """Counters whose sum they are a part of, group by group; empty: they are told by the second."""
+    result: Family | None = None
+    """What the final report says of the whole run: the part where there is `of`, else how many."""
+    remark: str = ""
+    """What a comparison says of them, if there were any: a sentence with {} for the part or the number a second."""
+    bad: bool = False
+    """Whether a single one is worth a warning."""
+
+    def told(self, values: Numbers) -> tuple[float, float] | None:
+        """How many there were, and of how many (0 without `of`); None if that is not known."""
+        result = values.get(self.result.name) if self.result else None
+        found = result or values.get(self.counter.name)
+        if not found:
+            return None
+        whole = {group: sum(values.get(one.name, {}).get(group, 0.0) for one in self.of) for group in found}
+        parts = (value * whole[group] if result and self.of else value for group, value in found.items())
+        return math.fsum(parts), math.fsum(whole.values())
+
+    def text(self, word: str, told: tuple[float, float], seconds: float | None) -> str:
+        """For people: 3 failed (0.012 %), 12 retransmits (1.2/s)."""
+        counted, whole = told
+        beside = numbers.part(counted / whole) if whole else f"{numbers.rate(counted / seconds)}/s" if seconds else ""
+        return f"{numbers.count(counted)} {word}{f' ({beside})' if beside else ''}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +99,11 @@ class Roles:
     result_operations: Family | None = None
     """Total number of operations."""
     fixed_rate: tuple[Family, ...] = ()
-    """Families that exist if the rate was given, not measured."""
-    lost: Mapping[str, Family] = field(default_factory=dict)
-    """Counters of operations that went wrong, by a word: failed, skipped, retries."""
-    remarks: Mapping[str, str] = field(default_factory=dict)
-    """What a comparison says about them, by the same word: a sentence with {} for their share."""
+    """Families that are there if the rate was given, not found."""
+    objective: float | None = None
+    """Mean latency, seconds, above which a run is alerted on that has no objective of its own."""
+    lost: Mapping[str, Lost] = field(default_factory=dict)
+    """Operations that were not done as they should, by a word: failed, skipped, retries."""
     interval_time: Family | None = None
     """When the interval of rate and mean latency ended, Unix seconds, if the window has another one."""
     window_time: Family | None = None
@@ -96,7 +131,8 @@ class Roles:
     def families(self) -> frozenset[Family]:
         """All that are named here."""
         single = (value for value in vars(self).values() if isinstance(value, Family))
-        return frozenset((*single, *self.fixed_rate, *self.lost.values()))
+        lost = (family for one in self.lost.values() for family in (one.counter, *one.of, one.result) if family)
+        return frozenset((*single, *self.fixed_rate, *lost))
 
     @property
     def operation(self) -> str:

@@ -26,7 +26,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         return super()._format_action(action)
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """A parser for a command and, as `parser_class`, for the commands within it."""
 
     def __init__(self, *, examples: Iterable[str] = (), **settings: Any) -> None:
@@ -77,6 +77,14 @@ def duration(text: str) -> Duration:
         return Duration.read(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def pair(text: str) -> tuple[str, str]:
+    """NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+    return name, value
 
 
 def count(text: str) -> int:

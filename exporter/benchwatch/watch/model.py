@@ -50,8 +50,8 @@ class ShownWorker(NamedTuple):
     """Of the last report, one for each job and operation if its tool has them; nothing measured once it has ended."""
     result: tuple[Measured, ...]
     """Of the whole run; none before its end."""
-    counts: Mapping[str, float]
-    """Totals since the start: operations under the tool's own word, failed, skipped, retries."""
+    lost: Mapping[str, tuple[float, float]]
+    """Since the start, by the tool's word (failed, retries ...): how many operations were lost, and of how many."""
     warnings: tuple[str, ...]
     """Options that change what its numbers mean."""
     remarks: tuple[str, ...] = ()

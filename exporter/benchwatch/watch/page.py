@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from ..metrics.exposition import Family, Part
 from ..tools.api import Tool
 from ..tools.registry import all_roles, named
-from ..tools.roles import Roles, roles_of
+from ..tools.roles import Lost, Numbers, Roles, roles_of
 from ..values.durations import Duration
 from .model import Cvm, Measured, Page, ShownVdisk, ShownWorker
 
@@ -136,6 +136,14 @@ class _Series:
         """Those of one group."""
         return self.by(family.name, "quantile", **group) if family else {}
 
+    def numbers(self, lost: Lost) -> Numbers:
+        """All that there is of what was lost, by the values of the further labels."""
+        families = (lost.counter, *lost.of, *((lost.result,) if lost.result else ()))
+        return {
+            one.name: {tuple(s.labels[name] for name in one.labels): s.value for s in self._samples.get(one.name, ())}
+            for one in families
+        }
+
     @property
     def names(self) -> Set[str]:
         """The families there are."""
@@ -169,7 +177,7 @@ def _worker(run: str, name: str, series: _Series) -> ShownWorker:
     info = next(series.labels("benchwatch_run_info"), {})
     tool = named(info.get("tool", ""))
     roles = roles_of(tool.roles, series.names) if tool else None
-    counted = {roles.operations: roles.total, **roles.lost} if roles else {}
+    lost = roles.lost if roles else {}
     warnings = series.labels(roles.warnings.name) if roles and roles.warnings else iter(())
     return ShownWorker(
         run=run,
@@ -187,11 +195,7 @@ def _worker(run: str, name: str, series: _Series) -> ShownWorker:
         objective=series.value("benchwatch_run_latency_objective_seconds"),
         now=tuple(_now(series, roles)) if roles else (),
         result=tuple(_result(series, roles)) if roles else (),
-        counts={
-            name: value
-            for name, family in counted.items()
-            if family and not family.labels and (value := series.value(family.name)) is not None
-        },
+        lost={word: told for word, one in lost.items() if (told := one.told(series.numbers(one)))},
         remarks=tuple(labels["note"] for labels in series.labels("benchwatch_run_note_info")),
         warnings=tuple(dict.fromkeys(labels["warning"] for labels in warnings)),
         warmup=series.value("benchwatch_run_warmup_seconds") or 0.0,
@@ -209,8 +213,8 @@ def _now(series: _Series, roles: Roles) -> Iterator[Measured]:
             latency=series.of(roles.latency, group),
             quantiles=series.quantiles(roles.window, group) | highest,
             bandwidth=series.of(roles.rate if roles.unit.in_bytes else roles.bandwidth, group),
-            target_rate=series.of(roles.target_rate, group),
-            target_bandwidth=series.of(roles.target_bandwidth, group),
+            target_rate=None if roles.unit.in_bytes else series.of(roles.target_rate, group),
+            target_bandwidth=series.of(roles.target_rate if roles.unit.in_bytes else roles.target_bandwidth, group),
             time=series.of(roles.interval_time, group),
             quantiles_time=series.of(roles.window_time, group),
         )

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from ..tools.roles import Lost
 from ..values import numbers as figures
 from .model import Measured, Page, ShownWorker
 from .trend import Trend
 
-STATES = ("failed", "stalled", "abandoned", "unknown", "running", "finished")
+STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
 """Worst first."""
 _NUMBER = re.compile(r"(\d+)")
 
@@ -144,15 +145,22 @@ def _total(workers: Sequence[ShownWorker], rows: Sequence[ShownRow], alone: bool
         return None
     tool = workers[0].tool
     together = total(measured)
-    failed = sum(worker.counts.get("failed", 0.0) for worker in workers)
+    lost = [(word, one) for worker in workers[:1] if worker.roles for word, one in worker.roles.lost.items() if one.bad]
     return ShownRow(
         key=(workers[0].run, "", tool),
         name="all" if alone else f"all {tool}",
         measured=together,
         objective=_shared(worker.objective for worker in workers),
         apart=max((row for row in rows if row.key[2] == tool and row.apart), key=_lag, default=_NOT_APART).apart,
-        notes=(*_bandwidth(together), *([Note(f"{figures.count(failed)} failed", bad=True)] if failed else [])),
+        notes=(*_bandwidth(together), *(note for word, one in lost for note in _lost(word, one, workers))),
     )
+
+
+def _lost(word: str, lost: Lost, workers: Sequence[ShownWorker]) -> Iterable[Note]:
+    told = [worker.lost[word] for worker in workers if word in worker.lost]
+    counted, whole = (sum(numbers) for numbers in zip(*told, strict=True)) if told else (0.0, 0.0)
+    if counted:
+        yield Note(lost.text(word, (counted, whole), None), bad=True)
 
 
 def _counts(worker: ShownWorker, one: Measured) -> bool:
@@ -247,9 +255,10 @@ def _notes(row: ShownRow, worker: ShownWorker, first: bool) -> Iterable[Note]:
     if "0.999" in measured.quantiles:
         yield Note(f"p99.9 {figures.latency(measured.quantiles['0.999'])}")
     if first:
-        for what in roles.lost if roles else ():
-            if worker.counts.get(what):
-                yield Note(f"{figures.count(worker.counts[what])} {what}", bad=what == "failed")
+        seconds = worker.last_report - worker.start if worker.last_report and worker.start else None
+        for word, one in roles.lost.items() if roles else ():
+            if (told := worker.lost.get(word)) and told[0]:
+                yield Note(one.text(word, told, seconds), bad=one.bad)
         for remark in worker.remarks:
             yield Note(remark)
         for warning in worker.warnings:

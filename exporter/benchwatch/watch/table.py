@@ -6,19 +6,30 @@ from typing import NamedTuple
 from rich.text import Text
 
 from ..values import numbers as figures
+from ..values.sparkline import sparkline
 from .layout import joined, line, text
 from .rows import STATES, Note, RunRows, ShownRow, Trends
-from .trend import COLUMNS, SECONDS, sparkline
+from .trend import COLUMNS, SECONDS
 
 STYLES = {
     "running": "green",
     "stalled": "bold red",
     "failed": "bold red",
     "abandoned": "red",
+    "interrupted": "yellow",
     "unknown": "yellow",
     "finished": "cyan",
 }
-_MARKS = {"running": "●", "stalled": "■", "failed": "✗", "abandoned": "✗", "unknown": "?", "finished": "✓", "": " "}
+_MARKS = {
+    "running": "●",
+    "stalled": "■",
+    "failed": "✗",
+    "abandoned": "✗",
+    "interrupted": "◌",
+    "unknown": "?",
+    "finished": "✓",
+    "": " ",
+}
 QUANTILES = (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99"), ("max", "1"))
 _REMARKS = ("all", "bad", "none")
 """Which remarks are shown under a row, fullest form first."""

@@ -5,17 +5,14 @@ at whole multiples of that time: they move to the left without changing. A blank
 zero.
 """
 
-import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 SECONDS = 5
 COLUMNS = 60
 """Number of columns kept."""
-ZERO = "_"
 _AHEAD = 12
 """Columns by which a measurement may precede an earlier one."""
-_LEVELS = "▁▂▃▄▅▆▇█"
 
 
 class Trend:
@@ -42,13 +39,3 @@ class Trend:
         last = int(time // SECONDS)
         known = dict(self._columns)
         return [known.get(column) for column in range(last - columns + 1, last + 1)]
-
-
-def sparkline(values: Sequence[float | None]) -> str:
-    """One character per value, scaled from 0 to the highest."""
-    peak = max((value for value in values if value is not None), default=0.0)
-    return "".join(" " if value is None else _level(value, peak) for value in values)
-
-
-def _level(value: float, peak: float) -> str:
-    return _LEVELS[math.ceil(value / peak * len(_LEVELS)) - 1] if value > 0 else ZERO

@@ -131,9 +131,9 @@ def test_a_job_file_that_comes_through_a_pipe_is_left_to_fio() -> None:
 
 def test_the_target_is_the_first_file_or_folder(job_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISK", "sdb")
-    assert command(job_file).target == Path("/data/a")
-    assert command("--name=j --filename=/dev/${DISK}").target == Path("/dev/sdb")
-    assert command("--name=j").target == tmp_path
+    assert command(job_file).targets[0] == Path("/data/a")
+    assert command("--name=j --filename=/dev/${DISK}").targets == [Path("/dev/sdb")]
+    assert command("--name=j").targets == [tmp_path]
 
 
 def test_a_value_apart_is_no_job_file(job_file: str) -> None:

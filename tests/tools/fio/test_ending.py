@@ -51,7 +51,8 @@ def judgements(name: str) -> list[str]:
 @pytest.mark.parametrize("name", with_documents())
 def test_the_outcome_of_every_recording(name: str) -> None:
     state = read(data_of(name))[-1]
-    expected = "failed" if name in FAILED else "" if name in UNFINISHED else "finished"
+    ended = "interrupted" if name.startswith("sig") else "failed"
+    expected = ended if name in FAILED else "" if name in UNFINISHED else "finished"
     assert (state.outcome, state.reason) == (expected, FAILED.get(name, ""))
     last = documents_of(name)[-1].get("timestamp_ms", ARRIVED * 1000) / 1000
     assert state.end == (None if name in UNFINISHED else last)
@@ -225,13 +226,13 @@ def test_an_interrupted_run_keeps_its_results() -> None:
 def test_an_interruption_is_known_before_the_final_document() -> None:
     data = data_of("sigint-json-stdout-3.33/stdout")
     state = state_of(data[: data.rindex(b'{\n  "fio version"')])
-    assert (state.outcome, state.reason, state.end) == ("failed", "interrupted by signal 2", state.last_report)
+    assert (state.outcome, state.reason, state.end) == ("interrupted", "interrupted by signal 2", state.last_report)
     assert not [key for key in values(state, current=False) if "_result_" in key[0]]  # these are still to come
 
 
 def test_an_interruption_before_any_document_has_a_time() -> None:
     state = state_of(b"\nfio: terminating on signal 2\n", arrived=7.0)
-    assert (state.outcome, state.end, state.last_report) == ("failed", 7.0, None)
+    assert (state.outcome, state.end, state.last_report) == ("interrupted", 7.0, None)
 
 
 def test_an_interruption_after_the_end_is_not_of_this_run() -> None:

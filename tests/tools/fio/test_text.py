@@ -162,7 +162,7 @@ def test_results_of_an_interrupted_run_stay_interrupted() -> None:
     data = data_of("normal-si1-3.33.out")
     state = state_of(b"\nfio: terminating on signal 2\n" + data, arrived=100.0)
     state.tick(200.0)
-    assert (state.outcome, state.reason) == ("failed", "interrupted by signal 2")
+    assert (state.outcome, state.reason) == ("interrupted", "interrupted by signal 2")
 
 
 def test_unknown_text_is_reported_once_a_heap_with_its_place() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from benchwatch.metrics.buckets import BIN_OF_KEY, UPPER_NS
+from benchwatch.metrics.buckets import UPPER_NS
 from benchwatch.tools.api import Report
+from tests.support.bins import BIN_OF_KEY
 
 from .recordings import (
     after_each,

@@ -40,7 +40,7 @@ def test_a_report_shows_what_the_sum_says() -> None:
         ("iperf_bytes_total", "send"): 25165824 + 25034752 + 25034752,
         ("iperf_retransmits_total",): 1,
         ("iperf_streams",): 1,
-        ("iperf_target_bytes_per_second",): 25e6,
+        ("iperf_target_bytes_per_second", "send"): 25e6,
     }
     assert (state.start, state.last_report) == (1795334815, 1795334815 + 3.006949)
     assert (state.tool_version, state.report_interval, state.end) == ("3.18", 1, None)
@@ -53,7 +53,7 @@ def test_several_streams_are_summed_and_their_round_trips_averaged() -> None:
     assert shown["iperf_congestion_window_bytes",] == 2 * 1178694
     assert shown["iperf_throughput_bytes_per_second", "send"] == pytest.approx(101084311.52704425 / 8)
     assert shown["iperf_throughput_bytes_per_second", "receive"] == pytest.approx(101084311.52704425 / 8)
-    assert shown["iperf_target_bytes_per_second",] == 2 * 50e6 / 8
+    assert shown["iperf_target_bytes_per_second", "send"] == 2 * 50e6 / 8
     text = values(state_of(lines_until("text-p4-bidir-3.12.out", 12)))
     assert text["iperf_throughput_bytes_per_second", "send"] == 101e6 / 8
     assert text["iperf_congestion_window_bytes",] == 2 * round(1.12 * 2**20)
@@ -135,7 +135,7 @@ def test_an_end_without_results_is_a_failure() -> None:
 
 def test_losses_of_an_upload_are_counted_by_the_server_and_known_to_the_client_at_the_end() -> None:
     sender, receiver = (state_of(data_of(of("text-udp-3.12"))) for of in (client, server))
-    assert values(receiver)["iperf_lost_packets_total",] == 1
+    assert values(receiver)["iperf_lost_packets_total", "receive"] == 1
     assert values(receiver)["iperf_packets_total", "receive"] == 763
     assert not [key for key in values(sender) if key[0] in ("iperf_lost_packets_total", "iperf_jitter_seconds")]
     assert values(sender)["iperf_packets_total", "send"] == 763
@@ -158,7 +158,7 @@ def test_both_directions_of_datagrams_are_apart_at_both_ends() -> None:
             assert shown[f"{counted}_bytes_total", direction] == sum(flow["bytes"] for flow in flows)
             assert shown["iperf_packets_total", direction] == sum(flow["packets"] for flow in flows)
             if direction == "receive":
-                assert shown["iperf_lost_packets_total",] == sum(flow["lost_packets"] for flow in flows)
+                assert shown["iperf_lost_packets_total", "receive"] == sum(flow["lost_packets"] for flow in flows)
                 received = shown[f"{counted}_result_bytes", "receive"]
                 assert received == shown[f"{counted}_bytes_total", "receive"]
                 assert received < sum(each[name]["bytes"] for each in other["intervals"])

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.runs.watcher import Runs
+from benchwatch.server.board import Exporter
+from benchwatch.server.landing import landing_page
+from benchwatch.settings.settings import RunsSettings
 from benchwatch.watch.page import SampleReader, live, read_page, slow
+from tests.support.places import NOW
 
 from .recordings import client, data_of, server
 
@@ -65,3 +71,51 @@ def test_report_and_backfill_show_its_throughput(
         [1795334820 + end for end in (1.001, 2.001, 3.001, 4.005)], abs=0.001
     )
     assert found[0][0] == pytest.approx(12565872.6)
+
+
+@pytest.fixture
+def datagrams(tmp_path: Path) -> Path:
+    """Of 573 datagrams in each direction one was lost."""
+    for name in ("one", "two"):
+        (tmp_path / "udp" / name).mkdir(parents=True)
+        (tmp_path / "udp" / name / "client.out").write_bytes(data_of(client("json-udp-bidir-3.12")))
+    return tmp_path / "udp"
+
+
+def test_lost_datagrams_are_a_part_of_those_sent_and_segments_sent_again_a_rate(
+    datagrams: Path, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compared(capsys, datagrams)[None, "lost_packets"][0] == pytest.approx(2 / 1146)
+    again = compared(capsys, runs)[None, "retransmits_per_second"]
+    assert again == pytest.approx((5 / 4.006, 6 / 4.006), rel=0.001)
+
+
+def test_lost_datagrams_are_told_by_watch_and_the_landing_page(
+    datagrams: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["metrics", str(datagrams / "one")]) == 0
+    (worker,) = read_page(SampleReader(live() | slow()).read(capsys.readouterr().out)).workers
+    assert worker.roles and worker.lost["lost packets"] == (2, 1146)
+    assert worker.roles.lost["lost packets"].text("lost packets", (2, 1146), None) == "2 lost packets (0.175 %)"
+    watched = Runs([datagrams], RunsSettings(), Buckets())
+    while watched.poll(NOW):
+        pass
+    page = landing_page(Exporter(watched, [], [], datagrams, lambda: NOW), now=NOW, url="http://h")
+    assert page.count("2 lost packets (0.175 %)") == 2
+
+
+def test_a_rate_that_was_asked_for_stands_beside_each_direction(
+    datagrams: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["metrics", str(datagrams / "one")]) == 0
+    found = re.findall(r'iperf_target_bytes_per_second\{.*direction="(\w+)"\} (\S+)', capsys.readouterr().out)
+    assert [way for way, _ in found] == ["send", "receive"] and len({rate for _, rate in found}) == 1
+
+
+def test_a_worker_that_does_not_say_its_version_adds_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.out").write_bytes(data_of(client("stream-udp-3.18")))
+        (tmp_path / name / "b.out").write_bytes(data_of(client("text-udp-3.18")))
+    assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two")]) == 0
+    assert "one: iperf3 3.18, 1 run" in capsys.readouterr().out

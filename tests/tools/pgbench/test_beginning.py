@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.history.timeline import read_timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.birth import birth
 from benchwatch.runs.watcher import Runs
@@ -13,6 +12,7 @@ from benchwatch.runs.worker import Worker
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Written
 from benchwatch.tools.beginning import beginning
+from tests.support.timelines import read_timelines
 
 from .recordings import PROGRESS, new_state, text_records
 
@@ -46,7 +46,7 @@ class Output:
         os.utime(self.path, (self.born + at, self.born + at))
         now = self.born + at + 0.1
         live, fresh = (self._read(runs, now) for runs in (self._live, self._runs()))
-        (replayed,) = read_timelines([self.path], RunsSettings(), Buckets(), now=now)
+        (replayed,) = read_timelines([self.path], now=now)
         (last,) = [s.value for s in replayed.final if s.family.name == "benchwatch_run_last_report_timestamp_seconds"]
         shown = (live.start, live.state.last_report)
         assert shown == (fresh.start, fresh.state.last_report) == pytest.approx((replayed.start, last), abs=1e-6)

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.history.timeline import read_timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
 from tests.support.places import NOW
+from tests.support.timelines import read_timelines
 
 from .recordings import PROGRESS, values
 
@@ -49,7 +49,7 @@ def test_it_counts_after_a_short_silence_and_once(tmp_path: Path, more: str) -> 
     assert live.shown(0.5) == ("running", 500, None)
     assert live.shown(1.0) == ("finished", 500, 100)
     live.add(more, 60)
-    (timeline,) = read_timelines([live.path], RunsSettings(), Buckets(), now=NOW + 65.1)
+    (timeline,) = read_timelines([live.path], now=NOW + 65.1)
     assert live.shown(65.1) == (("finished", 500, 100) if "progress" not in more else ("stalled", 89, None))
     assert timeline.phase == live.shown(65.1)[0]
 
@@ -78,5 +78,5 @@ def test_all_commands_take_the_file_as_it_is(tmp_path: Path, capsys: pytest.Capt
     assert "pgbench_result_tps{" in out
     assert main(["compare", str(live.path), str(other)]) == 0
     assert "not judged" in capsys.readouterr().out
-    (timeline,) = read_timelines([live.path], RunsSettings(), Buckets())
+    (timeline,) = read_timelines([live.path])
     assert timeline.phase == "finished"

@@ -25,17 +25,21 @@ _FIELDS: Fields = {
 
 
 class Histogram(NamedTuple):
-    """IOs at or below each upper edge (seconds or bytes; the last is infinite), and the average of all of them."""
+    """IOs at or below each upper edge (seconds or bytes; the last is infinite), and the average of all of them.
+
+    `averages` are those of the single ranges, None where one has no IO or the table no such column.
+    """
 
     edges: tuple[float, ...]
     cumulative: tuple[float, ...]
     average: float | None
+    averages: tuple[float | None, ...] = ()
 
 
 def read_histogram(table: Table, section: str, dimension: Dimension, notes: Notes) -> Histogram | None:
     """None where there was no IO, and where a range is missing or unreadable: all above it would be wrong."""
     total = average = None
-    buckets: dict[float, tuple[float, float]] = {}  # lower edge: upper edge, IOs
+    buckets: dict[float, tuple[float, float, float | None]] = {}  # lower edge: upper edge, IOs, their average
     fields: Fields = {**_FIELDS, **{(f"average bucket {what}", dimension): "average" for what in _WHATS}}
     for label, cells in labelled_rows(table, section, _LABELS, fields, notes, _IGNORED):
         try:
@@ -47,10 +51,11 @@ def read_histogram(table: Table, section: str, dimension: Dimension, notes: Note
             ios = cells["ios"].value()
             if low in buckets:
                 raise QuantityUnreadable(label)
-            buckets[low] = high, ios or 0
+            within = cells["average"].value(_default(dimension)) if "average" in cells and ios else None
+            buckets[low] = high, ios or 0, within
         except (QuantityUnreadable, KeyError):
             notes.refuse(section, f"row {excerpt([label, *(cell.text for cell in cells.values())])}")
-    if not any(ios for _, ios in buckets.values()):
+    if not any(ios for _, ios, _ in buckets.values()):
         return None
     return _cumulate(buckets, total, average, section, notes)
 
@@ -60,12 +65,16 @@ def _default(dimension: Dimension) -> PrintedUnit:
 
 
 def _cumulate(
-    buckets: dict[float, tuple[float, float]], total: float | None, average: float | None, section: str, notes: Notes
+    buckets: dict[float, tuple[float, float, float | None]],
+    total: float | None,
+    average: float | None,
+    section: str,
+    notes: Notes,
 ) -> Histogram | None:
     edges: list[float] = []
     cumulative: list[float] = []
     end = below = 0.0
-    for low, (high, ios) in sorted(buckets.items()):
+    for low, (high, ios, _) in sorted(buckets.items()):
         if not math.isclose(low, end):
             break
         end, below = high, below + ios
@@ -76,7 +85,9 @@ def _cumulate(
         return None
     if total is not None and total != below:
         notes.refuse(section, f"row 'Total': {total:g} IOs, but {below:g} in the ranges")
-    return Histogram(tuple(edges), tuple(cumulative), average)
+    return Histogram(
+        tuple(edges), tuple(cumulative), average, tuple(within for _, (*_, within) in sorted(buckets.items()))
+    )
 
 
 def _range(label: str, dimension: Dimension) -> tuple[float, float]:

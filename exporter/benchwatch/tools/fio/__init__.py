@@ -32,6 +32,7 @@ _ROLES = Roles(
     bandwidth=metrics.BANDWIDTH,
     total=metrics.IOS,
     target_rate=metrics.TARGET_IOPS,
+    objective=0.001,
     target_bandwidth=metrics.TARGET_BANDWIDTH,
     result_latency=metrics.RESULT_LATENCY_AVERAGE,
     result_quantile=metrics.RESULT_LATENCY,
@@ -53,6 +54,10 @@ _ROLES = Roles(
 )
 _WARNINGS = {
     "rwmixread_with_rate_iops": "rwmixread was used with rate_iops: each has a rate of its own, the mix no effect",
+    "rate_poisson": "rate_process=poisson draws the times of I/Os at random: a single second misses the rate, by about "
+    "the square root of its I/Os",
+    "rate_poisson_sizes": "with rate_process=poisson, rate= counts every I/O as the smallest block size: the bandwidth "
+    "is above the rate",
     "sync_engine_iodepth": "iodepth is above 1 with a synchronous engine, which has one I/O in flight whatever it says",
     "libaio_without_direct": "libaio was used without direct=1: buffered I/O is synchronous there",
     "gtod_reduce_no_latency": "fio was told not to measure latencies",

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...machine.disks import DATA, roles_of
 from ...machine.host import Host
 from ...values.errors import UserError
 from ..invocation import Benchmark
 from ..launcher import Command, Facts, LogRoom, Preparation
-from .display import DISPLAY
+from .display import without_documents
 from .options import Options, is_set, runtime, seconds
 
 _NO_BENCHMARK = frozenset(
@@ -85,14 +86,14 @@ class FioCommand(Command):
         return sum(stages) or None
 
     @property
-    def target(self) -> Path:
-        """The first file, device or folder that it reads or writes."""
-        for job in self.jobs:
-            folder = os.path.expandvars(job.get("directory", "")).split(":")[0]
-            file = os.path.expandvars(job.get("filename", "")).split(":")[0]
-            if folder or file:
-                return Path(folder, file).absolute()
-        return Path.cwd()
+    def targets(self) -> list[Path]:
+        """The files, devices and folders that it reads or writes."""
+        places = (
+            (os.path.expandvars(job.get("directory", "")).split(":"), os.path.expandvars(job.get("filename", "")))
+            for job in self.jobs
+        )
+        found = (Path(folder, file) for folders, files in places for folder in folders for file in files.split(":"))
+        return list(dict.fromkeys(path.absolute() for path in found)) or [Path.cwd()]
 
     def prepare(self, percentiles: bool, room: LogRoom | None = None) -> Preparation:
         """See Command."""
@@ -116,14 +117,16 @@ class FioCommand(Command):
             added.append("--eta=never")
         if version and version < (3, 0):
             remarks.append("fio before 3.0 prints other documents than are understood here")
-        return Preparation(tuple(added), tuple(remarks), display=None if given else DISPLAY)
+        return Preparation(tuple(added), tuple(remarks), display=None if given else without_documents)
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the first target lies on."""
+        """What the first target lies on, and the disks of all."""
         if self.on_servers:
             return Facts()
-        target = {} if benchmark.elsewhere else host.storage.facts(self.target, "target")
-        return Facts(storage=target, here=True)
+        if benchmark.elsewhere:
+            return Facts(here=True)
+        roles = roles_of(((target, DATA) for target in self.targets), host.storage)
+        return Facts(storage=host.storage.facts(self.targets[0], "target"), disks=roles, here=True)
 
 
 def read(arguments: Sequence[str], version: str) -> FioCommand:

@@ -61,7 +61,7 @@ def of_run(snapshot: FioSnapshot) -> Figures:
             elif sample.family is RESULT_LATENCY and sample.labels[2] == "0.99":
                 printed.append(sample.value)
     rows = _rows(snapshot)
-    measured = snapshot.total(TIMED)[rows]
+    measured = snapshot.totals[:, TIMED][rows]
     timed = int(measured.sum())
     if snapshot.binned[rows][measured > 0].all():
         p99 = next(iter(quantiles(snapshot.counts[rows].sum(axis=0), [0.99])), None)
@@ -76,7 +76,7 @@ def of_run(snapshot: FioSnapshot) -> Figures:
 
 
 def _operations(snapshot: FioSnapshot) -> int:
-    return int(snapshot.total(ISSUED)[_rows(snapshot)].sum())
+    return int(snapshot.totals[:, ISSUED][_rows(snapshot)].sum())
 
 
 def _rows(snapshot: FioSnapshot) -> NDArray[np.bool_]:

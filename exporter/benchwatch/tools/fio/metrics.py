@@ -192,6 +192,7 @@ FAMILIES = (
     RESULT_LATENCY,
 )
 
+_COUNTERS = ((IOS, ISSUED), (BYTES_TOTAL, BYTES), (SHORT_IOS, SHORT), (DROPPED_IOS, DROPPED))
 _QUANTILE_TEXTS = tuple(f"{quantile:g}" for quantile in QUANTILES)
 _MOST = 2**53
 """Nanoseconds; no percentile of fio is above."""
@@ -226,20 +227,15 @@ def machine(document: FioDocument, cpu: Mapping[str, CpuUse]) -> Iterator[Sample
 
 def counters(snapshot: FioSnapshot, buckets: Buckets) -> Iterator[Sample]:
     """What has been counted so far."""
-    columns = {
-        family: snapshot.total(column).tolist()
-        for family, column in ((IOS, ISSUED), (BYTES_TOTAL, BYTES), (SHORT_IOS, SHORT), (DROPPED_IOS, DROPPED))
-    }
-    submitted = snapshot.total(SUBMITTED).tolist()
-    for row, series in enumerate(snapshot.series):
-        for family, totals in columns.items():
+    numbers = (snapshot.totals.tolist(), snapshot.seconds.tolist(), snapshot.binned.tolist())
+    for row, (series, totals, seconds, binned) in enumerate(zip(snapshot.series, *numbers, strict=True)):
+        for family, column in _COUNTERS:
             if family is IOS or series.operation != "sync":
-                yield Sample(family, series, totals[row])
-        seconds = snapshot.seconds[row]
-        if snapshot.binned[row]:
-            yield Sample(COMPLETION_LATENCY, series, buckets.value(snapshot.counts[row], float(seconds[LATENCY])))
-        if submitted[row]:
-            yield Sample(SUBMISSION_LATENCY, series, SummaryValue(submitted[row], float(seconds[SUBMISSION])))
+                yield Sample(family, series, totals[column])
+        if binned:
+            yield Sample(COMPLETION_LATENCY, series, buckets.value(snapshot.counts[row], seconds[LATENCY]))
+        if totals[SUBMITTED]:
+            yield Sample(SUBMISSION_LATENCY, series, SummaryValue(totals[SUBMITTED], seconds[SUBMISSION]))
 
 
 def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
@@ -274,7 +270,7 @@ def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
 
 def results(snapshot: FioSnapshot) -> Iterator[Sample]:
     """What the whole run came to; of a final document."""
-    issued, sent, timed = (snapshot.total(column).tolist() for column in (ISSUED, BYTES, TIMED))
+    issued, sent, timed = (snapshot.totals[:, column].tolist() for column in (ISSUED, BYTES, TIMED))
     highest = snapshot.highest(snapshot.maxima).tolist()
     for row, series in enumerate(snapshot.series):
         members = [member for member, owner in zip(snapshot.members, snapshot.rows, strict=True) if owner == row]

@@ -161,7 +161,9 @@ def is_set(options: Options, name: str) -> bool:
 def warnings(options: Options, depth_note: bool) -> Iterator[str]:
     """Combinations that certainly make the job's numbers mean something else than they seem to.
 
-    rwmixread_with_rate_iops: reads and writes have a rate each, so the mix has no effect. sync_engine_iodepth: a
+    rwmixread_with_rate_iops: reads and writes have a rate each, so the mix has no effect. rate_poisson: with
+    rate_process=poisson single seconds miss the rate (fio 3.33: by 10 of 100). rate_poisson_sizes: rate= is by the
+    smallest block size then, whatever others there are (bsrange=4k-64k: 8 times the rate). sync_engine_iodepth: a
     synchronous engine has one I/O in flight whatever iodepth says (an unnamed engine counts if fio itself noted that,
     `depth_note`). libaio_without_direct: buffered I/O is synchronous in libaio. gtod_reduce_no_latency: fio does not
     measure latencies.
@@ -170,6 +172,11 @@ def warnings(options: Options, depth_note: bool) -> Iterator[str]:
     rated = any(target(options, "rate_iops", each) for each in operations(options))
     if mixed and rated and ("rwmixread" in options or "rwmixwrite" in options):
         yield "rwmixread_with_rate_iops"
+    by_bytes = any(target(options, "rate", each) for each in operations(options))
+    if options.get("rate_process") == "poisson" and (rated or by_bytes):
+        yield "rate_poisson"
+        if by_bytes and not {"bsrange", "blocksize_range", "bssplit"}.isdisjoint(options):
+            yield "rate_poisson_sizes"
     engine = options.get("ioengine", "")
     deep = (size(options.get("iodepth", "")) or 1) > 1
     offloaded = options.get("io_submit_mode") == "offload"

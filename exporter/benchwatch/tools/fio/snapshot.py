@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.buckets import BINS, bins
+from ...metrics.buckets import FIO_BINS, bins
 from .document import Direction, FioDocument, Job, Latency
 from .jobs import labels, reported_jobs
 from .options import Options, job_options, operations, verifies
@@ -61,8 +61,8 @@ class Member(NamedTuple):
 class FioSnapshot:
     """Cumulative counters at one time.
 
-    Shapes: `integers` and `maxima` have a row a member, `rows` says which series each belongs to; `seconds` and
-    `counts` have a row a series.
+    Shapes: `integers` and `maxima` have a row a member, `rows` says which series each belongs to; `totals`, `seconds`
+    and `counts` have a row a series.
     """
 
     time: float
@@ -73,28 +73,26 @@ class FioSnapshot:
     series: tuple[JobSeries, ...]
     rows: Integers
     integers: Integers
+    totals: Integers
+    """The same by series."""
     starts: Integers
     """When each member's job started, epoch milliseconds; 0 if not said or not started."""
     maxima: Integers
     """Highest latency of each member, nanoseconds."""
     seconds: Floats
     counts: Integers
-    """Latencies by bin (see benchwatch.metrics.buckets)."""
+    """Latencies by bin of fio (see benchwatch.metrics.buckets)."""
     binned: NDArray[np.bool_]
     """Which series have bins."""
 
-    def total(self, column: int) -> Integers:
-        """A column of `integers`, summed by series."""
-        return self.by_series(self.integers[:, column])
-
     def by_series(self, values: Integers) -> Integers:
-        """Values of members, summed by series."""
-        sums = np.zeros(len(self.series), dtype=np.int64)
-        np.add.at(sums, self.rows, values)
-        return sums
+        """Values of members, or rows of them, summed by series."""
+        return _summed(values, self.rows, len(self.series))
 
     def highest(self, values: Integers) -> Integers:
         """The highest of each series' members' values, at least 0."""
+        if len(values) == len(self.series):
+            return np.maximum(values, 0)
         maxima = np.zeros(len(self.series), dtype=np.int64)
         np.maximum.at(maxima, self.rows, values)
         return maxima
@@ -139,6 +137,7 @@ def _counters(document: FioDocument, time: float) -> FioSnapshot:
             maxima.append(latency.max if timed else 0)
             found.append(latency.bins or {})
     row_array = np.array(rows, dtype=np.int64)
+    integer_array = np.array(integers, dtype=np.int64).reshape(-1, _COLUMNS)
     seconds = np.zeros((len(series), 2))
     np.add.at(seconds, row_array, np.array(sums, dtype=np.float64).reshape(-1, 2))
     binned = np.zeros(len(series), dtype=np.bool_)
@@ -151,7 +150,8 @@ def _counters(document: FioDocument, time: float) -> FioSnapshot:
         tuple(members),
         tuple(series),
         row_array,
-        np.array(integers, dtype=np.int64).reshape(-1, _COLUMNS),
+        integer_array,
+        _summed(integer_array, row_array, len(series)),
         np.array(starts, dtype=np.int64),
         np.array(maxima, dtype=np.int64),
         seconds,
@@ -217,12 +217,20 @@ def _observations(latency: Latency, issued: int) -> int:
     return issued if latency.mean > 0 else 0
 
 
+def _summed(values: Integers, rows: Integers, height: int) -> Integers:
+    if len(values) == height:  # a series a member, in their order
+        return values
+    sums = np.zeros((height, *values.shape[1:]), dtype=np.int64)
+    np.add.at(sums, rows, values)
+    return sums
+
+
 def _counts(found: list[dict[int, int]], rows: Integers, height: int) -> Integers:
     lengths = np.array([len(each) for each in found], dtype=np.int64)
     total = int(lengths.sum())
-    counts = np.zeros(height * BINS, dtype=np.int64)
+    counts = np.zeros(height * FIO_BINS, dtype=np.int64)
     if total:
         keys = np.fromiter(chain.from_iterable(found), np.int64, total)
         values = np.fromiter(chain.from_iterable(each.values() for each in found), np.int64, total)
-        np.add.at(counts, np.repeat(rows, lengths) * BINS + bins(np.clip(keys, 0, 2**53)), values)
-    return counts.reshape(height, BINS)
+        np.add.at(counts, np.repeat(rows, lengths) * FIO_BINS + bins(np.maximum(keys, 0)), values)
+    return counts.reshape(height, FIO_BINS)

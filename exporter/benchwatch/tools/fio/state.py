@@ -201,7 +201,7 @@ class FioState:
         if self.outcome == "finished":
             return
         self._signal = signal
-        self.outcome, self.reason = "failed", f"interrupted by signal {signal}"
+        self.outcome, self.reason = "interrupted", f"interrupted by signal {signal}"
         self.end = arrived if self.last_report is None else self.last_report
 
     def _gave_up(self, text: str, arrived: float) -> None:
@@ -219,7 +219,7 @@ class FioState:
                     self._base = snapshot
                 return
         windows = difference(base, snapshot)
-        begun = {series for series, issued in zip(snapshot.series, snapshot.total(ISSUED), strict=True) if issued}
+        begun = {series for series, issued in zip(snapshot.series, snapshot.totals[:, ISSUED], strict=True) if issued}
         going_on = {label for label, over in zip(snapshot.labels, verdicts, strict=True) if not over}
         # Writes that are over are not writes that stall.
         verifying = {series.job for series, window in windows.items() if series.operation == "verify" and window.iops}

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.buckets import BINS, MIDPOINT_SECONDS, UPPER_NS
+from ...metrics.buckets import MIDPOINT_SECONDS, UPPER_NS
+from .growth import Growth, growth
 from .snapshot import BYTES, COMPLETED, ISSUED, LATENCY, TIMED, FioSnapshot, Floats, Integers, JobSeries
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999, 1.0)
@@ -42,15 +43,15 @@ def difference(before: FioSnapshot | None, after: FioSnapshot) -> Mapping[JobSer
     """The windows of the series that have one; without `before`, they begin with the jobs."""
     earlier, maxima, begun = _earlier(before, after)
     moved = after.integers - np.where(begun[:, None], 0, earlier)
-    completed, timed, sent = (after.by_series(moved[:, column]) for column in (COMPLETED, TIMED, BYTES))
-    seconds, counts = _past(before, after, begun)
-    counts = after.counts - counts
+    completed, timed, sent = after.by_series(moved)[:, [COMPLETED, TIMED, BYTES]].T
+    anew = np.bincount(after.rows[begun], minlength=len(after.series)) > 0
+    grown = growth(before, after, () if before is None else tuple(np.flatnonzero(anew).tolist()))
     highest = after.highest(after.maxima)
     rose = highest > after.highest(np.where(begun, 0, maxima))
     lengths = _lengths(before, after, begun)
-    known = (lengths > 0) & (np.minimum(np.minimum(completed, timed), sent) >= 0) & (counts.min(axis=1, initial=0) >= 0)
-    counts[~known] = 0
-    bins, counted = _quantile_bins(counts)
+    known = (lengths > 0) & (np.minimum(np.minimum(completed, timed), sent) >= 0)
+    known[list(grown.fallen)] = False
+    bins, counted = _quantile_bins(grown, known)
     maximum = np.where(rose, highest, np.where(counted > 0, np.minimum(UPPER_NS[bins[:, -1]], highest), 0)) / 1e9
     columns = (
         known,
@@ -58,7 +59,7 @@ def difference(before: FioSnapshot | None, after: FioSnapshot) -> Mapping[JobSer
         completed,
         sent,
         timed,
-        after.seconds[:, LATENCY] - seconds,
+        after.seconds[:, LATENCY] - np.where(anew, 0.0, _sums(before, after)),
         maximum,
         counted,
         MIDPOINT_SECONDS[bins],
@@ -116,31 +117,28 @@ def _lengths(before: FioSnapshot | None, after: FioSnapshot, begun: NDArray[np.b
     return np.where(anew == 0, since_before, np.where(known, since_start, 0.0))
 
 
-def _past(before: FioSnapshot | None, after: FioSnapshot, begun: NDArray[np.bool_]) -> tuple[Floats, Integers]:
-    """Sums of latencies and bins that each series had at the start of its window."""
+def _sums(before: FioSnapshot | None, after: FioSnapshot) -> Floats:
+    """The sums of latencies that the series of `after` had before."""
     if before is None:
-        return np.zeros(len(after.series)), np.zeros_like(after.counts)
-    seconds, counts = before.seconds[:, LATENCY], before.counts
-    if before.series != after.series:
-        places = {series: place for place, series in enumerate(before.series)}
-        order = np.array([places.get(series, len(places)) for series in after.series], dtype=np.int64)
-        seconds = np.append(seconds, 0.0)[order]
-        counts = np.concatenate([counts, np.zeros((1, BINS), dtype=np.int64)])[order]
-    kept = np.bincount(after.rows[begun], minlength=len(after.series)) == 0
-    if kept.all():
-        return seconds, counts
-    return np.where(kept, seconds, 0.0), np.where(kept[:, None], counts, 0)
+        return np.zeros(len(after.series))
+    if before.series == after.series:
+        return before.seconds[:, LATENCY]
+    sums = dict(zip(before.series, before.seconds[:, LATENCY].tolist(), strict=True))
+    return np.array([sums.get(series, 0.0) for series in after.series])
 
 
-def _quantile_bins(counts: Integers) -> tuple[Integers, Integers]:
-    """For each row the bins of its quantiles by nearest rank, and how much was counted (0: the bins mean nothing)."""
-    totals = counts.sum(axis=1)
-    ranks = np.ceil(np.round(np.outer(totals, QUANTILES), 6)).astype(np.int64)
-    ranks = np.clip(ranks, 1, np.maximum(totals, 1)[:, None])
-    # All rows in a row, and only bins that were counted in: one search finds the ranks of every row.
-    filled = np.flatnonzero(counts != 0)
-    if not len(filled):
-        return np.zeros_like(ranks), totals
-    cumulative = counts.ravel()[filled].cumsum()
-    found = np.searchsorted(cumulative, ranks + (totals.cumsum() - totals)[:, None])
-    return filled[np.minimum(found, len(filled) - 1)] % BINS, totals
+def _quantile_bins(grown: Growth, known: NDArray[np.bool_]) -> tuple[NDArray[np.uint16], Integers]:
+    """For each series the bins of its quantiles by nearest rank, and how much was counted (0: the bins mean nothing).
+
+    Nothing, of a series that is not `known`.
+    """
+    numbers = grown.numbers if known.all() else np.where(known[grown.rows], grown.numbers, 0)
+    cumulative = np.append(0, numbers.cumsum())
+    sums = cumulative[grown.borders]
+    totals = np.diff(sums)
+    if not len(numbers):
+        return np.zeros((len(totals), len(QUANTILES)), np.uint16), totals
+    ranks = np.maximum(np.ceil(np.round(np.outer(totals, QUANTILES), 6)).astype(np.int64), 1)
+    # All series in a row: one search finds the ranks of all of them.
+    found = np.searchsorted(cumulative[1:], ranks + sums[:-1, None])
+    return grown.bins[np.minimum(found, len(numbers) - 1)], totals

@@ -3,7 +3,7 @@
 import re
 
 from ..api import Kind, Tool
-from ..roles import Roles, Unit
+from ..roles import Lost, Roles, Unit
 from . import command, metrics
 from .parser import Iperf3Parser, moments
 from .state import Iperf3State
@@ -26,7 +26,20 @@ def _roles(counted: metrics.Counted) -> Roles:
         observer=counted is metrics.SERVER,
         total=counted.bytes,
         result_operations=counted.result_bytes,
+        target_rate=metrics.TARGET,
         fixed_rate=(metrics.TARGET,),
+        lost={
+            "retransmits": Lost(
+                metrics.RETRANSMITS, result=metrics.RESULT_RETRANSMITS, remark="segments were sent again: {} a second"
+            ),
+            "lost packets": Lost(
+                metrics.LOST,
+                of=(metrics.PACKETS,),
+                result=metrics.RESULT_LOST,
+                remark="datagrams did not arrive: {}",
+                bad=True,
+            ),
+        },
         sources={counted.rate: "All streams of a direction, from iperf3's own reports."},
     )
 
@@ -46,6 +59,7 @@ IPERF3 = Tool(
     new_state=lambda *_: Iperf3State(),
     time_limit=re.compile(r"(?:^|\s)(?:-t ?|--time[= ])(\S+)"),
     advice="--json-stream gives (before 3.17 --forceflush)",
+    has_server=True,
     launcher=command,
     example="iperf3 -c server --json-stream",
 )

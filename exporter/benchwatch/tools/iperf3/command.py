@@ -6,18 +6,13 @@ asked for (-J, -V, -f, --timestamps ...) stays.
 
 import getopt
 import re
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...machine.host import Host
 from ...values.errors import UserError
-from ...values.numbers import bandwidth
-from ..api import Begin, Misread
 from ..invocation import Benchmark
-from ..launcher import Command, Display, Facts, LogRoom, Preparation, not_understood
-from .parser import Iperf3Parser
-from .state import Iperf3State
+from ..launcher import Command, Facts, LogRoom, Preparation, not_understood, server_host
 
 _SHORT = "p:f:i:I:F:A:B:VJvhsD1c:X:ub:t:n:k:l:P:Rw:C:M:N46S:L:ZO:T:dm"
 _LONG = """
@@ -68,7 +63,7 @@ class Iperf3Command(Command):
             streams = "json-stream" in self._given or "json-stream-full" in self._given
             return Preparation(remarks=(*remarks, *(() if streams else (_AT_THE_END["-J"],))))
         if self._version >= (3, 17) and not self._given.keys() & _AS_TEXT:
-            return Preparation(("--json-stream",), tuple(remarks), display=Display(lambda _: len, closing))
+            return Preparation(("--json-stream",), tuple(remarks), display=lambda _: len)
         flags = {"forceflush": ("--forceflush",), "interval": ("-i", "1")}
         added = (word for name, words in flags.items() if name not in self._given for word in words)
         return Preparation(tuple(added), tuple(remarks))
@@ -76,7 +71,11 @@ class Iperf3Command(Command):
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
         """What this end's kernel does with connections."""
         files = {name: Path("/proc/sys", name.replace(".", "/")) for name in _KERNEL if not benchmark.elsewhere}
-        return Facts({name: file.read_text().strip() for name, file in files.items() if file.is_file()}, here=True)
+        said = {name: file.read_text().strip() for name, file in files.items() if file.is_file()}
+        if "client" not in self._given:
+            return Facts(said, here=True)
+        server, own = server_host(self._given["client"], benchmark, host), "" if benchmark.elsewhere else host.name
+        return Facts(said, host=server, client=own, here=True)
 
 
 def read(arguments: Sequence[str], version: str) -> Iperf3Command:
@@ -91,18 +90,3 @@ def read(arguments: Sequence[str], version: str) -> Iperf3Command:
         if name in options:
             raise UserError(f"iperf3 --{name} {why}: start it without `benchwatch run`")
     return Iperf3Command(options, tuple(map(int, number.groups())) if number else ())
-
-
-def closing(path: Path, warmup: float | None = None) -> str:
-    """The result in recorded output, one line; empty if there is none. No event reaches a terminal."""
-    state, parser = Iperf3State(), Iperf3Parser()
-    for record in (*parser.feed(path.read_bytes()), *parser.close()):
-        if isinstance(record, Begin):
-            state = Iperf3State()
-        elif not isinstance(record, Misread):
-            state.apply(record, path.name, time.time())
-    rate = state.figures().throughput
-    if not state.outcome or rate is None:
-        return f"iperf3: {state.reason}" if state.reason else ""
-    included = f", the warm-up of {warmup:g} s included" if warmup else ""
-    return f"iperf3 over the whole run{included}: {bandwidth(rate)}"

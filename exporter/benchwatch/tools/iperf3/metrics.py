@@ -50,10 +50,10 @@ PACKETS = Family("iperf_packets_total", "counter", _PACKETS, _D)
 _LOST = (
     f"Datagrams lost on their way to this process {_SO_FAR}: lost_packets (UDP). Of its own only the other end knows."
 )
-LOST = Family("iperf_lost_packets_total", "counter", _LOST)
+LOST = Family("iperf_lost_packets_total", "counter", _LOST, _D)
 STREAMS = _runs("iperf_streams", "Parallel streams in each direction (-P): num_streams, or the connections of text.")
-_TARGET = "Rate asked for (-b), bytes a second in each direction: target_bitrate x streams."
-TARGET = _runs("iperf_target_bytes_per_second", _TARGET)
+_TARGET = "Rate asked for (-b), bytes a second: target_bitrate x streams."
+TARGET = _runs("iperf_target_bytes_per_second", _TARGET, *_D)
 RESULT_RETRANSMITS = _runs("iperf_result_retransmits", "Segments that the sender sent again: sum_sent (TCP).", *_D)
 RESULT_LOST = _runs("iperf_result_lost_ratio", "Part of the datagrams that did not arrive: sum_received (UDP).", *_D)
 RESULT_JITTER = _runs("iperf_result_jitter_seconds", "Jitter at the receiver, seconds: sum_received (UDP).", *_D)

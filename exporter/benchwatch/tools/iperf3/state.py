@@ -13,6 +13,7 @@ from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import PUNCTUAL, ElapsedState
 from . import metrics
 from .records import Beginning, Flow, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result
+from .text import INTERRUPTED
 
 _COUNTERS = {
     "bytes": metrics.CLIENT.bytes,
@@ -115,6 +116,8 @@ class Iperf3State(ElapsedState):
     @property
     def outcome(self) -> Outcome:
         """See tools.State: a test that ends without results has failed; one that was interrupted may have some."""
+        if self._failures and self._failures[0].startswith(INTERRUPTED):
+            return "interrupted"
         if self._failures or (self._done and not self._results):
             return "failed"
         return "finished" if self._results else ""
@@ -164,13 +167,15 @@ class Iperf3State(ElapsedState):
             )
         for (name, direction), total in self._totals().items():
             family = {**_COUNTERS, "bytes": counted.bytes}[name]
-            if family.labels or (name == "retransmits") == (direction == "send"):  # who sends again, who misses
+            # Who sends counts what it sent again, who receives what it misses.
+            if name in _OWN or (name == "retransmits") == (direction == "send"):
                 yield Sample(family, (direction,) if family.labels else (), total)
         streams, target = self._told.get("streams"), self._told.get("target")
         if streams:
             yield Sample(metrics.STREAMS, (), streams)
         if target:
-            yield Sample(metrics.TARGET, (), target * (streams or 1))
+            directions = dict.fromkeys((*self._flows, *self._results))
+            yield from (Sample(metrics.TARGET, (way,), target * (streams or 1)) for way in directions)
         for direction, result in self._results.items():
             results = {**_RESULTS, "rate": counted.result_rate, "bytes": counted.result_bytes}
             yield from (Sample(family, (direction,), result[n]) for n, family in results.items() if n in result)

@@ -33,6 +33,8 @@ _DONE = re.compile(r"iperf Done\.\s*$")
 _FAILURE = re.compile(
     r"iperf3: (?:error - )?((?<=error - ).+|(?:interrupt|parameter error) - .+|the (?:client|server) .+)"
 )
+INTERRUPTED = "interrupt - "
+"""How the reason begins that iperf3 gives when a signal has told it to stop."""
 _KNOWN = re.compile(
     r"(?:- ){5}|-{20}|\[ ID\]|Test Complete|Starting Test: |Linux |FreeBSD |Darwin |Control connection MSS|Time: \w"
     r"|\s+(?:Cookie|TCP MSS|Target Bitrate): |CPU Utilization: |(?:snd|rcv)_tcp_congestion|iperf3: |Server output:"

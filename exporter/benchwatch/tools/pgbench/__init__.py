@@ -3,7 +3,7 @@
 import re
 
 from ..api import Kind, Tool
-from ..roles import Roles, Unit
+from ..roles import Lost, Roles, Unit
 from . import command, metrics
 from .aggregate import AggregateParser, interval
 from .bins import LogBins
@@ -40,12 +40,21 @@ _ROLES = Roles(
     result_quantile=metrics.RESULT_LATENCY,
     result_operations=metrics.RESULT_TRANSACTIONS,
     fixed_rate=(metrics.RESULT_LAG_AVERAGE,),
-    lost={"failed": metrics.FAILED, "skipped": metrics.SKIPPED, "retries": metrics.RETRIES},
-    remarks={
-        "failed": "transactions failed: {}; throughput counts those that did not, and so does latency where pgbench "
-        "measured each (-P, -R or -L)",
-        "skipped": "transactions were skipped, since they were late already (-R with -L): {}; throughput and latency "
-        "count those that were not",
+    lost={
+        "failed": Lost(
+            metrics.FAILED,
+            of=(metrics.TRANSACTIONS, metrics.FAILED),
+            remark="transactions failed: {}; throughput counts those that did not, and so does latency where pgbench "
+            "measured each (-P, -R or -L)",
+            bad=True,
+        ),
+        "skipped": Lost(
+            metrics.SKIPPED,
+            of=(metrics.TRANSACTIONS, metrics.FAILED, metrics.SKIPPED),
+            remark="transactions were skipped, since they were late already (-R with -L): {}; throughput and latency "
+            "count those that were not",
+        ),
+        "retries": Lost(metrics.RETRIES),
     },
     interval_time=metrics.INTERVAL_TIME,
     window_time=metrics.LATENCY_WINDOW_TIME,
@@ -89,6 +98,7 @@ PGBENCH = Tool(
     log_prefix="pgbench_log",
     time_limit=re.compile(r"(?:^|\s)(?:-[A-Za-z]*T\s*|--time[= ])(\d+)(?=\s|$)"),
     advice="-P 1 and -l give",
+    has_server=True,
     launcher=command,
     example="pgbench -P 1 -T 600 mydb",
 )

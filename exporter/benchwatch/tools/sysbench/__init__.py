@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..api import Kind, Tool
 from ..lines import moments
-from ..roles import Roles, Unit
+from ..roles import Lost, Roles, Unit
 from . import command
 from . import metrics as m
 from .parser import SysbenchParser
@@ -27,7 +27,7 @@ _OF_EVENTS = Roles(
     fixed_rate=(m.QUEUE,),
     sources={m.LATENCY_WINDOW: "From sysbench's lines: one percentile, in bins 1.8 % wide."},
 )
-_OF_DATABASE = replace(_OF_EVENTS, unit=Unit("TPS"), operations="transactions", lost={"retried": m.ERRORS_TOTAL})
+_OF_DATABASE = replace(_OF_EVENTS, unit=Unit("TPS"), operations="transactions", lost={"retried": Lost(m.ERRORS_TOTAL)})
 _OF_TRANSACTIONS = replace(_OF_DATABASE, rate=m.TPS, result_rate=m.RESULT_TPS, total=m.TRANSACTIONS_TOTAL)
 _OF_BYTES = replace(
     _OF_EVENTS, unit=Unit("B/s", True), rate=m.THROUGHPUT, result_rate=m.RESULT_THROUGHPUT, total=m.BYTES_TOTAL
@@ -50,5 +50,6 @@ SYSBENCH = Tool(
     time_limit=re.compile(r"(?:^|\s)--(?:max-)?time=(\d+)"),
     advice="--report-interval=1 and --percentile=99 give",
     example="sysbench oltp_read_write --report-interval=1 --percentile=99 --time=600 run",
+    has_server=True,
     launcher=command,
 )

@@ -6,11 +6,12 @@ The last of equal options counts, those of a --config-file stand where that is. 
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...machine.disks import DATA, roles_of
 from ...machine.host import Host
 from ...values.errors import UserError
 from .. import postgres
 from ..invocation import Benchmark
-from ..launcher import Command, Facts, Preparation
+from ..launcher import Command, Facts, Preparation, server_host
 
 _NO_BENCHMARK = ("prepare", "cleanup", "prewarm", "help", "version", "without a test")
 _NO_DATABASE = frozenset({"cpu", "memory", "threads", "mutex"})
@@ -49,10 +50,16 @@ class SysbenchCommand(Command):
         given = self.options
         said = {name.replace("-", "_"): given[name] for name in _RECORDED if name in given} | {"test": self.test}
         if self.test == "fileio":
-            target = {} if benchmark.elsewhere else host.storage.facts(Path.cwd(), "target")
-            return Facts(said, target, here=True)
-        if self.test in _NO_DATABASE or given.get("db-driver") != "pgsql":
-            return Facts(said, here=self.test in _NO_DATABASE)
+            if benchmark.elsewhere:
+                return Facts(said, here=True)
+            roles = roles_of([(Path.cwd(), DATA)], host.storage)
+            return Facts(said, host.storage.facts(Path.cwd(), "target"), roles, client=host.name, here=True)
+        own = "" if benchmark.elsewhere else host.name
+        if self.test in _NO_DATABASE:
+            return Facts(said, client=own, here=True)
+        if given.get("db-driver") != "pgsql":
+            address = given.get("mysql-host", "localhost").split(",")[0]
+            return Facts(said, host=server_host(address, benchmark, host), client=own)
         words = {name: given.get(f"pgsql-{name}", default).split(",")[0] for name, default in _CONNECTION.items()}
         words["dbname"] = words.pop("db")
         quoted = (f"{name}='{value}'" for name, value in words.items() if value and "'" not in value)

@@ -1,0 +1,194 @@
+"""Where the time goes: the waterfall, how slow each layer is by its usual, and the verdict.
+
+What prometheus/rules/layers.yml records; docs/alerts.md says how the layer is found.
+"""
+
+from collections.abc import Sequence
+
+from grafana_foundation_sdk.models import dashboard
+
+from .look import GREEN, ORANGE, RED, override
+from .panels import BOTH, graph, stat
+from .queries import HOST, Query, now
+from .tables import Column, table
+
+NONE = "Nothing recorded in this time range: the rules of layers.yml need a run of a minute and node_exporter"
+_CHOSEN = f'run=~"$run",{HOST}'
+_SLOWNESS = f"run_layer:slowness:ratio{{{_CHOSEN}}}"
+_USUAL = "suffix: x its usual"
+
+# Layer: name and colour, in the order of the path.
+_PATH = {
+    "benchmark": ("benchmark", "text"),
+    "client_cpu": ("client CPU", "#FFB357"),
+    "network": ("client and network", "#C4A484"),
+    "server_cpu": ("server CPU", "#FF9830"),
+    "database": ("database", "#5794F2"),
+    "memory": ("memory", "#8AB8FF"),
+    "log_device": ("log device", "#B877D9"),
+    "data_device": ("data device", "#3274D9"),
+    "path": ("path to the CVM", "#E02F44"),
+    "frontend": ("front end", "#56A64B"),
+    "oplog": ("oplog", "#FADE2A"),
+    "read_source": ("read source", "#A352CC"),
+    "cvm_queue": ("CVM queue", "#37872D"),
+    "backend": ("back end", "#96D98D"),
+}
+
+
+def _spoken(expression: str) -> str:
+    """With the words of a layer instead of its label's: log device for log_device."""
+    return f'label_replace({expression}, "layer", "$1 $2", "layer", "(.+)_(.+)")'
+
+
+def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Panel:
+    """The layer that stands out, in a sentence. `window`: over that time up to the end instead of now."""
+
+    def lately(series: str) -> str:
+        return f"max_over_time({series}{{{_CHOSEN}}}[{window}])" if window else f"{series}{{{_CHOSEN}}}"
+
+    found, slow = lately("run:verdict:which"), lately("run:benchmark_slow:info")
+    how = lately("run:benchmark_slowness:ratio")
+    judged = f"{how} unless on (run, host) {lately('run:verdict:layer')}"
+    return stat(
+        "Verdict",
+        "The layer that stands out while the benchmark is slower than usual, by how much its signal exceeds the usual; "
+        "for the others, the benchmark's own latency (or loss of throughput) by its usual.",
+        now(
+            _spoken(f"topk by (run, host) (1, max by (run, host, layer, which) ({found}))"),
+            "{{run}}: {{layer}} {{which}} of {{host}}",
+        ),
+        now(
+            f"max by (run, host) ({judged} and on (run, host) {slow})",
+            "{{run}} on {{host}}: slow, but no layer stands out",
+        ),
+        now(f"max by (run, host) ({judged} unless on (run, host) {slow})", "{{run}} on {{host}}: as usual"),
+        unit=_USUAL,
+        bad="a layer is named: the time goes there, or it stays there. See the waterfall.",
+        none="Nothing to compare with yet: it takes a minute of a run, and the rules of layers.yml",
+        size=size,
+        decimals=1,
+        steps=((None, GREEN), (1.5, ORANGE), (3, RED)),
+        text_mode=BOTH,
+    )
+
+
+def waterfall(size: tuple[int, int]) -> dashboard.Panel:
+    """Seconds per I/O of log writes and of data reads and writes, layer by layer."""
+
+    def of(layer: str, *by: str) -> str:
+        return f'max by ({", ".join(("host", *by))}) (run_layer:latency:seconds{{{_CHOSEN},layer=~"{layer}"}})'
+
+    queries = [
+        Query(of("benchmark", "op"), "{{host}} {{op}} benchmark"),
+        Query(of("database"), "{{host}} database"),
+        Query(of("network"), "{{host}} client and network"),
+        Query(of("log_device|data_device", "role", "op"), "{{host}} {{role}} {{op}} guest await"),
+        Query(of("path", "role", "op"), "{{host}} {{role}} {{op}} path to the CVM"),
+        Query(of("frontend", "role", "op"), "{{host}} {{role}} {{op}} front end"),
+        Query(of("backend", "role"), "{{host}} {{role}} back end"),
+    ]
+    made = graph(
+        "Where the time goes, per I/O",
+        "Log writes (solid), data reads (dashed) and data writes (dotted), down the path: what the guest waits for, of "
+        "which the vdisk's front end takes its part and the guest and network path the rest; above it the benchmark's "
+        "own latency. A transaction is not one I/O; the CVM's figures cover some 3 s of every 10; the back end leaves "
+        "out what the oplog absorbs; sizes may differ between the layers.",
+        *queries,
+        unit="s",
+        bad="the guest's line rises alone: the time is lost between guest and CVM. It rises with the front end: in the "
+        "storage.",
+        none=NONE,
+        size=size,
+        log=True,
+        beside=True,
+    )
+    made.max_data_points = 150
+    _color(made, {"benchmark", "database", "network", "path", "frontend", "backend"})
+    assert made.field_config is not None and made.field_config.overrides is not None
+    made.field_config.overrides += [
+        override("byRegexp", "/guest await$/", color={"mode": "shades", "fixedColor": _PATH["log_device"][1]}),
+        override("byRegexp", "/data read /", custom__lineStyle={"fill": "dash", "dash": [8, 5]}),
+        override("byRegexp", "/data write /", custom__lineStyle={"fill": "dot", "dash": [2, 5]}),
+    ]
+    return made
+
+
+def slowness(size: tuple[int, int]) -> dashboard.Panel:
+    """Each layer by its usual, over time."""
+    made = graph(
+        "Slowness by layer",
+        "The slowest signal of each layer by its usual (the median of the minutes before): 1 is as usual. Only signals "
+        "of waiting; a burst of load is listed on Spike.",
+        Query(_spoken(f"max by (host, layer) ({_SLOWNESS})"), "{{host}} {{layer}}"),
+        unit="suffix:x",
+        bad="a line above 3 in the second in which latency rises: the lowest layer of those that rise together is "
+        "closest to the cause.",
+        none=NONE,
+        size=size,
+        log=True,
+    )
+    made.max_data_points = 150
+    _color(made, set(_PATH))
+    assert made.field_config is not None
+    made.field_config.defaults.min_val = 0.1  # what is faster than usual need not be told from what is much faster
+    return made
+
+
+def _color(made: dashboard.Panel, layers: set[str]) -> None:
+    assert made.field_config is not None and made.field_config.overrides is not None
+    names = {name for layer in layers for name in (_PATH[layer][0], layer.replace("_", " "))}
+    by_name = {name: color for layer, (word, color) in _PATH.items() for name in (word, layer.replace("_", " "))}
+    made.field_config.overrides += [
+        override("byRegexp", f"/ {name}$/", color={"mode": "fixed", "fixedColor": by_name[name]})
+        for name in sorted(names)
+    ]
+
+
+_STEPS = ((None, "transparent"), (3, ORANGE), (10, RED))
+
+
+def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
+    """Layers, and loads apart, in the last `window` of the range and in the same time before it."""
+
+    def of(series: str, by: str) -> tuple[Query, Query]:
+        before = f"max by ({by}) (quantile_over_time(0.5, {series}[{window}] offset {window}))"
+        return now(_spoken(f"max by ({by}) (max_over_time({series}[{window}]))")), now(_spoken(before))
+
+    by = "run, host, layer, which"
+    found = _spoken(f"max by ({by}) (max_over_time(run:verdict:which{{{_CHOSEN}}}[{window}]) * 0 + 1)")
+    names = [
+        Column("layer", "Layer", width=120),
+        Column("which", "Which"),
+        Column("host", "Host"),
+        Column("run", "Run"),
+    ]
+    values = [
+        Column("Value #A", "At the moment", _USUAL, width=150, decimals=1, steps=_STEPS),
+        Column("Value #B", "Before", _USUAL, width=130, decimals=1),
+    ]
+    return [
+        table(
+            "Layers",
+            "How slow each layer was: the highest of the last 2 minutes of the range by its usual, and the median of "
+            "the 2 minutes before.",
+            *of(_SLOWNESS, by),
+            now(found),
+            columns=[*names, *values, Column("Value #C", "Verdict", "bool_yes_no", width=80, steps=((None, RED),))],
+            bad="a layer above 3 that was near 1 before. The verdict is that of the rules, at its time.",
+            none="Nothing recorded at the end of this time range",
+            size=size,
+            sort=("At the moment", "down"),
+        ),
+        table(
+            "Load, apart",
+            "Operations and bytes in the same way. More load is no slowness: a checkpoint's burst of writes belongs "
+            "here.",
+            *of(f"run_layer:load:ratio{{{_CHOSEN}}}", f"{by}, op"),
+            columns=[*names, Column("op", "Operation", width=90), *values],
+            bad="a load that nobody has ordered, in the second before a layer gets slow.",
+            none="Nothing recorded at the end of this time range",
+            size=size,
+            sort=("At the moment", "down"),
+        ),
+    ]

@@ -1,0 +1,97 @@
+"""Locality and migration: a vdisk moves to another CVM, and its data follows.
+
+Throughput, where reads come from, and the moves, on one time axis.
+"""
+
+from grafana_foundation_sdk.models import dashboard
+
+from . import benchmark, storage, variables
+from .board import Board, Row
+from .panels import graph, timeline
+from .queries import VDISK, Query, named
+
+_BEFORE = f'last_over_time(nutanix_vdisk_info{{{VDISK},vdisk_uuid!=""}}[1m] offset 20s)'
+MOVES = (
+    f'(group by (cvm, vdisk_uuid, vm, disk, role) (nutanix_vdisk_info{{{VDISK},vdisk_uuid!=""}})\n'
+    f"unless on (cvm, vdisk_uuid) {_BEFORE})\n"
+    "* on (vdisk_uuid) group_left (from) topk by (vdisk_uuid) (1, group by (vdisk_uuid, from) "
+    f'(label_replace({_BEFORE}, "from", "$1", "cvm", "(.+)")))'
+)
+"""A vdisk that a CVM hosts now and did not 20 s ago, with the CVM that did as label `from`."""
+
+
+def _sources(far: str) -> str:
+    """Part of the data read from sources that match, all of a vdisk's together."""
+    one = f"max by (cvm, vdisk, source) (nutanix_vdisk_read_source_ratio{{{VDISK},source{far}}})"
+    return named(f"sum by (cvm, vdisk) ({one})", VDISK)
+
+
+def _reads() -> dashboard.Panel:
+    made = graph(
+        "Reads: local and remote",
+        "Part of the data read that came from this node (local: caches, oplog, its own disks) and from another "
+        "(remote), by vdisk.",
+        Query(_sources('!~".*remote.*"'), "{{which}} local", minimum_step="10s"),
+        Query(_sources('=~".*remote.*"'), "{{which}} remote", minimum_step="10s"),
+        unit="percentunit",
+        bad="remote stays high after a move: the data does not follow, and each read crosses the network.",
+        none=storage.NO_CVM,
+        size=(24, 7),
+        maximum=1,
+    )
+    made.max_data_points = 240
+    return made
+
+
+BOARD = Board(
+    uid="benchwatch-locality",
+    description="A migration as a story: throughput, local and remote reads, and when a vdisk moved, on one axis.",
+    variables=[*variables.standard(), variables.recorded(), variables.cvm(), variables.vdisk()],
+    rows=[
+        Row(
+            "",
+            [
+                benchmark.throughput((12, 7)),
+                benchmark.latency((12, 7), of=benchmark.QUANTILES[::2]),
+                _reads(),
+                timeline(
+                    "Where each vdisk is",
+                    "The CVM that hosts each vdisk: a bar ends on one and begins on another when it moves.",
+                    Query(named(f"max by (cvm, vdisk) (nutanix_vdisk_info{{{VDISK}}})", VDISK), "{{which}} on {{cvm}}"),
+                    bad="a move in the middle of a run that was not planned.",
+                    none=storage.NO_CVM,
+                    size=(24, 5),
+                    steps=((None, "#5794F2"),),
+                ),
+                graph(
+                    "Front-end latency",
+                    "What the virtual machine sees, by vdisk, direction and CVM.",
+                    Query(
+                        named(storage.highest("frontend_latency_seconds", VDISK, "op"), VDISK),
+                        "{{cvm}} {{which}} {{op}}",
+                    ),
+                    unit="s",
+                    bad="reads stay slower after the move than before it.",
+                    none=storage.NO_CVM,
+                    size=(12, 7),
+                    log=True,
+                ),
+                graph(
+                    "Up-migrated extent groups",
+                    "Extent groups moved up within the window: the data that follows.",
+                    Query(
+                        named(storage.highest("extent_group_up_migrations", VDISK, "window"), VDISK),
+                        "{{which}} {{window}}",
+                    ),
+                    unit="short",
+                    bad="stays 0 while reads are remote.",
+                    none=storage.NO_CVM,
+                    size=(12, 7),
+                ),
+            ],
+        )
+    ],
+    range_="now-30m",
+    refresh="10s",
+    moves=MOVES,
+)

@@ -1,0 +1,159 @@
+"""The machines of the chosen runs: processors of client and database, memory, network; the database's own figures."""
+
+from collections.abc import Sequence
+
+from grafana_foundation_sdk.models import dashboard
+
+from . import disks
+from .panels import graph
+from .queries import HOST, Query, one_of, processors, rate
+
+_NO_DATABASE = "Nothing measured in this time range: the Prometheus job `postgres` scrapes postgres_exporter"
+
+
+_OTHER_CLIENTS = 'host=~"$client",host!~"$host"'
+
+
+def _mean(mode: str, hosts: str = HOST) -> str:
+    return f"avg by (host) ({rate(f'node_cpu_seconds_total{{{hosts},mode={chr(34)}{mode}{chr(34)}}}')})"
+
+
+def processors_busy(size: tuple[int, int]) -> dashboard.Panel:
+    """Client and database, busy and stolen, from few of many series: to sum all up costs ten times as much."""
+    server = {"server": f"1 - {_mean('idle')}"} | {mode: _mean(mode) for mode in ("steal", "iowait")}
+    return graph(
+        "Processors: client and database",
+        "Busy share of the processors of the host whose disks the benchmark uses (server), and of its own (client) if "
+        "that is another machine; what the hypervisor took from the server, and what waited for I/O.",
+        Query(one_of("what", {"client": f"1 - {_mean('idle', _OTHER_CLIENTS)}", **server}), "{{host}} {{what}}"),
+        unit="percentunit",
+        bad="a client near 100 % measures itself; steal: the CVM or other guests have the processors.",
+        none=disks.NONE,
+        size=size,
+        maximum=1,
+    )
+
+
+def pressure(size: tuple[int, int]) -> dashboard.Panel:
+    """Shares of the time in which some process waited."""
+    return graph(
+        "Waiting for processors, I/O and memory",
+        "Share of the time in which some process waited (pressure stall information of the kernel).",
+        *(
+            Query(
+                f"max by (host) ({rate(f'node_pressure_{name}_waiting_seconds_total{{{HOST}}}')})",
+                f"{{{{host}}}} {word}",
+            )
+            for name, word in (("cpu", "processors"), ("io", "I/O"), ("memory", "memory"))
+        ),
+        unit="percentunit",
+        bad="I/O rises with the latency: the device; memory rises: the page cache or swap.",
+        none=disks.NONE,
+        size=size,
+        maximum=1,
+    )
+
+
+def memory(size: tuple[int, int]) -> dashboard.Panel:
+    """What the kernel has still to write."""
+    return graph(
+        "Memory: dirty and write-back",
+        "Data in the page cache that the kernel has not written yet, and what it is writing.",
+        Query(
+            one_of(
+                "what",
+                {
+                    word: f"max by (host) (node_memory_{name}_bytes{{{HOST}}})"
+                    for name, word in (("Dirty", "dirty"), ("Writeback", "write-back"))
+                },
+            ),
+            "{{host}} {{what}}",
+        ),
+        unit="bytes",
+        bad="dirty grows up to a limit (vm.dirty_bytes) and then write-back bursts: everything else waits behind it.",
+        none=disks.NONE,
+        size=size,
+    )
+
+
+def _network(name: str) -> str:
+    devices = 'device!~"lo|veth.*|docker.*|br-.*"'
+    return f"sum by (host) ({rate(f'node_network_{name}_total{{{HOST},{devices}}}')})"
+
+
+def network(size: tuple[int, int]) -> dashboard.Panel:
+    """Bytes of the hosts' interfaces."""
+    dropped = f"({_network('receive_drop')} + {_network('transmit_drop')})"
+    return graph(
+        "Network",
+        "Bytes a second over the interfaces of each host, and what was dropped or failed (right).",
+        Query(
+            one_of(
+                "what", {"received": _network("receive_bytes"), "sent": _network("transmit_bytes"), "dropped": dropped}
+            ),
+            "{{host}} {{what}}",
+        ),
+        unit="Bps",
+        bad="a plateau at the speed of the interface, or drops.",
+        none=disks.NONE,
+        size=size,
+        right=("/dropped$/", "ops", None),
+    )
+
+
+def host() -> Sequence[dashboard.Panel]:
+    """Processors of each host by mode, and what its processes wait for."""
+    modes = graph(
+        "Processors of the host",
+        "Processor time by mode, as a share of all processors.",
+        Query(processors('!="idle"', "mode") + " > 0", "{{host}} {{mode}}"),
+        unit="percentunit",
+        bad="iowait or steal rise with the alert.",
+        none=disks.NONE,
+        stacked=True,
+    )
+    return [modes, pressure((12, 8)), memory((12, 8)), network((12, 8))]
+
+
+def database() -> Sequence[dashboard.Panel]:
+    """What the database's sessions wait for, its checkpoints and its log."""
+    by_type = f"max by (host, wait_event_type) (pg_sessions_active{{{HOST}}}) > 0"
+    one = "sum by (host) (rate(pg_{}_total{{{}}}[$__rate_interval]))"
+    return [
+        graph(
+            "Active sessions by what they wait for",
+            "Client sessions that are in a statement, by the type of the event that each waits for; CPU waits for "
+            "nothing.",
+            Query(by_type, "{{host}} {{wait_event_type}}"),
+            unit="short",
+            bad="IO or LWLock takes over: the log or the buffers; Lock: sessions wait for each other.",
+            none=_NO_DATABASE,
+            size=(8, 7),
+            stacked=True,
+        ),
+        graph(
+            "Locks",
+            "Locks that are not granted, and for how long the oldest has been waited for (right).",
+            Query(f"max by (host) (pg_locks_waiting{{{HOST}}})", "{{host}} waiting"),
+            Query(f"max by (host) (pg_locks_longest_wait_seconds{{{HOST}}})", "{{host}} longest"),
+            unit="short",
+            bad="above 0 when latency rises: the database, not the storage.",
+            none=_NO_DATABASE,
+            size=(8, 7),
+            right=("/longest$/", "s", None),
+        ),
+        graph(
+            "Checkpoints, buffers and log",
+            "Bytes a second of log, and of buffers by who writes them; whether a checkpoint is under way (right).",
+            Query(one.format("wal_bytes", HOST), "{{host}} log written"),
+            Query(
+                f"sum by (host, by) ({rate(f'pg_buffers_written_bytes_total{{{HOST}}}')})", "{{host}} buffers by {{by}}"
+            ),
+            Query(f"max by (host) (pg_checkpoint_active{{{HOST}}})", "{{host}} checkpoint"),
+            unit="Bps",
+            bad="the checkpointer takes all that the device can do; buffers by others: sessions write them.",
+            none=_NO_DATABASE,
+            size=(8, 7),
+            right=("/checkpoint$/", "short", None),
+        ),
+    ]

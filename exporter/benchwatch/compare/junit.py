@@ -1,0 +1,63 @@
+"""Verdicts and requirements as JUnit XML, which GitLab, Jenkins and GitHub's test reporters read.
+
+A suite a comparison (or run), a test case a verdict (or requirement): worse is a failure, not judged is skipped. With
+--vary a case more says whether another parameter differs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from ..values.printable import printable
+from .comparison import Comparisons
+from .text import heading, sentence, title
+
+
+class Case(NamedTuple):
+    """One test case."""
+
+    name: str
+    failure: str
+    """Why it failed; empty if it passed."""
+    skipped: str = ""
+    """Why nothing can be said; empty otherwise."""
+
+
+class Suite(NamedTuple):
+    """The cases of one run or comparison."""
+
+    name: str
+    cases: Sequence[Case]
+
+
+def junit(suites: Iterable[Suite]) -> str:
+    """The XML text, ASCII."""
+    root = ElementTree.Element("testsuites", name="benchwatch")
+    for name, cases in suites:
+        failed, skipped = (sum(bool(case[place]) for case in cases) for place in (1, 2))
+        suite = ElementTree.SubElement(
+            root, "testsuite", name=printable(name), tests=str(len(cases)), failures=str(failed), skipped=str(skipped)
+        )
+        for case in cases:
+            element = ElementTree.SubElement(suite, "testcase", classname=printable(name), name=printable(case.name))
+            for tag, message in (("failure", case.failure), ("skipped", case.skipped)):
+                if message:
+                    ElementTree.SubElement(element, tag, message=printable(message))
+    ElementTree.indent(root)
+    text: bytes = ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True)
+    return f"{text.decode()}\n"
+
+
+def suites(found: Comparisons) -> Iterator[Suite]:
+    """The verdicts of each comparison."""
+    for one in found.others:
+        cases = []
+        for verdict in one.verdicts:
+            row = next(row for row in one.rows if one.verdict(row) is verdict)
+            said = sentence(verdict, row, found.roles, found.each)
+            name = f"{heading(verdict.group)} {title(verdict.measure, found.roles)}".strip()
+            cases.append(Case(name, said * (verdict.word == "worse"), said * (verdict.word == "not judged")))
+        if found.vary:
+            others = [each.name for each in one.parameters if not each.intended]
+            cases.append(Case("no other parameter differs", ", ".join(others)))
+        yield Suite(f"{one.other.name} against {found.base.name}", cases)

@@ -1,0 +1,107 @@
+"""What the launcher says when benchmarks have ended: the result of each run, of a series together, and what to do next.
+
+The result is made from the recorded files by `results`, after the benchmark has ended; whatever goes wrong with that
+changes neither the record nor the exit code.
+"""
+
+import logging
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..settings.settings import RunsSettings
+from ..tools.api import Tool
+from .record import RunRecord
+from .terminal import Terminal
+
+if TYPE_CHECKING:
+    from ..results.requirements import Requirement
+    from ..results.result import RunResult
+
+
+def read_requirements(texts: Sequence[str], tool: Tool | None) -> list["Requirement"]:
+    """Raises UserError for what cannot be required of that tool."""
+    if not texts:
+        return []
+    from ..results.requirements import requirement
+
+    return [requirement(text, tool) for text in texts]
+
+
+class Outcomes:
+    """The results of a series of runs."""
+
+    def __init__(self, terminal: Terminal, requirements: Sequence["Requirement"]) -> None:
+        self._terminal = terminal
+        self._requirements = requirements
+        self._results: list[RunResult] = []
+        self._records: list[RunRecord] = []
+
+    def add(self, record: RunRecord) -> None:
+        """Show the result of a run that has ended."""
+        logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
+        self._records.append(record)
+        try:
+            self._add(record)
+        except KeyboardInterrupt:
+            self._terminal.say(f"the result is not shown: see benchwatch show {record.folder}")
+        except Exception as error:  # the benchmark has ended well, so this must
+            self._terminal.say(f"the result cannot be shown: {type(error).__name__}: {error}")
+
+    def _add(self, record: RunRecord) -> None:
+        from ..results.result import Subject, read_worker
+        from ..results.text import text
+
+        found = read_worker(record.folder, record.worker, RunsSettings())
+        if not found:
+            self._terminal.say(f"{record.run}: nothing was measured: no output of a known form")
+            return
+        self._results += found
+        self._terminal.say(text(Subject(record.run, found, False)).rstrip("\n"))
+
+    def together(self, name: str, repeat: int) -> bool:
+        """Show what a series came to, whether requirements are met, and what can be done next; false if one is not."""
+        met = True
+        try:
+            if repeat > 1 and len(self._results) > 1:
+                from ..results.text import series
+
+                self._terminal.say(series(name, self._results).rstrip("\n"))
+            if self._requirements:
+                from ..results.requirements import answers
+
+                found = answers(self._requirements, self._results)
+                met = all(answer.met for answer in found)
+                for answer in found:
+                    self._terminal.say(answer.line)
+            if any(result.measured for result in self._results):
+                self._next(name if repeat > 1 else self._records[-1].run)
+        except KeyboardInterrupt:
+            met = not self._requirements
+        return met
+
+    def _next(self, name: str) -> None:
+        folder = self._records[-1].folder.parent
+        this = shlex.quote(str(folder / name))
+        other = _before(folder, {record.run for record in self._records}, self._records[-1].worker)
+        well = all(result.state == "finished" for result in self._results)
+        compare = f"benchwatch compare {shlex.quote(str(other))} {this}" if other and well else ""
+        show = f"benchwatch show {this} --json"
+        self._terminal.say(f"next: {compare or show}\n      benchwatch report {this}")
+
+
+def _before(folder: Path, own: set[str], worker: str) -> Path | None:
+    """The latest other run with a worker of that name, or the experiment that it repeats; None if there is none."""
+    from ..settings.record import SUFFIX, load_runfile
+    from ..values.errors import UserError
+
+    records = [path for path in folder.glob(f"*/{worker}{SUFFIX}") if path.parent.name not in own]
+    for path in sorted(records, key=lambda path: path.stat().st_mtime, reverse=True):
+        try:
+            record = load_runfile(path, RunsSettings())
+        except (UserError, OSError):
+            continue
+        if record.exit_code == 0:
+            return folder / (record.repeat_of or path.parent.name)
+    return None

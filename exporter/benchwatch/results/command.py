@@ -1,0 +1,105 @@
+"""`benchwatch show RUN...`: the results of runs; exit code 3 if a requirement is not met."""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..settings.settings import load_settings
+from ..values.arguments import duration
+from ..values.errors import NOT_MET
+
+if TYPE_CHECKING:
+    from .requirements import CheckedRequirement
+    from .result import Subject
+
+_Answers = Mapping[str, Sequence["CheckedRequirement"]]
+
+
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command to the others."""
+    parser = add(
+        parents=[common],
+        usage="benchwatch show [options] RUN...",
+        description="Prints the results of finished or running output, and what speaks against them.",
+        examples=(
+            "benchwatch show runs/test1",
+            "benchwatch show runs/huge --require 'p99 < 20ms' --require 'failed == 0'",
+            "benchwatch show runs/test1 --json",
+        ),
+    )
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="a file, the folder of a run, a folder of runs, or the name of a repeated experiment; PATH#3 is the third "
+        "run in a file",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("terminal", "markdown", "json", "junit"),
+        default="terminal",
+        help="(default: terminal)",
+    )
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    parser.add_argument(
+        "--warmup", type=duration, metavar="60s", help="leave this out of every run (default: what the records say)"
+    )
+    add_require(parser)
+    parser.set_defaults(func=_show)
+
+
+def add_require(parser: argparse._ActionsContainer) -> None:
+    """The option --require."""
+    parser.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        metavar="'p99 < 20ms'",
+        help="exit code 3 if the result does not meet this; can be repeated",
+    )
+
+
+def _show(options: argparse.Namespace) -> int:
+    from .requirements import answers, requirement
+    from .result import read
+
+    asked = [requirement(text) for text in options.require]
+    settings = load_settings(options.config_file)
+    subjects = read(options.paths, settings.runs, options.warmup)
+    found = {one.name: answers(asked, one.results) for one in subjects}
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
+    sys.stdout.write(_formats()[options.format](subjects, found))
+    return 0 if all(answer.met for each in found.values() for answer in each) else NOT_MET
+
+
+def _formats() -> Mapping[str, Callable[[Sequence["Subject"], _Answers], str]]:
+    from .document import document
+    from .markdown import markdown
+
+    return {"terminal": _text, "markdown": markdown, "json": document, "junit": _junit}
+
+
+def _text(subjects: Sequence["Subject"], found: _Answers) -> str:
+    from ..values.printable import printable
+    from .text import text
+
+    each = []
+    for one in subjects:
+        lines = [printable(answer.line) for answer in found[one.name]]
+        each.append(text(one) + "".join(f"{line}\n" for line in lines))
+    return "\n".join(each)
+
+
+def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
+    from ..compare.junit import Case, Suite, junit
+
+    suites = []
+    for one in subjects:
+        ended = [f"{result.run.name}: {result.state}" for result in one.results if result.state != "finished"]
+        cases = [Case("the run has finished", "; ".join(ended))]
+        cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in found[one.name]]
+        suites.append(Suite(one.name, cases))
+    return junit(suites)

@@ -1,0 +1,191 @@
+"""`benchwatch list`: the runs of a folder, the latest first.
+
+States and figures are those of the exporter's page. Logs of single operations are not read: that could take minutes.
+
+As JSON, schema 1 (keys may be added; none changes its meaning): schema, runs[]: run, path, state, reason, tools,
+workers (how many), start, end (Unix seconds), seconds, rate, unit, latency_mean_seconds, latency_p99_seconds, labels,
+experiment (that it repeats). null: not known.
+
+Exit codes: 0 listed, 1 no such run, 2 wrong use.
+"""
+
+import argparse
+import json
+import logging
+import math
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..settings.settings import RunsSettings, load_settings
+from ..values import numbers
+from ..values.arguments import duration, pair
+from ..values.errors import FAILED, UserError
+from ..values.printable import printable
+
+if TYPE_CHECKING:
+    from ..runs.run import Run
+
+SCHEMA = 1
+_LOG = re.compile(r"\.\d+(?:\.\d+)?$")
+_CHUNK = 1 << 20
+
+
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command to the others."""
+    parser = add(
+        parents=[common],
+        usage="benchwatch list [options] [DIR...]",
+        description="Lists the runs of a folder, the latest first.",
+        examples=(
+            "benchwatch list",
+            "benchwatch list --label cluster=a --newer 7d",
+            "benchwatch list /srv/runs --json",
+        ),
+    )
+    parser.add_argument(
+        "paths", nargs="*", type=Path, default=[Path("runs")], metavar="DIR", help="folder of runs (default: runs)"
+    )
+    parser.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        type=pair,
+        metavar="NAME=VALUE",
+        help="only runs with this label; can be repeated",
+    )
+    parser.add_argument("--newer", type=duration, metavar="7d", help="only runs that began within this time")
+    parser.add_argument("--older", type=duration, metavar="30d", help="only runs that began before that")
+    parser.add_argument("--json", action="store_true", help="print JSON (docs/results.md)")
+    parser.set_defaults(func=_list)
+
+
+class ListedRun(NamedTuple):
+    """One run of the list. Times are Unix seconds; None: not known."""
+
+    run: str
+    path: str
+    state: str
+    reason: str | None
+    tools: Sequence[str]
+    workers: int
+    start: float | None
+    end: float | None
+    rate: float | None
+    unit: str | None
+    latency_mean_seconds: float | None
+    latency_p99_seconds: float | None
+    labels: Mapping[str, str]
+    experiment: str | None
+
+    @property
+    def seconds(self) -> float | None:
+        """Length; None while it goes on."""
+        return None if self.start is None or self.end is None else max(0.0, self.end - self.start)
+
+    @property
+    def result(self) -> str:
+        """The figures in words."""
+        if self.rate is None:
+            return ""
+        in_bytes = self.unit == "bytes per second"
+        rate = numbers.bandwidth(self.rate) if in_bytes else f"{numbers.rate_in_full(self.rate)} {self.unit}"
+        known = {"mean": self.latency_mean_seconds, "p99": self.latency_p99_seconds}
+        latencies = [f"{name} {numbers.latency(value)}" for name, value in known.items() if value is not None]
+        return ", ".join([rate, *latencies])
+
+
+def _list(options: argparse.Namespace) -> int:
+    settings = load_settings(options.config_file)
+    logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # what is no run is not listed
+    now = time.time()
+    oldest = now - options.newer if options.newer is not None else 0.0
+    youngest = now - options.older if options.older is not None else float("inf")
+    found = list(listed(options.paths, settings.runs, now, dict(options.label), (oldest, youngest)))
+    found.sort(key=lambda one: -(one.start or 0.0))
+    if options.json:
+        runs = [{**one._asdict(), "seconds": one.seconds} for one in found]
+        sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n")
+    else:
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
+        sys.stdout.writelines(f"{line}\n" for line in _table(found, now))
+    if not found:
+        raise UserError(f"no such runs in {', '.join(map(str, options.paths))}", FAILED)
+    return 0
+
+
+def listed(
+    paths: Sequence[Path],
+    settings: RunsSettings,
+    now: float,
+    labels: Mapping[str, str],
+    began: tuple[float, float],
+) -> Iterator[ListedRun]:
+    """The runs in these folders that have these labels and began in that time. Raises UserError."""
+    from ..history.find import find_runs
+    from ..metrics.buckets import Buckets
+
+    for run in find_runs(paths, settings, Buckets(1)):
+        without_logs = {name: status for name, status in run.listed.items() if not _LOG.search(name)}
+        if without_logs:
+            run.look(without_logs, now)
+            run.read_records(len(without_logs))
+        if not run.plans:
+            continue
+        while run.read(_CHUNK, now):
+            pass
+        one = _listed(run, now)
+        if labels.items() <= one.labels.items() and began[0] <= (one.start or run.modified) <= began[1]:
+            yield one
+
+
+def _listed(run: "Run", now: float) -> ListedRun:
+    from .result import WORST_FIRST
+
+    for worker in run.workers:
+        worker.settle()
+        worker.tick(now)
+    workers = run.workers
+    worst = min(workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
+    counted = [worker for worker in workers if not worker.roles.observer] or workers
+    units = {worker.roles.unit for worker in counted}
+    figures = [worker.state.figures() for worker in counted]
+    rates = [one.throughput for one in figures]
+    known = [rate for rate in rates if rate is not None]
+    alone = figures[0] if len(figures) == 1 else None
+    unit = next(iter(units)) if len(units) == 1 else None
+    starts = [worker.start for worker in workers if worker.start is not None]
+    return ListedRun(
+        run.name,
+        str(run.folder),
+        worst.phase,
+        worst.reason or None,
+        sorted({worker.tool.name for worker in workers}),
+        len(workers),
+        min(starts, default=None),
+        max(worker.end for worker in workers) if all(worker.ended for worker in workers) else None,
+        math.fsum(known) if unit and len(known) == len(rates) else None,
+        unit and ("bytes per second" if unit.in_bytes else unit.name),
+        alone and alone.latency,
+        alone and alone.p99,
+        {name: value for worker in workers for name, value in worker.runfile.labels.items()},
+        next((worker.runfile.repeat_of for worker in workers if worker.runfile.repeat_of), None),
+    )
+
+
+def _table(found: Sequence[ListedRun], now: float) -> Iterator[str]:
+    from .text import aligned
+
+    rows = [["run", "state", "tool", "began", "length", "result", "labels"]] if found else []
+    for one in found:
+        began = "" if one.start is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(one.start))
+        on = one.state in ("running", "stalled") and one.start is not None
+        seconds = now - one.start if on and one.start is not None else one.seconds
+        length = "" if seconds is None else f"{numbers.duration(seconds)}{' so far' if on else ''}"
+        tools = f"{', '.join(one.tools)}{f' ({one.workers})' if one.workers > 1 else ''}"
+        labels = ", ".join(f"{name}={value}" for name, value in sorted(one.labels.items()))
+        rows.append([printable(text) for text in (one.run, one.state, tools, began, length, one.result, labels)])
+    yield from aligned(rows, right=4)

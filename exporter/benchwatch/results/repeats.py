@@ -1,0 +1,68 @@
+"""What repeats of one experiment came to together: mean, interval, spread and outliers.
+
+The interval is Student's for the mean of at least three runs. An outlier is what Grubbs' test (F. E. Grubbs, "Sample
+criteria for testing outlying observations", 1950) finds at a significance of 1 % and is more than 5 % from the mean, so
+that runs which hardly differ have none. The highest latency, one operation of a run, says nothing of the run.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..compare.changes import STEADY
+from ..compare.measures import CONNECTION, LATENCY_MAX, Measure, rank
+from ..compare.statistics import student
+from ..metrics.latencies import Group
+from .result import RunResult
+
+CONFIDENCE = 0.95
+FEWEST = 3
+_SIGNIFICANCE = 0.01
+
+
+class Repeated(NamedTuple):
+    """One measure of one group over the repeats."""
+
+    group: Group
+    measure: Measure
+    values: Sequence[float]
+    mean: float
+    interval: tuple[float, float] | None
+    """Of the mean; None for fewer than three runs."""
+    spread: float | None
+    """Standard deviation over the mean; None if the mean is 0."""
+    outliers: Sequence[str]
+    """Names of the runs that are far from the others."""
+
+
+def finished(results: Sequence[RunResult]) -> list[RunResult]:
+    """The runs that count."""
+    return [result for result in results if result.measured and result.state == "finished"]
+
+
+def repeated(results: Sequence[RunResult]) -> Iterator[Repeated]:
+    """The measures that all of these runs have, in order."""
+    if len(results) < 2:
+        return
+    first = results[0].run.figures
+    keys = [key for key in first if all(key in one.run.figures for one in results) and key[1] is not CONNECTION]
+    groups = list(dict.fromkeys(group for group, _ in first))
+    for group, measure in sorted(keys, key=lambda key: (groups.index(key[0]), rank(key[1]))):
+        values = [one.run.figures[group, measure].value for one in results]
+        mean, deviation = statistics.fmean(values), statistics.stdev(values)
+        interval = None
+        if len(values) >= FEWEST:
+            width = student((1 + CONFIDENCE) / 2, len(values) - 1) * deviation / math.sqrt(len(values))
+            interval = (mean - width, mean + width)
+        far = []
+        if len(values) >= FEWEST and measure is not LATENCY_MAX:
+            limit = max(_grubbs(len(values)) * deviation, STEADY * mean)
+            far = [one.run.name for one, value in zip(results, values, strict=True) if abs(value - mean) > limit]
+        yield Repeated(group, measure, values, mean, interval, deviation / mean if mean else None, far)
+
+
+def _grubbs(number: int) -> float:
+    """How many standard deviations from the mean one of so many values is an outlier."""
+    squared = student(1 - _SIGNIFICANCE / (2 * number), number - 2) ** 2
+    return (number - 1) / math.sqrt(number) * math.sqrt(squared / (number - 2 + squared))

@@ -1,0 +1,174 @@
+"""Results as plain text: a table of figures, a line for each thing to know, at most 80 columns where names allow it."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..compare.measures import THROUGHPUT, Measure, of_lost, rank
+from ..compare.text import figure, heading, level, quantity, span, title
+from ..metrics.latencies import Group
+from ..tools.roles import Roles
+from ..values import numbers
+from ..values.printable import printable
+from .repeats import CONFIDENCE, FEWEST, Repeated, finished, repeated
+from .result import ObjectiveKept, RunResult, Subject
+
+_SAID = frozenset({"unfinished", "unsteady", "stall", "failed", "skipped"})
+"""Kinds of findings that have a line of their own."""
+_INDENT = "  "
+
+
+def text(subject: Subject) -> str:
+    """The results of a run, or of each repeat and of all together."""
+    found: list[str] = []
+    for result in subject.results:
+        found += [*(("",) if found else ()), *_of_run(result)]
+    return _lines(found) + (f"\n{series(subject.name, subject.results)}" if subject.repeated else "")
+
+
+def series(name: str, results: Sequence[RunResult]) -> str:
+    """All repeats together."""
+    head, table, lines = together(Subject(name, results, True))
+    return _lines([head, *(f"{_INDENT}{line}" for line in (*aligned(table), *lines))])
+
+
+def _lines(found: Sequence[str]) -> str:
+    return "".join(f"{printable(line)}\n" for line in found)
+
+
+def _of_run(result: RunResult) -> Iterator[str]:
+    head, *lines = notes(result)
+    yield head
+    yield from (f"{_INDENT}{line}" for line in (*aligned(figures(result)), *lines))
+
+
+def notes(result: RunResult) -> Iterator[str]:
+    """What run it is; then a line for each thing to know of it."""
+    run = result.run
+    length = f", {numbers.duration(result.seconds)}" if result.seconds is not None else ""
+    without = f" without its first {numbers.duration(run.left_out)}" if run.left_out else ""
+    reason = f" ({result.reason})" if result.reason else ""
+    yield f"{run.name}: {f'{run.tool} {result.version}'.strip()}, {result.state}{reason}{length}{without}"
+    if not result.measured:
+        yield f"nothing was measured{f' after the warm-up of {run.warmup:g} s' if run.warmup else ''}"
+        return
+    yield from _facts(result)
+    yield from (f"! {finding.text}" for finding in result.findings if finding.kind not in _SAID)
+
+
+def figures(result: RunResult) -> list[list[str]]:
+    """The table of figures: a head, and a row a group; empty if nothing was measured."""
+    run = result.run
+    groups = [group for group in result.groups if any(one is THROUGHPUT for one in result.measures(group))]
+    known = {one for group in groups for one in result.measures(group) if one.unit != "ratio"}
+    columns = sorted(known, key=rank)
+    rows = [["", *(_short(one, run.roles) for one in columns)]]
+    for group in groups:
+        values = [_cell(result, group, one) for one in columns]
+        rows.append([_heading(result, group), *values])
+    return rows if groups else []
+
+
+def _cell(result: RunResult, group: Group, measure: Measure) -> str:
+    found = result.run.figures.get((group, measure))
+    return "" if found is None else figure(found.value, measure, result.run.roles)
+
+
+def _heading(result: RunResult, group: Group) -> str:
+    """What a group is called: without its job if that is the only one."""
+    jobs = {one[:-1] for one in result.groups if one}
+    return heading(group[-1:] if len(jobs) == 1 else group)
+
+
+def _short(measure: Measure, roles: Roles) -> str:
+    return title(measure, roles).removeprefix("latency ")
+
+
+def aligned(rows: Sequence[Sequence[str]], *, right: int = -1) -> Iterator[str]:
+    """Rows as lines; columns without a word in them are left out.
+
+    All columns but the first are set to the right or, if given, only the one of that index.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            f"{cell:>{width}}" if place == right or (right < 0 < place) else f"{cell:<{width}}"
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cell for cell, width in zip(cells, widths, strict=True) if width).rstrip()
+
+
+def _facts(result: RunResult) -> Iterator[str]:
+    lost = result.lost
+    if lost:
+        counts = (f"{word} {numbers.count(count)}{_share(result, word)}" for word, count in lost.items())
+        of = "" if result.operations is None else f"of {result.operations:,.0f} "
+        yield f"{', '.join(counts)} {of}{result.run.roles.operations}"
+    stalled = result.stalled
+    if stalled is not None:
+        yield f"stalls: {numbers.duration(stalled) if stalled else 'none'}"
+    steady = result.steady
+    unsteady = "; ".join(finding.text for finding in result.findings if finding.kind == "unsteady")
+    yield f"steady: {'too few reports to tell' if steady is None else 'yes' if steady else f'no, {unsteady}'}"
+    if (objective := result.objective) is not None:
+        yield f"objective: {_kept(objective, result)}"
+
+
+def _share(result: RunResult, word: str) -> str:
+    measure = of_lost(word, result.run.roles.lost[word])
+    found = result.run.figures.get(((), measure))
+    return f" ({quantity(found.value, measure.unit)})" if found and found.value else ""
+
+
+def _kept(kept: ObjectiveKept, result: RunResult) -> str:
+    what = f"{_heading(result, kept.group)} {_short(kept.measure, result.run.roles)}".strip()
+    above = f", above it in {kept.above} of {kept.reports} reports" if kept.reports else ""
+    seconds = numbers.trimmed(numbers.latency(kept.seconds))
+    return f"{'met' if kept.met else 'missed'}, {what} {numbers.latency(kept.value)} against {seconds}{above}"
+
+
+class Together(NamedTuple):
+    """What repeats came to together."""
+
+    head: str
+    table: list[list[str]]
+    """Of figures, with its head."""
+    lines: list[str]
+
+
+def together(subject: Subject) -> Together:
+    """All repeats together."""
+    counted = finished(subject.results)
+    lengths = [one.seconds for one in counted if one.seconds is not None]
+    of = f" of {span(lengths)}" if lengths else ""
+    head = f"{subject.name}: {len(counted)} run{'s' * (len(counted) != 1)}{of} together"
+    left_out = [f"{one.run.name} ({one.state})" for one in subject.results if one not in counted]
+    lines = [f"without {', '.join(left_out)}"] if left_out else []
+    found = list(repeated(counted))
+    if not found:
+        return Together(head, [], [*lines, "nothing to summarise: expected at least two finished runs"])
+    table = [["", "mean", f"{level(CONFIDENCE)} interval", "spread", "lowest", "highest"]]
+    table += [_repeated(one, counted[0]) for one in found if one.measure.unit != "ratio" or one.mean]
+    if len(counted) < FEWEST:
+        table[0][2] = ""
+        lines.append(f"too few runs for an interval: expected {FEWEST} or more")
+    for run in dict.fromkeys(name for one in found for name in one.outliers):
+        far = [_title(one, counted[0]) for one in found if run in one.outliers]
+        lines.append(f"! {run} is far from the others: {', '.join(far)}")
+    return Together(head, table, lines)
+
+
+def _title(one: Repeated, result: RunResult) -> str:
+    return f"{_heading(result, one.group)} {_short(one.measure, result.run.roles)}".strip()
+
+
+def _repeated(one: Repeated, result: RunResult) -> list[str]:
+    roles = result.run.roles
+    low, high = (figure(max(end, 0.0), one.measure, roles) for end in one.interval or (0.0, 0.0))
+    return [
+        _title(one, result),
+        figure(one.mean, one.measure, roles),
+        f"{low} to {high}" if one.interval else "",
+        "" if one.spread is None else f"{100 * one.spread:.1f} %",
+        figure(min(one.values), one.measure, roles),
+        figure(max(one.values), one.measure, roles),
+    ]

@@ -1,0 +1,93 @@
+"""Which names of runs are taken, and what is replaced."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.launching import Launchpad
+from tests.support.waiting import PATIENCE, eventually
+
+REFUSED = 'pgbench: error: connection to server on socket "/nowhere/.s.PGSQL.5432" failed: No such file or directory'
+REPORTS = "progress: 1.0 s, 408.0 tps, lat 0.331 ms stddev 0.472"
+OPTIONS = ("--no-percentiles", "--", "pgbench", "-S")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Launchpad]:
+    made = Launchpad(tmp_path)
+    yield made
+    made.stop()
+
+
+def run(place: Launchpad, script: str, *options: str) -> tuple[int, list[str]]:
+    """The exit code, and what the launcher says."""
+    place.tool("pgbench", script)
+    done = place.run("--name", "a", *options, *OPTIONS)
+    return done.returncode, [line for line in done.stderr.decode().splitlines() if line.startswith("benchwatch: ")]
+
+
+def test_a_start_that_failed_before_anything_was_measured_is_replaced(place: Launchpad) -> None:
+    assert run(place, f"echo '{REFUSED}' >&2; exit 1")[0] == 1
+    code, said = run(place, f"echo '{REPORTS}' >&2")
+    assert code == 0
+    why = REFUSED.removeprefix("pgbench: error: ")
+    assert f"benchwatch: replaces runs/a/pgbench.*: that start failed before anything was measured ({why})" in said
+    assert (place.runs / "a/pgbench.err").read_text() == f"{REPORTS}\n"
+    assert place.record("a")["exit_code"] == 0
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"echo '{REPORTS}' >&2; exit 1",
+        "echo something that only its user understands; exit 1",
+        "exit 0",
+    ],
+)
+def test_what_may_have_measured_something_is_kept(place: Launchpad, script: str) -> None:
+    run(place, script)
+    before = {file.name: file.read_bytes() for file in (place.runs / "a").iterdir()}
+    code, said = run(place, "exit 0")
+    assert (code, "is there already: choose another --name or --worker, or add --overwrite" in said[-1]) == (2, True)
+    assert {file.name: file.read_bytes() for file in (place.runs / "a").iterdir()} == before
+
+
+def test_overwrite_replaces_this_worker_and_no_other(place: Launchpad) -> None:
+    run(place, f"echo '{REPORTS}' >&2")
+    (place.runs / "a/pgbench.77").write_text("0 1 1000 0 1790000000 1\n")
+    (place.runs / "a/pgbench2.out").write_text("of another")
+    code, said = run(place, "echo new", "--overwrite")
+    assert (code, "benchwatch: replaces runs/a/pgbench.*" in said) == (0, True)
+    assert {file.name for file in (place.runs / "a").iterdir()} == {
+        "pgbench.out",
+        "pgbench.err",
+        "pgbench.yaml",
+        "pgbench2.out",
+    }
+    assert (place.runs / "a/pgbench.out").read_text() == "new\n"
+
+
+def test_a_worker_that_is_being_recorded_is_never_replaced(place: Launchpad) -> None:
+    place.tool("pgbench", "echo READY; while [ ! -e stop ]; do sleep 0.1; done")
+    first = place.start("--name", "a", *OPTIONS)
+    out = place.runs / "a/pgbench.out"
+    eventually(lambda: out.exists() and out.read_bytes() == b"READY\n", "it runs")
+    second = place.run("--name", "a", "--overwrite", *OPTIONS)
+    assert second.returncode == 2
+    assert second.stderr == (
+        b"benchwatch: runs/a/pgbench.yaml is still being recorded: choose another --name or --worker\n"
+    )
+    (place.folder / "stop").touch()
+    assert first.wait(PATIENCE) == 0
+    assert run(place, "exit 0", "--overwrite")[0] == 0
+
+
+def test_a_shorter_series_does_not_mix_with_a_longer_one_of_its_name(place: Launchpad) -> None:
+    place.tool("pgbench", f"echo '{REPORTS}' >&2")
+    assert place.run("--name", "a", "--repeat", "3", *OPTIONS).returncode == 0
+    done = place.run("--name", "a", "--repeat", "2", "--overwrite", *OPTIONS)
+    assert done.returncode == 2
+    assert b"a-3/pgbench.yaml is of an earlier, longer series a: choose another --name, or remove it" in done.stderr
+    assert place.run("--name", "a", "--repeat", "3", "--overwrite", *OPTIONS).returncode == 0
+    assert len(list(place.runs.iterdir())) == 3

@@ -1,0 +1,82 @@
+"""prometheus.yml with targets/, as a real Prometheus finds its targets."""
+
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import requests
+import yaml
+
+from demo_processes import Processes
+from tests.support.programs import FOLDER
+from tests.support.servers import start_prometheus
+from tests.support.waiting import eventually
+
+Targets = set[tuple[str, str, str | None]]
+
+
+class Page(BaseHTTPRequestHandler):
+    """Some exporter."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.end_headers()
+        self.wfile.write(b"pages 1\n")
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    started = Processes(tmp_path, os.environ)
+    yield started
+    started.stop_all()
+
+
+@pytest.mark.slow(8)  # Prometheus takes up changes of targets every 5 s
+def test_machines_come_and_go_without_a_restart(processes: Processes, tmp_path: Path, address: str) -> None:
+    targets = tmp_path / "targets"
+    shutil.copytree(FOLDER / "targets", targets)
+    for path in targets.iterdir():  # nothing of this machine's own is asked
+        path.write_text(path.read_text().replace("127.0.0.1:19777", address).replace("127.0.0.1:9100", address))
+    config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
+    config["scrape_configs"] = [job for job in config["scrape_configs"] if "file_sd_configs" in job]
+    prometheus = start_prometheus(processes, tmp_path, {"scrape_configs": config["scrape_configs"]})
+
+    def found() -> Targets:
+        answer = requests.get(f"{prometheus.url}/api/v1/targets?state=active", timeout=10).json()
+        labels = [target["labels"] for target in answer["data"]["activeTargets"]]
+        return {(one["job"], one["instance"], one.get("host")) for one in labels}
+
+    def hosts() -> set[str]:
+        return {one["metric"].get("host", "") for one in prometheus.instant('pages{job="node"}', time.time())}
+
+    exporters: Targets = {(f"benchwatch-{part}", address, None) for part in ("live", "runs", "nutanix")}
+    here = ("node", address, "localhost")
+    eventually(lambda: found() == {*exporters, here}, "what targets/ names")
+
+    name = socket.gethostname()
+    second = f"- targets: ['{address}']\n  labels: {{host: db2}}\n"
+    (targets / "nodes.yml").write_text((targets / "nodes.yml").read_text().replace("localhost", name) + second)
+    (targets / "postgres.yml").write_text(second)
+    wanted = {*exporters, ("node", address, name), ("node", address, "db2"), ("postgres", address, "db2")}
+    eventually(lambda: found() == wanted, "machines that were renamed and added")
+    eventually(lambda: hosts() == {name, "db2"}, "samples with the label host")

@@ -1,0 +1,95 @@
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwatch.cli import main
+from tests.compare.made import place
+from tests.support.places import RECORDINGS
+
+Listed = Callable[..., tuple[int, str, str]]
+DAY = 86400
+
+
+@pytest.fixture
+def listed(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Listed:
+    """Lists the folder `runs`, in which there are three runs: of an hour, three days and forty days ago."""
+    monkeypatch.chdir(tmp_path)
+    now = round(time.time())
+    for name, age, more in (
+        ("new", 3600, "labels: {cluster: a, vm: pg1}"),
+        ("old", 3 * DAY, "labels: {cluster: a}\nrepeat_of: night"),
+        ("ancient", 40 * DAY, "labels: {cluster: b}\nexit_code: 130\nsignal: SIGINT"),
+    ):
+        start = f"start: {now - age}\nend: {now - age + 60}\n"
+        place(tmp_path / "runs" / name, 1000.0, record=f"{start}{more}\n")
+    (tmp_path / "runs/ancient/db.out").write_text("pgbench (15.18)\n")
+    (tmp_path / "runs/notes").mkdir()
+    (tmp_path / "runs/notes/readme.txt").write_text("remember the milk\n")
+
+    def listed(*arguments: str) -> tuple[int, str, str]:
+        code = main(["list", *arguments])
+        return (code, *capsys.readouterr())
+
+    return listed
+
+
+def runs(out: str) -> list[dict[str, Any]]:
+    content = json.loads(out)
+    assert content["schema"] == 1
+    return list(content["runs"])
+
+
+def test_runs_are_listed_the_latest_first_with_their_result(listed: Listed) -> None:
+    code, out, err = listed()
+    head, *lines = out.splitlines()
+    assert (code, err, head.split()) == (0, "", ["run", "state", "tool", "began", "length", "result", "labels"])
+    assert [line.split()[:3] for line in lines] == [
+        ["new", "finished", "pgbench"],
+        ["old", "finished", "pgbench"],
+        ["ancient", "interrupted", "pgbench"],
+    ]
+    assert lines[0].endswith(" UTC  1m 00s  1,000 TPS, mean 160 µs  cluster=a, vm=pg1")
+
+
+def test_labels_and_ages_filter(listed: Listed) -> None:
+    assert [run["run"] for run in runs(listed("--json", "--label", "cluster=a")[1])] == ["new", "old"]
+    assert [run["run"] for run in runs(listed("--json", "--label", "cluster=a", "--label", "vm=pg1")[1])] == ["new"]
+    assert [run["run"] for run in runs(listed("--json", "--newer", "7d")[1])] == ["new", "old"]
+    assert [run["run"] for run in runs(listed("--json", "--older", "1d", "--newer", "7d")[1])] == ["old"]
+    code, out, err = listed("--label", "cluster=c")
+    assert (code, out, err) == (1, "", "benchwatch: no such runs in runs\n")
+
+
+def test_json_has_documented_keys(listed: Listed) -> None:
+    new, old, ancient = runs(listed("--json")[1])
+    assert (new["rate"], new["unit"], new["latency_mean_seconds"], new["latency_p99_seconds"]) == (
+        *(1000.0, "TPS"),
+        *(0.00016, None),
+    )
+    assert new["seconds"] == pytest.approx(60.02, abs=0.001)
+    assert (new["tools"], new["workers"], new["labels"]["vm"]) == (["pgbench"], 1, "pg1")
+    assert (new["experiment"], old["experiment"], ancient["reason"]) == (None, "night", "ended by SIGINT")
+    documented = (Path(__file__).parents[2] / "docs/results.md").read_text().partition("## List")[2]
+    assert [key for key in new if f"`{key}`" not in documented] == []
+
+
+def test_logs_of_transactions_are_not_read(listed: Listed, tmp_path: Path) -> None:
+    log = tmp_path / "runs/new/db.77"
+    log.write_text("0 1 5000 0 1790000001 1\n" * 100_000)
+    log.chmod(0)
+    assert runs(listed("--json")[1])[0]["latency_p99_seconds"] is None
+    (tmp_path / "runs/logs").mkdir()
+    (tmp_path / "runs/logs/pgbench_log.5").write_text("0 1 5000 0 1790000001 1\n" * 100)
+    assert "logs" in [run["run"] for run in runs(listed("--json")[1])]
+
+
+def test_workers_of_a_run_are_one_line(listed: Listed, tmp_path: Path) -> None:
+    for name in ("db1", "db2"):
+        (tmp_path / "runs/new" / f"{name}.out").write_bytes((RECORDINGS / "pgbench/tpcb-15.18.out").read_bytes())
+    new = runs(listed("--json")[1])[0]
+    assert (new["workers"], new["unit"], new["latency_mean_seconds"]) == (3, "TPS", None)
+    assert new["rate"] > 1000

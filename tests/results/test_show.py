@@ -1,0 +1,230 @@
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from benchwatch.cli import main
+from tests.compare.made import START, place, progress, summary
+from tests.support.places import RECORDINGS
+
+Show = Callable[..., tuple[int, str, str]]
+STEADY = [1000.0, 1010.0, 990.0, 1005.0, 995.0] * 4
+
+
+@pytest.fixture
+def show(capsys: pytest.CaptureFixture[str]) -> Show:
+    def show(*arguments: object) -> tuple[int, str, str]:
+        code = main(["show", *map(str, arguments)])
+        return (code, *capsys.readouterr())
+
+    return show
+
+
+def repeat(folder: Path, name: str, values: list[float]) -> None:
+    for number, tps in enumerate(values, 1):
+        place(folder / f"{name}-{number}", tps, record=f"repeat_of: {name}\n")
+
+
+def test_a_run_has_its_figures_and_what_speaks_against_them(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a", [*STEADY, *([0.0] * 3), *([600.0] * 17)], failed=3, record="latency_objective: 0.1ms\n")
+    code, out, _ = show(run)
+    assert code == 0
+    assert out.splitlines() == [
+        "a: pgbench 15.18, finished, 40 s",
+        "  TPS    mean  connection time",
+        "  755  160 µs          20.0 ms",
+        "  failed 3 (0.00993 %) of 30,200 transactions",
+        "  stalls: 3.0 s",
+        "  steady: no, a is not steady: TPS 1,000 up to 20 s, then 510 (-49.0 %)",
+        "  objective: missed, mean 160 µs against 100 µs, above it in 37 of 37 reports",
+    ]
+
+
+def test_what_was_not_measured_is_absent(show: Show, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/db.out").write_text(summary(1000.0).replace("number of failed transactions: 0 (0.000%)\n", ""))
+    _, out, _ = show(tmp_path / "a", "--json")
+    (result,) = json.loads(out)["subjects"][0]["results"]
+    assert {one["name"] for one in result["figures"]} == {"throughput", "latency_mean", "connection_time"}
+    assert (result["lost"], result["stalled_seconds"], result["steady"], result["objective"]) == ({}, None, None, None)
+
+
+def test_fio_has_reads_and_writes_apart_with_their_bandwidth(show: Show) -> None:
+    _, out, _ = show(RECORDINGS / "fio/json-multi-stonewall-3.42.out")
+    assert "  reader read    32,068   125 MiB/s  61.4 µs  60.7 µs  85.5 µs  99.8 µs   173 µs  1.90 ms\n" in out
+    assert "  seqmix write  128,849  7.86 GiB/s  2.97 µs  2.10 µs  6.94 µs  9.66 µs   115 µs  1.47 ms\n" in out
+
+
+def test_a_run_that_goes_on_failed_or_was_interrupted_shows_what_it_has(show: Show, tmp_path: Path) -> None:
+    later = int(time.time()) - len(STEADY) - START
+    for name, record in (("on", ""), ("failed", "exit_code: 2"), ("stopped", "exit_code: 130\nsignal: SIGINT")):
+        (tmp_path / name).mkdir()
+        reports = re.sub(r"\d{10}", lambda found: str(int(found[0]) + later), progress(STEADY))
+        (tmp_path / name / "db.err").write_text(reports)
+        (tmp_path / name / "db.yaml").write_text(record or "{}")
+    states = {}
+    for name in ("on", "failed", "stopped"):
+        code, out, _ = show(tmp_path / name)
+        head, _, figures, *_ = out.splitlines()
+        states[name] = head.split("5.18")[-1]
+        assert (code, figures.split()) == (0, ["1,000", "160", "µs"])
+    assert states == {
+        "on": "on: pgbench, running, 20 s",
+        "failed": "failed: pgbench, failed (exit code 2), 20 s",
+        "stopped": "stopped: pgbench, interrupted (ended by SIGINT), 20 s",
+    }
+
+
+def test_repeats_have_a_mean_an_interval_a_spread_and_outliers(show: Show, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [1000.0, 1004.0, 996.0, 1002.0, 700.0])
+    code, out, _ = show(tmp_path / "a", "--json")
+    (subject,) = json.loads(out)["subjects"]
+    assert (code, subject["name"], subject["repeated"], len(subject["results"])) == (0, "a", True, 5)
+    tps = subject["repeats"]["measures"][0]
+    # Student's t for 4 degrees of freedom is 2.776; the standard deviation 134.42, over the root of 5 60.11.
+    assert (tps["name"], tps["runs"], tps["mean"], tps["lowest"], tps["highest"]) == (
+        *("throughput", 5),
+        *(pytest.approx(940.4), 700.0, 1004.0),
+    )
+    assert tps["interval"] == [pytest.approx(940.4 - 166.9, abs=0.1), pytest.approx(940.4 + 166.9, abs=0.1)]
+    assert tps["spread"] == pytest.approx(134.42 / 940.4, rel=1e-3)
+    assert tps["outliers"] == ["a-5"]
+    _, out, _ = show(tmp_path / "a")
+    assert "a: 5 runs of 60 s together\n" in out
+    assert ["TPS", "940", "773", "to", "1,107", "14.3", "%", "700", "1,004"] in [
+        line.split() for line in out.splitlines()
+    ]
+    assert out.splitlines()[-1] == "  ! a-5 is far from the others: TPS"
+
+
+def test_two_repeats_are_too_few_for_an_interval(show: Show, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [1000.0, 1100.0])
+    _, out, _ = show(tmp_path / "a")
+    assert "interval" not in out.replace("too few runs for an interval: expected 3 or more", "")
+    assert out.splitlines()[-1] == "  too few runs for an interval: expected 3 or more"
+
+
+def test_a_repeat_that_did_not_finish_does_not_count(show: Show, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [1000.0, 1004.0])
+    place(tmp_path / "a-3", 10.0, record="repeat_of: a\nexit_code: 130\nsignal: SIGINT\n")
+    (tmp_path / "a-3/db.out").write_text("pgbench (15.18)\n")
+    _, out, _ = show(tmp_path / "a")
+    assert "a: 2 runs of 60 s together\n  " in out
+    assert "\n  without a-3 (interrupted)\n" in out
+
+
+def test_a_warm_up_is_left_out_and_said(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a", [100.0] * 10 + [1000.0] * 20)
+    _, out, _ = show(run, "--warmup", "10s")
+    head, _, figures, *_ = out.splitlines()
+    assert head == "a: pgbench 15.18, finished, 30 s without its first 10 s"
+    assert figures.split()[0] == "1,000"
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "line"),
+    [
+        ("p99 < 100us", 0, "met: p99 < 100us: 99.8 µs (reader read)"),
+        ("sync p99 < 100us", 3, "NOT MET: sync p99 < 100us: 255 µs (writer sync)"),
+        ("IOPS>=32k", 0, "met: IOPS>=32k: 32,068 (reader read)"),
+        ("throughput > 40,000", 3, "NOT MET: throughput > 40,000: 32,068 (reader read)"),
+        ("seqmix iops > 250000", 3, "NOT MET: seqmix iops > 250000: 128,506 (seqmix read), and 1 more"),
+        ("seqmix all iops > 250000", 0, "met: seqmix all iops > 250000: 257,355 (seqmix all)"),
+        ("reader bandwidth >= 125MiB/s", 0, "met: reader bandwidth >= 125MiB/s: 125 MiB/s (reader read)"),
+        ("reader bandwidth >= 132MB/s", 3, "NOT MET: reader bandwidth >= 132MB/s: 125 MiB/s (reader read)"),
+        ("stalled == 0", 0, "met: stalled == 0: 0 s"),
+        ("trim mean < 1s", 3, "NOT MET: trim mean < 1s: not measured"),
+    ],
+)
+def test_requirements_know_units_groups_and_what_was_not_measured(show: Show, asked: str, code: int, line: str) -> None:
+    found, out, _ = show(RECORDINGS / "fio/json-multi-stonewall-3.42.out", "--require", asked)
+    assert (found, out.splitlines()[-1]) == (code, line)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (
+            "speed > 3",
+            "unknown figure 'speed'; expected tps, iops, events/s, throughput, bandwidth, mean, p50, p95, p99,",
+        ),
+        ("p99 < 20", "p99: expected a time, such as 20ms, got '20'"),
+        ("tps > 1MiB/s", "tps: expected a number, such as 1000 or 1k, got '1MiB/s'"),
+        ("failed < 20ms", "failed: expected a number, or a part such as 0.1%, got '20ms'"),
+        ("p99 20ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
+    ],
+)
+def test_a_requirement_that_cannot_be_read_says_what_was_expected(show: Show, asked: str, sentence: str) -> None:
+    code, out, err = show(RECORDINGS / "fio/json-multi-stonewall-3.42.out", "--require", asked)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"--require '{asked}': {sentence}" in err
+
+
+def test_failures_are_counted_or_a_part_and_every_repeat_must_meet_a_requirement(show: Show, tmp_path: Path) -> None:
+    for number, failed in enumerate((0, 60, 6), 1):
+        place(tmp_path / f"a-{number}", 1000.0, failed=failed, record="repeat_of: a\n")
+    asked = ["failed == 0", "failed < 100", "failed <= 0.1%", "failed < 0.01%"]
+    code, out, _ = show(tmp_path / "a", *(word for one in asked for word in ("--require", one)))
+    assert code == 3
+    assert out.splitlines()[-4:] == [
+        "NOT MET: failed == 0: 60 (in a-2), and 1 more",
+        "met: failed < 100: 0 (in a-1)",
+        "met: failed <= 0.1%: 0 % (in a-1)",
+        "NOT MET: failed < 0.01%: 0.0999 % (in a-2)",
+    ]
+
+
+def test_a_run_that_did_not_end_well_meets_no_requirement(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a", STEADY, record="exit_code: 2\n")
+    (run / "db.out").unlink()
+    code, out, _ = show(run, "--require", "tps > 1")
+    assert (code, out.splitlines()[-1]) == (3, "NOT MET: tps > 1: a failed: exit code 2")
+
+
+def test_junit_has_a_case_for_the_run_and_each_requirement(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a<b", STEADY)
+    code, out, _ = show(run, "--format", "junit", "--require", "tps > 1", "--require", "tps < 1")
+    (suite,) = ElementTree.fromstring(out)
+    assert (code, suite.attrib) == (3, {"name": "a<b", "tests": "3", "failures": "1", "skipped": "0"})
+    cases = {case.attrib["name"]: [failure.attrib["message"] for failure in case] for case in suite}
+    assert cases == {"the run has finished": [], "tps > 1": [], "tps < 1": ["1,000"]}
+
+
+def test_markdown_escapes_what_others_chose(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a_*b*", STEADY)
+    _, out, _ = show(run, "--format", "markdown", "--require", "tps > 1")
+    assert out.startswith(
+        "## a\\_\\*b\\*\n\n**a\\_\\*b\\*: pgbench 15.18, finished, 20 s**\n\n|  | TPS | mean | connection"
+    )
+    assert "| tps \\> 1 | met | 1,000 |\n" in out
+
+
+def test_the_schema_is_named_and_its_keys_are_documented(show: Show, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [1000.0, 1004.0, 996.0])
+    _, out, _ = show(tmp_path / "a", "--json", "--require", "tps > 1")
+    content = json.loads(out)
+    assert content["schema"] == 1
+    documented = (Path(__file__).parents[2] / "docs/results.md").read_text()
+    assert [key for key in sorted(_keys(content)) if f"`{key}`" not in documented] == []
+
+
+def _keys(content: Any) -> set[str]:
+    if isinstance(content, list):
+        return {key for one in content for key in _keys(one)}
+    if not isinstance(content, dict):
+        return set()
+    free = ("labels", "parameters", "lost")
+    return {*content} | {key for name, one in content.items() if name not in free for key in _keys(one)}
+
+
+def test_what_is_not_there_or_nothing_is_said(show: Show, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("remember the milk\n")
+    code, _, err = show(tmp_path / "notes.txt")
+    assert (code, "notes.txt: expected output of pgbench" in err) == (1, True)
+    code, _, err = show(tmp_path / "nowhere")
+    assert (code, "nowhere: no such run; expected a file, a folder, or the name of an experiment" in err) == (2, True)

@@ -1,0 +1,110 @@
+"""The queries for postgres_exporter, run by a real one on a real PostgreSQL."""
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import requests
+import yaml
+
+from demo_processes import Process, Processes
+from tests.support.ports import free_address
+from tests.support.servers import Database, Page
+from tests.support.waiting import eventually
+
+ROOT = Path(__file__).parents[2]
+QUERIES = yaml.safe_load((ROOT / "prometheus" / "postgres_queries.yml").read_text())
+NOBODY_WAITS = {"pg_waiting_processes", "pg_locks_longest_wait_seconds"}
+"""Metrics that are absent while nothing is waited for."""
+
+
+def metrics() -> set[str]:
+    """Every metric that the queries name."""
+    columns = [
+        (query, *one) for query, asked in QUERIES.items() for column in asked["metrics"] for one in column.items()
+    ]
+    return {f"{query}_{name}" for query, name, meaning in columns if meaning["usage"] != "LABEL"}
+
+
+@pytest.fixture
+def page(server: Database, processes: Processes) -> Callable[[], Page]:
+    """Asks the exporter of that server: series without the label `server`."""
+    address = free_address()
+    where = {"DATA_SOURCE_NAME": f"{server.postgres.connection()} dbname=postgres sslmode=disable"}
+    command = [str(ROOT / "scripts" / "postgres-exporter"), f"--web.listen-address={address}"]
+    processes.wait_for(processes.start("exporter", command, environment=where), f"http://{address}/metrics")
+
+    def ask() -> Page:
+        text = re.sub(
+            r'server="[^"]*",|,?server="[^"]*"', "", requests.get(f"http://{address}/metrics", timeout=60).text
+        )
+        lines = (line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("pg_"))
+        return {series.removesuffix("{}"): float(number) for series, number in lines}
+
+    return ask
+
+
+def sql(server: Database, tmp_path: Path, statements: str) -> str:
+    return subprocess.run(
+        psql(server, statements), env=environment(tmp_path), capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def psql(server: Database, statements: str) -> list[str]:
+    return ["psql", f"{server.postgres.connection()} dbname=postgres", "-qAtX", "-c", statements]
+
+
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "PGPASSFILE": str(tmp_path / "pgpass")}
+
+
+def test_every_metric_is_there_with_what_postgresql_says(
+    server: Database, page: Callable[[], Page], tmp_path: Path
+) -> None:
+    before = page()
+    sql(
+        server,
+        tmp_path,
+        "CREATE TABLE filled AS SELECT generate_series(1, 20000); CHECKPOINT",
+    )
+    eventually(
+        lambda: page()["pg_checkpoint_requested_total"] > before["pg_checkpoint_requested_total"], "a checkpoint"
+    )
+    after = page()
+    assert {re.sub(r"{.*", "", series) for series in after} & metrics() == metrics() - NOBODY_WAITS
+    assert after["pg_up"] == 1
+    assert after["pg_checkpoint_requested_total"] == before["pg_checkpoint_requested_total"] + 1
+    assert after["pg_checkpoint_active"] == 0
+    written = {who: after[f'pg_buffers_written_bytes_total{{by="{who}"}}'] for who in ("checkpointer", "others")}
+    assert written["checkpointer"] % 8192 == 0
+    assert written["checkpointer"] >= before['pg_buffers_written_bytes_total{by="checkpointer"}'] + 80 * 8192
+    assert after["pg_wal_bytes_total"] == float(sql(server, tmp_path, "SELECT pg_current_wal_insert_lsn() - '0/0'"))
+
+
+def test_a_session_that_waits_for_a_lock_is_counted_under_what_it_waits_for(
+    server: Database, page: Callable[[], Page], processes: Processes, tmp_path: Path
+) -> None:
+    idle = page()
+    assert idle["pg_locks_waiting"] == 0
+    assert not {series for series in idle for name in NOBODY_WAITS if series.startswith(name) and "client" in series}
+    assert {number for series, number in idle.items() if series.startswith("pg_sessions_active")} == {0}, (
+        "not even its own"
+    )
+    started: list[Process] = []
+    for name, statements in (
+        ("holder", "BEGIN; LOCK TABLE pgbench_branches; SELECT pg_sleep(600)"),
+        ("waiter", "SELECT count(*) FROM pgbench_branches"),
+    ):
+        started.append(processes.start(name, psql(server, statements)))
+        active = len(started)
+        eventually(lambda n=active: sum(v for s, v in page().items() if s.startswith("pg_sessions_active")) == n, name)
+    eventually(lambda: page()["pg_locks_waiting"] == 1, "a lock that is waited for")
+    waiting = page()
+    assert waiting['pg_sessions_active{wait_event_type="Lock"}'] == 1
+    assert waiting['pg_sessions_active{wait_event_type="Timeout"}'] == 1, "pg_sleep"
+    assert (
+        waiting['pg_waiting_processes{backend_type="client backend",wait_event="relation",wait_event_type="Lock"}'] == 1
+    )
+    assert waiting["pg_locks_longest_wait_seconds"] > 0
