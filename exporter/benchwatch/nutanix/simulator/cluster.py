@@ -18,7 +18,7 @@ _BEGIN = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 
 
 class Cluster:
-    """`vdisks` is how many there are in all; `clock` gives seconds (only differences count)."""
+    """`vdisks` is their total number; `clock` gives seconds (only differences count)."""
 
     def __init__(self, scene: str, *, cvms: int, vdisks: int, seed: int, clock: Callable[[], float]) -> None:
         self._scene = SCENES.get(scene)

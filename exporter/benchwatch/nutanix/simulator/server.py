@@ -22,7 +22,7 @@ _OTHER_PAGE = "<html><body><h1>It works!</h1><p>The server is running.</p></body
 
 
 class SimulatedCvm:
-    """One CVM of a cluster, served on loopback or wherever told. Use as a context manager, or start and stop.
+    """One CVM of a cluster, served on loopback or the given address. Use it as a context manager, or start and stop it.
 
     `variations` are names of page and server variations and may be changed at any time. `requests` are the targets
     asked for, in order; `most_at_once` is the greatest number of requests that were under way at one time.
