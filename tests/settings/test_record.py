@@ -72,7 +72,7 @@ def test_exit_codes_are_each_workers_own(watched: Watched) -> None:
     workers = watched.look()
     assert {name: (worker.phase, worker.reason) for name, worker in workers.items()} == {
         "db1": ("finished", ""),
-        "db2": ("failed", "ended by SIGINT"),
+        "db2": ("interrupted", "ended by SIGINT"),
     }
 
 

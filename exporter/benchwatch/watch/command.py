@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..values.arguments import duration
 from ..values.durations import Duration
+from ..values.errors import ConfigError
 from ..values.printable import printable
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     watch.add_argument(
         "--once", action="store_true", help="print one plain snapshot; exit code 1 if the exporter cannot be read"
     )
+    watch.add_argument("--json", action="store_true", help="with --once: print JSON (docs/watch.md)")
     watch.set_defaults(func=_watch)
 
 
@@ -53,6 +55,8 @@ def _interval(text: str) -> Duration:
 
 
 def _watch(options: argparse.Namespace) -> int:
+    if options.json and not options.once:
+        raise ConfigError("--json requires --once")
     from rich.console import Console
 
     from .readings import Readings
@@ -66,11 +70,11 @@ def _watch(options: argparse.Namespace) -> int:
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # of the characters a terminal may not have
     console = Console(highlight=False, markup=False, emoji=False)
     if options.once or not sys.stdout.isatty() or console.is_dumb_terminal:
-        return _once(console, screen, readings)
+        return _once(console, screen, readings, options.json)
     return _live(console, screen, readings, options.interval)
 
 
-def _once(console: "Console", screen: "Screen", readings: "Readings") -> int:
+def _once(console: "Console", screen: "Screen", readings: "Readings", as_json: bool) -> int:
     readings.read_once()
     readings.take()
     moment = readings.moment()
@@ -78,6 +82,11 @@ def _once(console: "Console", screen: "Screen", readings: "Readings") -> int:
         sentence = f"benchwatch: the exporter {screen.exporter} {moment.problem}. {moment.advice}"
         print(printable(sentence.strip()), file=sys.stderr)
         return 1
+    if as_json:
+        from .document import document
+
+        print(document(moment, screen.exporter), end="")
+        return 0
     screen.show(moment)
     width = console.width if sys.stdout.isatty() else _PLAIN_WIDTH
     for line in screen.snapshot(width):

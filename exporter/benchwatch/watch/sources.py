@@ -54,6 +54,8 @@ class _Web:
     """One server. `url` is that of its root."""
 
     def __init__(self, url: str) -> None:
+        if "://" not in url and not url.isdecimal():
+            url = f"http://{url}"
         try:
             parts = urlsplit(url)
             usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
