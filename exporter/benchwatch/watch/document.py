@@ -4,8 +4,9 @@ Within a schema keys may be added; none changes its meaning. Base units, Unix se
 
     schema, time, exporter
     workers[]   run, name, tool, tool_version, state, reason, last_report, report_interval, start, end, duration,
-                objective, lost (by its word: how many, of how many), warnings, remarks, warmup; now[] and result[]: job, op, rate, latency, quantiles
-                (by quantile), bandwidth, target_rate, target_bandwidth, time, quantiles_time
+                objective, lost (by the tool's word: how many, of how many), warnings, remarks, warmup; now[] and
+                result[]: job, op, rate, latency, quantiles (by quantile), bandwidth, target_rate, target_bandwidth,
+                time, quantiles_time
     vdisks[]    cvm, vdisk, vm, disk, role, rates, latencies, random (by operation), oplog
     cvms[]      name, up, last_success
     alerts[]    name, severity, summary, since; null without --prometheus, or if it cannot be read
