@@ -36,7 +36,7 @@ from ..runs.append import LARGEST_PIECE, STREAM, PushFile, Refused, Room, put_re
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names
-from .places import Place, Places
+from .places import Places, PushPlace
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -200,7 +200,7 @@ class Pushes:
         await self._write(PushFile(folder / f"{worker}.{suffix}", self._room).place, data, int(offset))
         return f"{int(offset) + len(data)} bytes are stored"
 
-    async def _body(self, request: web.Request, largest: int, place: Place) -> bytes:
+    async def _body(self, request: web.Request, largest: int, place: PushPlace) -> bytes:
         """The whole of a short body."""
         if (request.content_length or 0) > largest:
             raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
@@ -217,7 +217,7 @@ class Pushes:
         if length > self._settings.max_push_bytes:
             raise Refused(413, f"the push has more than {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
-    async def _copy(self, body: StreamReader, file: PushFile, whose: str, place: Place) -> int:
+    async def _copy(self, body: StreamReader, file: PushFile, whose: str, place: PushPlace) -> int:
         """Have a body written as it comes. The disk is not waited for while it is not far behind.
 
         What has arrived is written even if the client is gone.

@@ -7,7 +7,7 @@ from types import TracebackType
 from ..runs.append import Refused
 
 
-class Place:
+class PushPlace:
     """One of them; to be used as a context."""
 
     def __init__(self, places: "Places", address: str, seconds: float | None) -> None:
@@ -32,7 +32,7 @@ class Place:
             if self._entered:
                 self._timeout.reschedule(asyncio.get_running_loop().time())
 
-    async def __aenter__(self) -> "Place":
+    async def __aenter__(self) -> "PushPlace":
         await self._timeout.__aenter__()
         self._entered = True
         return self
@@ -62,20 +62,20 @@ class Places:
         self._limit = limit
         self._patience = patience
         self._seconds = seconds
-        self._taken: list[Place] = []
+        self._taken: list[PushPlace] = []
 
     def __len__(self) -> int:
         return len(self._taken)
 
-    def take(self, address: str) -> Place:
+    def take(self, address: str) -> PushPlace:
         """A place for a push of a client at that address. Raises Refused."""
         if len(self._taken) >= self._limit:
             self._make_room(address)
-        place = Place(self, address, self._seconds)
+        place = PushPlace(self, address, self._seconds)
         self._taken.append(place)
         return place
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: PushPlace) -> None:
         """Have the place for others again."""
         if place in self._taken:
             self._taken.remove(place)
