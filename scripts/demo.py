@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchwatch.nutanix.simulator.cluster import SCENES
 from demo_figures import SOURCES
 from demo_parts import Demo
 from demo_processes import Failure
@@ -74,6 +75,11 @@ def main() -> int:
         default=_CHECKOUT / ".demo",
         help="where everything is written (default: .demo in the checkout)",
     )
+    parser.add_argument(
+        "--scene",
+        choices=SCENES,
+        help="what the simulated CVM plays, with a simulated guest and its pgbench (default: checkpoint, without them)",
+    )
     arguments = parser.parse_args()
     if arguments.duration is not None and arguments.duration < 1:
         parser.error(f"--duration: expected a number of seconds above 0, got {arguments.duration}")
@@ -81,7 +87,7 @@ def main() -> int:
         signal.signal(number, _interrupt)
     try:
         with _folder(arguments.folder.resolve()) as folder:
-            return _run(folder, arguments.duration)
+            return _run(folder, arguments.duration, arguments.scene)
     except Interrupted:
         return 0 if arguments.duration is None else 130
     except Failure as failure:
@@ -92,9 +98,9 @@ def main() -> int:
     return 1
 
 
-def _run(folder: Path, duration: int | None) -> int:
+def _run(folder: Path, duration: int | None, scene: str | None) -> int:
     run_seconds = _RUN_SECONDS if duration is None else max(10, min(_RUN_SECONDS, duration // 2))
-    demo = Demo(folder, run_seconds)
+    demo = Demo(folder, run_seconds, scene)
     try:
         print(f"Starting PostgreSQL, a simulated CVM, node_exporter, benchwatch and Prometheus in {folder}", flush=True)
         demo.start()

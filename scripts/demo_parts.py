@@ -77,10 +77,11 @@ class Run:
 
 
 class Demo:
-    """Everything that runs, in the folder `folder`."""
+    """Everything that runs, in the folder `folder`; with a `scene`, its simulated guest and pgbench too."""
 
-    def __init__(self, folder: Path, run_seconds: int) -> None:
+    def __init__(self, folder: Path, run_seconds: int, scene: str | None = None) -> None:
         self.folder = folder
+        self._scene = scene
         self.ports = _free_ports()
         self.processes = Processes(folder / "logs", _environment(folder))
         self.postgres = Postgres(self.processes, folder, self.ports["PostgreSQL"])
@@ -98,7 +99,8 @@ class Demo:
     def start(self) -> None:
         """Starts everything, each part once what it needs is ready. Raises Failure."""
         self._lasting["PostgreSQL"] = self.postgres.start()
-        simulate = [_benchwatch(), "nutanix", "simulate", "--scene", "checkpoint", "--listen", self._address("CVM")]
+        simulate = [_benchwatch(), "nutanix", "simulate", "--listen", self._address("CVM")]
+        simulate += ["--scene", self._scene, "--runs.path", str(self.folder / "runs")] if self._scene else []
         self._serve("CVM", "/", simulate)
         self._serve("node_exporter", "/metrics", self._node_exporter())
         self._serve("exporter", "/-/ready", self._exporter())
@@ -191,6 +193,10 @@ class Demo:
             own = self.folder / path.relative_to(product)
             own.parent.mkdir(exist_ok=True)
             own.write_text(text.replace('"rules/', f'"{product}/rules/'))
+        if self._scene:
+            guest = {"targets": [self._address("CVM")], "labels": {"host": "pg1"}}
+            with (self.folder / "targets" / "nodes.yml").open("a") as nodes:
+                nodes.write(f"- {json.dumps(guest)}\n")
         shutil.rmtree(data, ignore_errors=True)  # what is shown and judged is of this demo alone
         listen = ["--web.cors.origin=", f"--web.listen-address={self._address('Prometheus')}"]
         return ["prometheus", f"--config.file={self.folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}", *listen]
