@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .load import KILOBYTE, Load, LoadStream
 from .scenes import DATA, LOG, LOG_SIZES, Scene
 
-FAULT_CYCLE, FAULT_START, FAULT_SECONDS = 180, 120, 40
+FAULT_CYCLE, FAULT_START, FAULT_SECONDS = 240, 180, 40
 CLIENTS = 8
 CPU = 500
 """Microseconds that a transaction takes besides waiting for its storage."""
