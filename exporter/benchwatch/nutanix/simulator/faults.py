@@ -1,7 +1,7 @@
 """Scenes of one fault each: a database as usual, slow for a while because one layer of its storage is, as usual.
 
-The clients of the database wait for each transaction, which waits for a read of the data vdisk and a write of the log
-vdisk; so whatever is slow lowers all rates (Little's law). Levels, noise and how bad the fault is are left to the seed.
+The clients of the database wait for each transaction, which waits for two reads of the data vdisk and one write of the
+log vdisk; so whatever is slow lowers all rates (Little's law). The seed decides levels, noise and how bad a fault is.
 A checkpoint writes at the time of the fault, and in the steady scene as well: more load is no fault by itself.
 """
 
@@ -14,7 +14,8 @@ from .load import KILOBYTE, Load, LoadStream
 from .scenes import DATA, LOG, LOG_SIZES, Scene
 
 FAULT_CYCLE, FAULT_START, FAULT_SECONDS = 240, 180, 40
-CLIENTS = 8
+CLIENTS, READS = 8, 2
+"""READS: of the data vdisk, a transaction."""
 CPU = 500
 """Microseconds that a transaction takes besides waiting for its storage."""
 _WRITES, _BURST_WRITES = 200, 1500
@@ -49,12 +50,12 @@ def _path_slow(load: Load, strength: float) -> Load:
 
 
 def _vdisk_slow(load: Load, strength: float) -> Load:
-    return _slower(load, 8 * strength, 8 * strength)
+    return _slower(load, 14 * strength, 14 * strength)
 
 
 def _oplog_full(load: Load, strength: float) -> Load:
     return replace(
-        _slower(load, 1, 5 * strength, 1.5),
+        _slower(load, 1, 12 * strength, 1.5),
         oplog_share=0.4,
         oplog_kilobytes=_OPLOG_LIMIT,
         drain_kilobytes=6 * load.drain_kilobytes,
@@ -63,21 +64,21 @@ def _oplog_full(load: Load, strength: float) -> Load:
 
 
 def _oplog_bypassed(load: Load, strength: float) -> Load:
-    return replace(_slower(load, 1, 5 * strength, 2 * strength), oplog_share=0.05)
+    return replace(_slower(load, 1, 12 * strength, 2 * strength), oplog_share=0.05)
 
 
 def _reads_hdd(load: Load, strength: float) -> Load:
     sources = {"Cache DRAM": 0.2, "Estore SSD Local": 0.2, "Estore HDD Local": 0.6}
-    return replace(_slower(load, 7 * strength, 1, 10 * strength), read_source=sources)
+    return replace(_slower(load, 10 * strength, 1, 12 * strength), read_source=sources)
 
 
 def _reads_remote(load: Load, strength: float) -> Load:
     sources = {"Cache DRAM": 0.2, "Estore SSD Local": 0.1, "Estore SSD Remote": 0.7}
-    return replace(_slower(load, 4 * strength, 1, 3 * strength), read_source=sources)
+    return replace(_slower(load, 8 * strength, 1, 8 * strength), read_source=sources)
 
 
 def _cvm_queue(load: Load, strength: float) -> Load:
-    return replace(_slower(load, 5 * strength, 5 * strength), queued=round(80 * strength))
+    return replace(_slower(load, 6 * strength, 6 * strength), queued=round(80 * strength))
 
 
 _FAULTS: Mapping[str, _Fault] = {
@@ -120,12 +121,12 @@ def _loads(fault: _Fault, second: int, seed: int) -> Mapping[str, Load]:
     if is_bad:
         loads |= {vdisk: fault.change(loads[vdisk], strength) for vdisk in hit}
     data, log = loads[DATA], loads[LOG]
-    wait = CPU + data.read.latency + data.path + log.write.latency + log.path
+    wait = CPU + READS * (data.read.latency + data.path) + log.write.latency + log.path
     transactions = CLIENTS * 1e6 / wait
     data_writes = _BURST_WRITES if is_bad else _WRITES
     return {
         DATA: replace(
-            data, read=replace(data.read, rate=round(transactions)), write=replace(data.write, rate=data_writes)
+            data, read=replace(data.read, rate=round(READS * transactions)), write=replace(data.write, rate=data_writes)
         ),
         LOG: replace(log, write=replace(log.write, rate=round(transactions / _COMMITS_TOGETHER))),
     }

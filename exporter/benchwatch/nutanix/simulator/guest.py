@@ -1,7 +1,7 @@
 """The guest of a simulated cluster: what node_exporter and pgbench would say there at each second of the scene.
 
 Its disks are the scene's vdisks, seen through the path between guest and CVM: an operation takes what the front end
-says and the path's time. A transaction of pgbench takes a read of the data disk and a write of the log disk.
+says and the path's time. A transaction of pgbench waits as `faults` says.
 """
 
 import threading
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .cluster import Cluster
-from .faults import CLIENTS, CPU
+from .faults import CLIENTS, CPU, READS
 from .load import LoadStream
 from .scenes import DATA, LOG
 
@@ -37,8 +37,7 @@ class Guest:
 
     def transaction(self, second: int) -> float:
         """Mean latency of pgbench in a second, in seconds."""
-        waits = [self._wait(DATA, second, "read"), self._wait(LOG, second, "write")]
-        return (CPU + sum(waits)) / 1e6
+        return (CPU + READS * self._wait(DATA, second, "read") + self._wait(LOG, second, "write")) / 1e6
 
     def progress(self, second: int, now: float) -> str:
         """The line of pgbench about a second; `now` is Unix time in seconds at its end."""
