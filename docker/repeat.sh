@@ -17,7 +17,8 @@ while :; do
   run=$name-$(date -u +%Y%m%d-%H%M%S)
   mkdir "/pushed/$run"
   cd "/pushed/$run"
-  printf 'command: %s\nlatency_objective: %s\n' "$*" "$objective" >run.yaml
+  # The VM that docker/cvm.yaml gives its vdisks to.
+  printf 'command: %s\nlatency_objective: %s\nvm: pg1\n' "$*" "$objective" >run.yaml
   echo "$run" >/tmp/run
   "$@" >"$worker.out" 2>"$worker.err" &
   wait $! || { echo "$run failed:"; tail -n 5 "$worker.err"; sleep 5; }

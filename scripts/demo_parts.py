@@ -38,6 +38,7 @@ _PATIENCE = 90
 """Seconds for a server to get ready; Grafana makes its database at its first start."""
 _EXPORTER_CONFIG = """\
 disks: {disks}
+vm: pg1
 nutanix:
   cvms: [{{name: cvm1, url: "{cvm}"}}]
   poll_interval: 10s

@@ -6,9 +6,9 @@ import pytest
 
 from benchwatch.launch.facts import find_facts
 from benchwatch.machine.host import Host
-from benchwatch.tools.fio.command import read_command
 from benchwatch.tools.invocation import find_benchmark
-from benchwatch.tools.pgbench.command import PgbenchCommand
+from benchwatch.tools.launcher import Facts
+from benchwatch.tools.registry import named
 
 OURS = """\
 27 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -26,6 +26,7 @@ def folder(tmp_path: Path) -> Path:
     """A machine with a server, process 100, whose files are on mounts of their own."""
     ticks = os.sysconf("SC_CLK_TCK")
     for name, text in {
+        "proc/sys/kernel/hostname": "box\n",
         "proc/stat": "btime 1790000000\n",
         "proc/meminfo": "MemTotal: 1 kB\n",
         "proc/100/stat": f"100 (postgres) S {'0 ' * 18}{10 * ticks} 0\n",
@@ -39,15 +40,28 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def psql(folder: Path, *said: str) -> None:
+    """What the server says; without anything, it does not answer."""
+    script = folder / "psql"
+    script.write_text("#!/bin/sh\n" + (shlex.join(["printf", r"%s\0", *said]) if said else "exit 2") + "\n")
+    script.chmod(0o755)
+
+
+def facts_of(folder: Path, command: str) -> Facts:
+    """What is found of a command on the made machine."""
+    benchmark = find_benchmark(shlex.split(command), {"pgbench", "fio", "sysbench", "iperf3"})
+    tool = named(benchmark.tool)
+    assert tool and tool.launcher
+    return find_facts(benchmark, tool.launcher.read(benchmark.arguments, ""), "", Host(folder / "proc", folder / "sys"))
+
+
 def disks(folder: Path, mounts: str, *said: str) -> dict[str, str]:
     """What is found of disks if a server has these mounts and says this."""
     (folder / "proc/100/mountinfo").write_text(mounts.format(folder))
-    psql = folder / "psql"
-    psql.write_text("#!/bin/sh\n" + shlex.join(["printf", r"%s\0", "{start}", "1790000010", *said]) + "\n")
-    psql.chmod(0o755)
-    benchmark = find_benchmark([str(folder / "pgbench")], {"pgbench"})
-    facts = find_facts(benchmark, PgbenchCommand(), "", Host(folder / "proc", folder / "sys"))
+    psql(folder, "{start}", "1790000010", *said)
+    facts = facts_of(folder, str(folder / "pgbench"))
     assert facts.parameters["host.memory"] == "1 kB"
+    assert (facts.host, facts.client) == ("box", "box")
     return {name: value for name, value in facts.parameters.items() if name.startswith(("data.", "wal."))}
 
 
@@ -88,10 +102,84 @@ def test_there_are_no_disks_of_a_server_in_a_container(folder: Path, seen: bool)
 def test_facts_of_this_machine_are_the_clients_if_fio_works_on_servers(
     folder: Path, option: tuple[str, ...], prefix: str
 ) -> None:
-    words = ["--filename", f"{folder}/data/file", *option, "--name=job"]
-    facts = find_facts(
-        find_benchmark(["fio", *words], {"fio"}), read_command(words, None), "", Host(folder / "proc", folder / "sys")
-    )
+    facts = facts_of(folder, shlex.join(["fio", "--filename", f"{folder}/data/file", *option, "--name=job"]))
     assert facts.parameters[f"{prefix}host.memory"] == "1 kB"
     assert ("host.memory" in facts.parameters) == (not option)
     assert any(name.startswith("target.") for name in facts.parameters) == (not option)
+
+
+@pytest.fixture
+def with_disks(folder: Path) -> Path:
+    """The same with a disk of three partitions and one of its own for the log's."""
+    for disk, partitions in {"sda": ("1", "2"), "sdb": ("1",)}.items():
+        (folder / "sys/devices" / disk / "queue").mkdir(parents=True)
+        for number in partitions:
+            (folder / "sys/devices" / disk / (disk + number)).mkdir()
+    (folder / "sys/dev/block").mkdir(parents=True)
+    for number, path in {"8:1": "sda/sda1", "8:2": "sda/sda2", "8:3": "sdb/sdb1"}.items():
+        (folder / "sys/dev/block" / number).symlink_to(folder / "sys/devices" / path)
+    (folder / "proc/100/mountinfo").write_text(OURS.format(folder))
+    (folder / "proc/100/cwd").symlink_to(folder / "data")
+    return folder
+
+
+def test_disks_of_a_server_here_have_roles(with_disks: Path) -> None:
+    psql(with_disks, "{start}", "1790000010", "{host}", "db.example")
+    found = facts_of(with_disks, f"{with_disks}/pgbench -h db.example")
+    assert (found.host, found.client, found.disks) == ("box", "box", {"sda": "data", "sdb": "log"})
+
+
+def test_a_disk_that_data_and_log_share_is_one_of_data(with_disks: Path) -> None:
+    (with_disks / "data/pg_wal").unlink()
+    (with_disks / "data/pg_wal").mkdir()
+    psql(with_disks, "{start}", "1790000010")
+    assert facts_of(with_disks, f"{with_disks}/pgbench").disks == {"sda": "data"}
+
+
+def test_disks_of_fio_are_those_of_all_its_files(with_disks: Path) -> None:
+    files = f"--name=a --filename={with_disks}/wal/a --name=b --directory={with_disks}/data:/nowhere"
+    found = facts_of(with_disks, f"fio {files}")
+    assert (found.host, found.client, found.disks) == ("box", "", {"sdb": "data", "sda": "data"})
+    assert found.parameters["target.device"] == "sdb1"
+
+
+@pytest.mark.parametrize(
+    ("at", "host"),
+    [
+        *[("/var/run/postgresql", "box"), ("localhost", "box"), ("127.0.0.1", "box"), ("::1", "box"), ("box", "box")],
+        *[("192.0.2.7", "192.0.2.7"), ("db.invalid", "db.invalid")],
+    ],
+)
+def test_a_server_that_is_no_process_here_is_where_psql_found_it(folder: Path, at: str, host: str) -> None:
+    psql(folder, "{start}", "1690000000", "{host}", at)
+    found = facts_of(folder, f"{folder}/pgbench -h elsewhere")
+    assert (found.host, found.client, found.disks) == (host, "box", {})
+
+
+@pytest.mark.parametrize(
+    ("command", "host"),
+    [
+        *[("pgbench -h db1", "db1"), ("pgbench -hdb1 x", "db1"), ("pgbench postgresql://u:p@db1:5433,db2/x", "db1")],
+        *[("pgbench postgres://[2001:db8::1]/x", "2001:db8::1"), ("pgbench 'host = db1 dbname=x'", "db1")],
+        *[("pgbench \"host='/tmp' user=u\"", "box"), ("pgbench x", "db9"), ("pgbench -h localhost x", "box")],
+        ("sysbench --db-driver=pgsql --pgsql-host=db1 oltp_read_write run", "db1"),
+        ("sysbench --db-driver=mysql --mysql-host=db1 oltp_read_write run", "db1"),
+        *[("sysbench --db-driver=mysql oltp_read_write run", "box"), ("sysbench cpu run", "box")],
+        *[("iperf3 -c 192.0.2.1", "192.0.2.1"), ("iperf3 -c 127.0.0.1", "box"), ("iperf3 -s", "box")],
+        *[("ssh h pgbench x", "db9"), ("ssh h pgbench -h db1", "db1"), ("ssh h pgbench -h localhost", "")],
+        *[("ssh h fio --name=a", ""), ("ssh h sysbench cpu run", ""), ("ssh h iperf3 -c localhost", "")],
+        ("fio --client=h --name=a", ""),
+    ],
+)
+def test_the_host_is_the_one_that_the_command_names(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, host: str
+) -> None:
+    psql(folder)
+    (folder / "ssh").write_text("#!/bin/sh\nexit 2\n")
+    (folder / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("PGHOST", "db9")
+    found = facts_of(folder, command)
+    assert found.host == host
+    is_client = "ssh" not in command and "fio" not in command and command != "iperf3 -s"
+    assert found.client == ("box" if is_client else "")

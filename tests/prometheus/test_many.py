@@ -19,7 +19,10 @@ def exporter(instance: str, job: str) -> Iterator[dict[str, str]]:
         yield series("benchwatch_run_state", ZERO, **worker, state="failed")
         yield series("benchwatch_run_start_timestamp_seconds", ZERO, **worker)
         yield series("benchwatch_run_latency_objective_seconds", f"0.01x{SECONDS}", **worker)
-        yield series("benchwatch_run_disk_info", ONE, **worker, device="sdb", role=role)
+        for host in ("db1", "db2"):
+            yield series("benchwatch_run_host_info", ONE, **worker, host=host, role="server")
+            yield series("benchwatch_run_disk_info", ONE, **worker, host=host, device="sdb", role=role)
+            yield series("benchwatch_run_vm_info", ONE, **worker, host=host, vm="pg1")
         yield series("benchwatch_stream_errors_total", ZERO, **worker, tool="pgbench", reason="progress")
         yield series("pgbench_tps", f"1000x{SECONDS}", **worker)
         yield series("pgbench_latency_average_seconds", f"0.001x{SECONDS}", **worker)
@@ -27,7 +30,7 @@ def exporter(instance: str, job: str) -> Iterator[dict[str, str]]:
         yield series("pgbench_failed_transactions_total", ZERO, **worker)
     yield series("up", ONE, **here)
     yield series("scrape_duration_seconds", f"0.01x{SECONDS}", **here)
-    yield series("benchwatch_disk_info", ONE, **here, device="sdc", role="data")
+    yield series("benchwatch_disk_info", ONE, **here, host="db1", device="sdc", role="data")
     yield series("benchwatch_watch_errors_total", ZERO, **here, reason="run_yaml")
     for name in ("cvm1", "cvm2"):
         cvm = {**here, "cvm": name}
@@ -42,9 +45,13 @@ def exporter(instance: str, job: str) -> Iterator[dict[str, str]]:
         yield series("nutanix_vdisk_read_source_ratio", ONE, **vdisk, source="estore_ssd")
 
 
-def machine(instance: str) -> Iterator[dict[str, str]]:
+def machine(host: str, job: str) -> Iterator[dict[str, str]]:
+    here = {"instance": f"{host}:9100", "host": host, "job": job}
+    yield series("node_cpu_seconds_total", f"0+0.5x{SECONDS}", **here, cpu="0", mode="idle")
+    yield series("node_cpu_seconds_total", f"0+0.5x{SECONDS}", **here, cpu="0", mode="user")
+    yield series("node_procs_running", ONE, **here)
     for device, op in product(("sdb", "sdc"), ("read", "write")):
-        disk = {"instance": instance, "job": "node", "device": device}
+        disk = {**here, "device": device}
         yield series(f"node_disk_{op}s_completed_total", f"0+500x{SECONDS}", **disk)
         yield series(f"node_disk_{op}_time_seconds_total", f"0+0.5x{SECONDS}", **disk)
 
@@ -52,14 +59,20 @@ def machine(instance: str) -> Iterator[dict[str, str]]:
 def test_everything_twice_is_evaluated_and_fires_nothing(tmp_path: Path) -> None:
     exporters = product(("b:1", "b:2"), ("benchwatch-live", "all"))
     loads = [entry for instance, job in exporters for entry in exporter(instance, job)]
-    loads += [entry for instance in ("db1:9100", "db2:9100") for entry in machine(instance)]
+    loads += [entry for host, job in product(("db1", "db2"), ("node", "also")) for entry in machine(host, job)]
     expected = {
         f"count_over_time(ALERTS[{SECONDS}s])": {},
         "count(worker:latency_seconds:threshold)": {"{}": 4},
-        "count(run_vdisk:latency_seconds:mean)": {"{}": 4},
+        "count(vdisk:latency_seconds:mean)": {"{}": 2},
         "sum(worker:operations:rate)": {"{}": 4000},
-        "device:benchwatch_disk_info:role": {'device:benchwatch_disk_info:role{device="sdc", role="data"}': 1},
-        "count(run_role:node_disk_writes:rate5s_median5m)": {"{}": 2},
+        "count(device:benchwatch_disk_info:role)": {"{}": 3},
+        "count(host_role:node_disk_writes:rate5s_median5m)": {"{}": 3},
+        "count by (run, host) (run_layer:latency:seconds{layer=~'.*_device'})": {
+            f'{{run="{run}", host="{host}"}}': 2 for run, host in product(("one", "two"), ("db1", "db2"))
+        },
+        "count by (run, host) (run_layer:slowness:ratio{layer='server_cpu'})": {
+            f'{{run="{run}", host="{host}"}}': 2 for run, host in product(("one", "two"), ("db1", "db2"))
+        },
     }
     evaluate(tmp_path, loads, SECONDS, expected)
 

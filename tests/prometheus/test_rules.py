@@ -26,6 +26,19 @@ FOREIGN = {
     "node_disk_write_time_seconds_total",
     "node_disk_reads_completed_total",
     "node_disk_writes_completed_total",
+    "node_disk_io_now",
+    "node_cpu_seconds_total",
+    "node_procs_running",
+    "node_pressure_cpu_waiting_seconds_total",
+    "node_pressure_memory_waiting_seconds_total",
+    "node_vmstat_pgscan_direct",
+    "node_vmstat_pswpin",
+    "node_vmstat_pswpout",
+    "node_memory_Dirty_bytes",
+    "node_memory_Writeback_bytes",
+    "node_netstat_Tcp_RetransSegs",
+    "node_network_receive_bytes_total",
+    "node_network_transmit_bytes_total",
     "prometheus_rule_group_iterations_missed_total",
     "prometheus_rule_group_last_duration_seconds",
     "prometheus_rule_evaluation_failures_total",
@@ -143,7 +156,7 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
     intervals = scrape_intervals()
     windows = {rule.content["record"]: re.findall(r"\[(\w+)\]", rule.content["expr"]) for rule in RECORDINGS}
     assert Duration.read(*windows["worker:latency_seconds:max2s"]) >= 4 * intervals["benchwatch-live"]
-    assert Duration.read(*windows["run_role:node_disk_writes:rate5s"]) >= 4 * intervals["node"]
+    assert Duration.read(*windows["host_role:node_disk_writes:rate5s"]) >= 4 * intervals["node"]
     assert Duration.read(*windows["run:pgbench_latency_seconds_bucket:rate5s"]) >= 4 * intervals["benchwatch-live"]
     (slow,) = (alert.content["expr"] for alert in ALERTS if alert.content["alert"] == "ScrapeSlow")
     limits = dict(re.findall(r'job=~?"([^"]*)"\}\[\w+\]\) > ([\d.]+)', slow))
@@ -154,7 +167,7 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
 
 def test_groups_are_evaluated_every_second_where_spikes_are_looked_for_or_shown() -> None:
     intervals = {rule.group: rule.interval for rule in rules()}
-    every_second = {"runs", "workers", "disks", "dashboards"}
+    every_second = {"runs", "workers", "disks", "layers", "dashboards"}
     assert {group for group, interval in intervals.items() if interval == "1s"} == every_second
     assert {interval for group, interval in intervals.items() if "baselines" in group} == {"15s"}
 

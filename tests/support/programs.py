@@ -18,6 +18,8 @@ GROUPS = (
     "disks",
     "vdisk_baselines",
     "vdisks",
+    "layer_baselines",
+    "layers",
     "exporter",
     "dashboards",
 )
@@ -67,7 +69,7 @@ def evaluate(
     loads: list[dict[str, str]],
     seconds: int,
     expected: Mapping[str, Mapping[str, float]],
-    files: tuple[str, ...] = ("runs", "workers", "disks", "vdisks", "exporter"),
+    files: tuple[str, ...] = ("runs", "workers", "disks", "vdisks", "layers", "exporter"),
 ) -> None:
     """Has promtool evaluate files of rules on these series, second by second; fails if a rule cannot be evaluated.
 

@@ -9,9 +9,9 @@ import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from .mounts import Storage
+from .question import ask
 
 _SYSCTLS = (
     "vm.nr_hugepages",
@@ -23,6 +23,8 @@ _SYSCTLS = (
     "vm.dirty_background_bytes",
     "kernel.numa_balancing",
 )
+_PATIENCE = 2.0
+"""Seconds to wait for the addresses of a name."""
 _EARLY = -2.0
 """By how many seconds a server may seem to have started before its process did: both are rounded."""
 _ROOT = re.compile(r"^\d+ \d+ (\S+ \S+) / ", re.MULTILINE)
@@ -41,12 +43,14 @@ class Host:
         return _read(self._proc / "sys/kernel/hostname")
 
     def owns(self, address: str) -> bool:
-        """Whether a name or an IP address is this machine's: one that a socket here can have."""
+        """Whether a name or an IP address is this machine's: one that a socket here can have. It takes 2 s at most."""
+        if address == self.name:
+            return True
         try:
-            found = socket.getaddrinfo(address, 0, type=socket.SOCK_DGRAM)
-        except (OSError, UnicodeError):
-            return address == self.name
-        return address == self.name or any(_can_have(family, place) for family, *_, place in found)
+            found = ask(["getent", "ahosts", "--", address], _PATIENCE).out
+        except (OSError, ValueError):
+            return False
+        return any(_is_own(line.split()[0]) for line in found.splitlines() if line.strip())
 
     def facts(self) -> dict[str, str]:
         """All facts, by name."""
@@ -139,10 +143,11 @@ class Host:
         return int(_field(_read(self._proc / "meminfo"), "MemAvailable").partition(" ")[0] or 0) * 1024
 
 
-def _can_have(family: int, address: tuple[Any, ...]) -> bool:
+def _is_own(address: str) -> bool:
+    """Whether a socket here can have this IP address."""
     try:
-        with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.bind(address)
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind((address, 0))
     except OSError:
         return False
     return True

@@ -58,10 +58,10 @@ class Server(NamedTuple):
     """Settings and other parameters, by name."""
     start: float | None
     """When it was ready to start its other processes, Unix seconds."""
-    host: str
-    """Where psql found it: an address, a name, or the folder of a socket."""
     together: bool
     """Whether client and server have the same address, or none: on one machine, unless something forwards."""
+    host: str = ""
+    """Where psql found it: an address, a name, or the folder of a socket; empty: it did not say."""
 
 
 class Silent(Exception):
@@ -74,17 +74,17 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
     `questions` are further queries in SQL; each answers with a parameter's name and its value.
     """
     client = "" if benchmark.elsewhere else host.name
+    told = _address(connection)
     try:
         said = ask(benchmark, connection, _PATIENCE, questions)
     except Silent as silent:
-        server = server_host(_address(connection), benchmark, host)
         remark = f"the server's settings are not recorded: {silent}"
-        return Facts(host=server, client=client, remarks=(remark,))
+        return Facts(host=server_host(told, benchmark, host), client=client, remarks=(remark,))
     process = None
     if not benchmark.elsewhere and said.start is not None:
         process = host.process_started_at(_PROCESS, said.start, _TO_START[said.together])
     if process is None:
-        return Facts(said.facts, host=server_host(said.host, benchmark, host), client=client)
+        return Facts(said.facts, host=server_host(said.host or told, benchmark, host), client=client)
     files = _files(process, said.facts.get("data_directory", ""), host)
     return Facts(
         said.facts,
@@ -106,10 +106,10 @@ def _files(process: int, told: str, host: Host) -> list[tuple[Path, str]]:
 
 
 def _address(connection: Sequence[str]) -> str:
-    """Where a server is that did not answer, by the arguments of psql and the environment; empty: at its socket."""
+    """Where a server is, by the arguments of psql and the environment; empty: at its socket, or in a service file."""
     text = " ".join(connection)
     found = _URI_HOST.search(text) or _KEY_HOST.search(text)
-    return found[1].strip("'") if found else os.environ.get("PGHOST", "")
+    return found[1].strip("'[]") if found else os.environ.get("PGHOST", "")
 
 
 def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float, questions: str = "") -> Server:
@@ -132,7 +132,7 @@ def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float, questio
         raise Silent(next((line for line in complaint if "error" in line or "FATAL" in line), complaint[-1]))
     start, together, host = (found.pop(f"{{{name}}}", "") for name in ("start", "together", "host"))
     facts = {name: value for name, value in found.items() if not _SECRET.search(name)}
-    return Server(facts, float(start) if start else None, host, together == "t")
+    return Server(facts, float(start) if start else None, together == "t", host)
 
 
 def _without_password(argument: str, environment: dict[str, str]) -> str:

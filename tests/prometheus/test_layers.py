@@ -1,0 +1,244 @@
+"""The layer that stands out: one fault at a time on a machine with a database, two devices and two vdisks."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.programs import FOLDER, GROUPS, output, program, series
+
+SECONDS = 140
+FAULT = range(95, 121)
+"""When the fault is active, seconds."""
+BEFORE, DURING, AFTER = 90, 118, 139
+EXPORTER = {"instance": "b:1"}
+
+Course = tuple[float, float]
+"""A value as usual and during the fault."""
+
+USUAL: dict[str, Course] = {
+    "latency": (0.010, 0.010),  # of a transaction, seconds
+    "tps": (1000, 1000),
+    "idle": (0.5, 0.5),  # part of the processors
+    "steal": (0, 0),
+    "running": (4, 4),  # processes, on 4 processors
+    "cpu_pressure": (0.05, 0.05),
+    "memory_pressure": (0, 0),
+    "log_await": (0.0008, 0.0008),  # seconds, of writes
+    "log_writes": (900, 900),
+    "data_await": (0.0020, 0.0020),
+    "data_writes": (300, 300),
+    "log_frontend": (0.0007, 0.0007),
+    "data_frontend": (0.0018, 0.0018),
+    "backend": (0.0015, 0.0015),
+    "oplog_share": (1, 1),
+    "oplog_bytes": (1e8, 1e8),
+    "hdd": (0, 0),
+    "remote": (0, 0),
+    "queue": (0, 0),
+    "checkpoint": (0, 0),
+    "checkpoint_bytes": (0, 0),
+    "lock": (0.01, 0.01),
+    "sessions": (9, 9),
+    "retransmits": (0, 0),
+}
+SLOW = {"latency": (0.010, 0.050), "tps": (1000, 320)}
+"""What a benchmark with ten clients does when its disks, or whatever it is, cost 40 ms more."""
+LOG = {**SLOW, "log_await": (0.0008, 0.042), "log_writes": (900, 200)}
+DATA_READS = {**SLOW, "data_await": (0.0020, 0.030)}
+CVM = {"log_frontend", "data_frontend", "backend", "oplog_share", "oplog_bytes", "hdd", "remote", "queue"}
+
+
+def values(course: Course, counter: bool = False) -> str:
+    """A sample a second; a counter gains the value each second."""
+    usual, fault = course
+    found = [fault if second in FAULT else usual for second in range(SECONDS + 1)]
+    if not counter:
+        return " ".join(f"{value:.9g}" for value in found)
+    total, summed = 0.0, []
+    for value in found:
+        total += value
+        summed.append(total)
+    return " ".join(f"{value:.9g}" for value in summed)
+
+
+def polled(course: Course) -> str:
+    """As a CVM gives it: read every 10 s, scraped every 10 s."""
+    usual, fault = course
+    return " ".join(f"{(fault if second in FAULT else usual):.9g} _x9" for second in range(0, SECONDS + 1, 10))
+
+
+def product(one: Course, other: Course) -> Course:
+    return one[0] * other[0], one[1] * other[1]
+
+
+def machine(name: str, now: Mapping[str, Course], cvm: bool = True) -> Iterator[dict[str, str]]:
+    """A run, the machine of its database, and the CVM below, all of this name, on which `now` is the case."""
+    worker = {**EXPORTER, "run": name, "worker": "db1"}
+    host = {"host": name}
+
+    def gauge(name: str, key: str | Course, **labels: str) -> dict[str, str]:
+        return series(name, values(now[key] if isinstance(key, str) else key), **labels)
+
+    def counter(name: str, key: str | Course, **labels: str) -> dict[str, str]:
+        return series(name, values(now[key] if isinstance(key, str) else key, counter=True), **labels)
+
+    yield gauge("benchwatch_run_state", (1, 1), **worker, state="running")
+    yield gauge("benchwatch_run_start_timestamp_seconds", (0, 0), **worker)
+    yield gauge("benchwatch_run_host_info", (1, 1), **worker, **host, role="server")
+    for device, role in (("sdb", "log"), ("sdc", "data")):
+        yield gauge("benchwatch_run_disk_info", (1, 1), **worker, **host, device=device, role=role)
+        seconds = product(now[f"{role}_await"], now[f"{role}_writes"])
+        yield counter("node_disk_writes_completed_total", f"{role}_writes", **host, device=device)
+        yield counter("node_disk_write_time_seconds_total", seconds, **host, device=device)
+        yield counter("node_disk_reads_completed_total", (200, 200), **host, device=device)
+        yield counter("node_disk_read_time_seconds_total", (0.08, 0.08), **host, device=device)
+        yield gauge("node_disk_io_now", (1, 1), **host, device=device)
+    yield gauge("pgbench_latency_average_seconds", "latency", **worker)
+    yield gauge("pgbench_tps", "tps", **worker)
+    for cpu in range(4):
+        idle, steal = now["idle"], now["steal"]
+        busy = 1 - idle[0] - steal[0], 1 - idle[1] - steal[1]
+        for mode, course in (("idle", idle), ("steal", steal), ("user", busy)):
+            yield counter("node_cpu_seconds_total", course, **host, cpu=str(cpu), mode=mode)
+    yield gauge("node_procs_running", "running", **host)
+    yield counter("node_pressure_cpu_waiting_seconds_total", "cpu_pressure", **host)
+    yield counter("node_pressure_memory_waiting_seconds_total", "memory_pressure", **host)
+    yield counter("node_netstat_Tcp_RetransSegs", "retransmits", **host)
+    yield gauge("pg_up", (1, 1), **host)
+    yield gauge("pg_checkpoint_active", "checkpoint", **host)
+    yield counter("pg_buffers_written_bytes_total", "checkpoint_bytes", **host, by="checkpointer")
+    yield gauge("pg_locks_waiting", (1, 1), **host)
+    yield gauge("pg_locks_longest_wait_seconds", "lock", **host)
+    yield gauge("pg_sessions_active", "sessions", **host, wait_event_type="CPU")
+    if not cvm:
+        return
+    yield gauge("benchwatch_run_vm_info", (1, 1), **worker, **host, vm=name)
+    below = {**EXPORTER, "cvm": name}
+    yield series("nutanix_cvm_up", polled((1, 1)), **below)
+    stamps = " ".join(f"{second} _x9" for second in range(0, SECONDS + 1, 10))
+    yield series("nutanix_cvm_last_success_timestamp_seconds", stamps, **below)
+    yield series("nutanix_stargate_queue_operations", polled(now["queue"]), **below, queue="qos", state="queued")
+    for vdisk, role in (("40043", "log"), ("45269", "data")):
+        one = {**below, "vdisk": vdisk}
+        yield series("nutanix_vdisk_info", polled((1, 1)), **one, vm=name, disk=f"scsi-{role}", role=role)
+        for op, course in (("write", now[f"{role}_frontend"]), ("read", (0.0004, 0.0004))):
+            if op == "read" and role == "data" and (now["hdd"][1] or now["remote"][1]):
+                course = now["data_frontend"]
+            yield series("nutanix_vdisk_frontend_latency_seconds", polled(course), **one, op=op)
+            yield series("nutanix_vdisk_frontend_ops_per_second", polled((300, 300)), **one, op=op)
+        yield series("nutanix_vdisk_backend_latency_seconds", polled(now["backend"]), **one)
+        yield series("nutanix_vdisk_oplog_bytes", polled(now["oplog_bytes"]), **one)
+        yield series("nutanix_vdisk_write_destination_ratio", polled(now["oplog_share"]), **one, destination="oplog")
+        for source in ("hdd", "remote"):
+            row = f"estore_{source}" if source == "hdd" else "estore_ssd_remote"
+            yield series("nutanix_vdisk_read_source_ratio", polled(now[source]), **one, source=row)
+
+
+NONE = "none"
+CASES: dict[str, tuple[str, Mapping[str, Course], bool]] = {
+    "nothing": (NONE, {}, True),
+    "slow for no reason that is seen": (NONE, {"latency": (0.010, 0.050), "sessions": (9, 46)}, True),
+    "a log device without a CVM": ("log_device", LOG, False),
+    "a data device without a CVM": ("data_device", DATA_READS, False),
+    "both devices, data the slower": (
+        "data_device",
+        {**LOG, "log_await": (0.0008, 0.004), "data_await": (0.0020, 0.150)},
+        False,
+    ),
+    "a device that is slow while the benchmark is as usual": (NONE, {"log_await": (0.0008, 0.042)}, False),
+    "a device whose slowness is too little for the benchmark's": (
+        NONE,
+        {**SLOW, "latency": (0.010, 0.2), "log_await": (0.0008, 0.005), "sessions": (9, 64)},
+        False,
+    ),
+    "the way to the vdisk": ("path", LOG, True),
+    "the way, with a front end that is a little slow too": ("path", {**LOG, "log_frontend": (0.0007, 0.0025)}, True),
+    "a vdisk": ("frontend", {**LOG, "log_frontend": (0.0007, 0.040)}, True),
+    "a vdisk past its oplog": (
+        "oplog",
+        {**LOG, "log_frontend": (0.0007, 0.040), "oplog_share": (1, 0.1)},
+        True,
+    ),
+    "a full oplog": ("oplog", {**LOG, "log_frontend": (0.0007, 0.040), "oplog_bytes": (1e8, 5e9)}, True),
+    "reads from hard disks": (
+        "read_source",
+        {**DATA_READS, "data_frontend": (0.0018, 0.029), "hdd": (0, 0.7)},
+        True,
+    ),
+    "reads from another node": (
+        "read_source",
+        {**DATA_READS, "data_frontend": (0.0018, 0.029), "remote": (0, 0.7)},
+        True,
+    ),
+    "a queue of the CVM": ("cvm_queue", {**LOG, "log_frontend": (0.0007, 0.040), "queue": (0, 200)}, True),
+    "a slow back end": ("backend", {**LOG, "log_frontend": (0.0007, 0.040), "backend": (0.0015, 0.030)}, True),
+    "an oplog that fills while no vdisk is slow": (
+        NONE,
+        {**SLOW, "sessions": (9, 15), "oplog_bytes": (1e8, 5e9)},
+        True,
+    ),
+    "processors": ("server_cpu", {**SLOW, "idle": (0.5, 0.01), "running": (4, 24)}, True),
+    "processors that another machine takes": ("server_cpu", {**SLOW, "steal": (0, 0.3), "idle": (0.5, 0.3)}, True),
+    "many processes that run after a stall, on processors with time left": (
+        "log_device",
+        {**LOG, "running": (4, 24)},
+        False,
+    ),
+    "memory": ("memory", {**LOG, "memory_pressure": (0, 0.5)}, False),
+    "a checkpoint": (
+        "database",
+        {
+            **LOG,
+            "checkpoint": (0, 1),
+            "checkpoint_bytes": (0, 1e8),
+            "data_await": (0.0020, 0.120),
+            "data_writes": (300, 3000),
+        },
+        False,
+    ),
+    "another writer while a checkpoint is always under way": (
+        "data_device",
+        {**DATA_READS, "checkpoint": (1, 1), "checkpoint_bytes": (1e7, 1e7), "data_writes": (300, 900)},
+        False,
+    ),
+    "a lock": ("database", {**SLOW, "latency": (0.010, 2), "tps": (1000, 5), "lock": (0.01, 12)}, False),
+    "locks that are waited for while a device is slow": ("log_device", {**LOG, "lock": (0.01, 0.9)}, False),
+    "the network": ("network", {**SLOW, "sessions": (9, 3)}, False),
+    "segments that are sent again": ("network", {**SLOW, "sessions": (9, 15), "retransmits": (0, 200)}, False),
+}
+
+
+def expectation(expression: str, second: int, samples: Mapping[str, float]) -> dict[str, Any]:
+    found = [{"labels": labels, "value": value} for labels, value in samples.items()]
+    return {"expr": expression, "eval_time": f"{second}s", "exp_samples": found}
+
+
+def verdict(name: str, layer: str) -> dict[str, float]:
+    return {} if layer == NONE else {f'run:verdict:layer{{run="{name}", host="{name}", layer="{layer}"}}': 1}
+
+
+def judge(folder: Path, tests: list[dict[str, Any]]) -> None:
+    content = {
+        "rule_files": [str(path) for path in sorted((FOLDER / "rules").glob("*.yml"))],
+        "evaluation_interval": "1s",
+        "group_eval_order": list(GROUPS),
+        "tests": tests,
+    }
+    path = folder / "test.yml"
+    path.write_text(yaml.safe_dump(content))
+    assert "SUCCESS" in output(program("promtool"), "test", "rules", path)
+
+
+@pytest.mark.slow(20)
+def test_each_fault_has_its_layer_and_no_other(tmp_path: Path) -> None:
+    """All at once, each on a machine of its own, so that none may take another's."""
+    loads: list[dict[str, str]] = []
+    expected = []
+    for name, (layer, now, cvm) in CASES.items():
+        loads += machine(name, {**USUAL, **now}, cvm)
+        for second, found in ((BEFORE, NONE), (DURING, layer), (AFTER, NONE)):
+            expected.append(expectation(f'run:verdict:layer{{run="{name}"}}', second, verdict(name, found)))
+    judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
