@@ -16,6 +16,7 @@ from typing import Any
 
 import requests
 import yaml
+
 from attribution_table import Judged, insert, plain, tables
 
 FAULT_SECONDS, QUIET_SECONDS = 12, 24
@@ -148,11 +149,11 @@ def rounds(arguments: argparse.Namespace) -> None:
     """Faults in random order until the time is up; then the tables."""
     faults, prometheus = Faults(arguments), Prometheus(arguments.prometheus)
     threading.Thread(target=_forget, args=(arguments.data,), daemon=True).start()
-    end, chance = time.monotonic() + arguments.seconds, random.Random(1)
+    end, chance, started = time.monotonic() + arguments.seconds, random.Random(1), time.time()
     time.sleep(_SETTLE_SECONDS)
     planned: list[str] = []
     load: list[float] = []
-    spans = []
+    spans, moments = [], []
     judged: list[Judged] = []
     while time.monotonic() + FAULT_SECONDS + QUIET_SECONDS < end:
         planned = planned or chance.sample(list(faults.layers), len(faults.layers))
@@ -166,10 +167,13 @@ def rounds(arguments: argparse.Namespace) -> None:
         time.sleep(QUIET_SECONDS)
         one = _judge(prometheus, arguments.run, fault, expected, begin, finish + _AFTER)
         judged.append(one)
+        moments.append((begin, finish))
         spans.append(_recorded(prometheus, f"{len(spans)}", begin, finish))
         with arguments.output.open("a") as file:
             file.write(json.dumps(one._asdict()) + "\n")
         print(f"{len(judged)}: {fault}: {dict(one.named)}, slow {one.slow} s; {one.notes}", flush=True)
+    arguments.output.with_suffix(".tape").write_text(json.dumps(_tape(prometheus, started)))
+    arguments.output.with_suffix(".moments").write_text(json.dumps(moments))
     path = arguments.output.with_suffix(".series")
     path.write_text("".join(json.dumps(span) + "\n" for span in spans))
     peers = [arguments.peers, Path(__file__).parent / "attribution_peers.py", path]
@@ -211,6 +215,17 @@ def _recorded(prometheus: Prometheus, name: str, begin: float, end: float) -> di
         pairs = ",".join(f'{key}="{value}"' for key, value in labels.items() if key != "__name__")
         series[f"{labels['__name__']}{{{pairs}}}"] = [values.get(second) for second in range(first, last + 1)]
     return {"name": name, "begin": int(begin) - first, "end": last - first, "series": series}
+
+
+def _tape(prometheus: Prometheus, started: float) -> dict[str, Any]:
+    """All that was scraped since the start, a value a second: for rules that are written later."""
+    first, last = int(started), int(time.time())
+    series = {}
+    for job in ("benchwatch-live", "benchwatch-runs", "node", "postgres"):
+        for labels, values in prometheus.range(f'{{__name__!~".*:.*", job="{job}"}}', first, last):
+            pairs = ",".join(f'{key}="{value}"' for key, value in labels.items() if key != "__name__")
+            series[f"{labels['__name__']}{{{pairs}}}"] = [values.get(second) for second in range(first, last + 1)]
+    return {"first": first, "series": series}
 
 
 def _forget(data: Path) -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attribution_series import Found, Tape, evaluate
-
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.nutanix.client import Client
 from benchwatch.nutanix.poller import Poller
@@ -96,11 +95,11 @@ class _World:
         self.output = (folder / "db1.err").open("w", buffering=1)
 
 
-def play(scenes: Sequence[tuple[str, int]], folder: Path) -> Tape:
-    """Scenes by (name, seed), side by side, until some time after their first fault."""
-    seconds = FAULT_START + FAULT_SECONDS + AROUND + 1
-    tape, epoch = Tape(seconds), float(int(time.time()))
-    now = epoch
+def play(scenes: Sequence[tuple[str, int]], folder: Path, skipped: int = 0) -> Tape:
+    """Scenes by (name, seed), side by side, until some time after their first fault, without their first seconds."""
+    seconds = FAULT_START + FAULT_SECONDS + AROUND + 1 - skipped
+    tape, epoch = Tape(seconds, FAULT_START - skipped), float(int(time.time()))
+    now = epoch - skipped
 
     def clock() -> float:
         return now
@@ -115,9 +114,9 @@ def play(scenes: Sequence[tuple[str, int]], folder: Path) -> Tape:
         now = epoch + second
         for world in worlds:
             if second:
-                world.output.write(world.guest.progress(second - 1, now))
+                world.output.write(world.guest.progress(skipped + second - 1, now))
                 os.utime(world.output.fileno(), (now, now))
-            node = world.guest.exposition(second)
+            node = world.guest.exposition(skipped + second)
             tape.scrape(second, node, job="node", instance=f"{world.name}:9100", host=world.name)
             if second % _POLL == world.phase:
                 world.poller.poll()
@@ -134,7 +133,7 @@ def play(scenes: Sequence[tuple[str, int]], folder: Path) -> Tape:
 
 def judge(tape: Tape, scenes: Sequence[tuple[str, int]], folder: Path, promtool: str) -> list[Round]:
     """What the rules say of each round on the tape."""
-    begin, end = FAULT_START, FAULT_START + FAULT_SECONDS
+    begin, end = tape.fault, tape.fault + FAULT_SECONDS
     watched = range(begin - AROUND, end + AROUND)
     verdict, slow, slowness = "run:verdict:layer", "run:benchmark_slow:info", "run_layer:slowness:ratio >= 2"
     asked = {verdict: watched, slow: watched, slowness: [end - 1]}

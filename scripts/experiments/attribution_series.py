@@ -22,10 +22,14 @@ _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 class Tape:
-    """Scrapes of several jobs, on one clock of whole seconds from 0. `series` has None where a series has no sample."""
+    """Scrapes of several jobs, on one clock of whole seconds from 0. `series` has None where a series has no sample.
 
-    def __init__(self, seconds: int) -> None:
+    `fault` is the second at which the fault begins.
+    """
+
+    def __init__(self, seconds: int, fault: int) -> None:
         self.seconds = seconds
+        self.fault = fault
         self.series: dict[str, list[float | str | None]] = {}
         self._seen: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
 
