@@ -8,8 +8,10 @@ import random
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 import requests
 import yaml
 
+from attribution_series import Tape, evaluate
 from attribution_table import Judged, insert, plain, tables
 
 FAULT_SECONDS, QUIET_SECONDS = 12, 24
@@ -83,7 +86,7 @@ class Faults:
         self._slow = arguments.network / "slow"
         self.layers: Mapping[str, tuple[str, Callable[[], None]]] = {
             "no fault": ("none", lambda: None),
-            "CPU hog": ("client_cpu", self._hog),
+            "CPU hog": ("server_cpu", self._hog),
             "lock": ("database", self._lock),
             "checkpoint": ("database", self._checkpoint),
             "other user of the data device": ("data_device", lambda: self._use("data")),
@@ -146,86 +149,91 @@ class Prometheus:
 
 
 def rounds(arguments: argparse.Namespace) -> None:
-    """Faults in random order until the time is up; then the tables."""
+    """Faults in random order until the time is up; then what was scraped meanwhile, for `judge`."""
     faults, prometheus = Faults(arguments), Prometheus(arguments.prometheus)
     threading.Thread(target=_forget, args=(arguments.data,), daemon=True).start()
-    end, chance, started = time.monotonic() + arguments.seconds, random.Random(1), time.time()
+    first, chance = time.time(), random.Random(1)
     time.sleep(_SETTLE_SECONDS)
     planned: list[str] = []
-    load: list[float] = []
-    spans, moments = [], []
-    judged: list[Judged] = []
-    while time.monotonic() + FAULT_SECONDS + QUIET_SECONDS < end:
+    done: list[dict[str, Any]] = []
+    while time.time() + FAULT_SECONDS + QUIET_SECONDS < first + arguments.seconds:
         planned = planned or chance.sample(list(faults.layers), len(faults.layers))
         fault = planned.pop()
         expected, inject = faults.layers[fault]
         begin = time.time()
         inject()
         time.sleep(max(0.0, begin + FAULT_SECONDS - time.time()))
-        finish = max(time.time(), begin + FAULT_SECONDS)
-        load.append(os.getloadavg()[0])
+        end, load = time.time(), os.getloadavg()[0]
         time.sleep(QUIET_SECONDS)
-        one = _judge(prometheus, arguments.run, fault, expected, begin, finish + _AFTER)
-        judged.append(one)
-        moments.append((begin, finish))
-        spans.append(_recorded(prometheus, f"{len(spans)}", begin, finish))
-        with arguments.output.open("a") as file:
-            file.write(json.dumps(one._asdict()) + "\n")
-        print(f"{len(judged)}: {fault}: {dict(one.named)}, slow {one.slow} s; {one.notes}", flush=True)
-    arguments.output.with_suffix(".tape").write_text(json.dumps(_tape(prometheus, started)))
-    arguments.output.with_suffix(".moments").write_text(json.dumps(moments))
-    path = arguments.output.with_suffix(".series")
-    path.write_text("".join(json.dumps(span) + "\n" for span in spans))
-    peers = [arguments.peers, Path(__file__).parent / "attribution_peers.py", path]
-    ranked = [
-        json.loads(line)
-        for line in subprocess.run(peers, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
-    ]
-    judged = [one._replace(ks=found["ks"], baro=found["baro"]) for one, found in zip(judged, ranked, strict=True)]
-    arguments.output.write_text("".join(json.dumps(one._asdict()) + "\n" for one in judged))
-    told = (
-        f"{len(judged)} rounds on {time.strftime('%Y-%m-%d')}, {os.cpu_count()} processors, load average"
-        f" {min(load):.1f} to {max(load):.1f}."
-    )
-    text = tables(sorted(judged, key=lambda one: list(faults.layers).index(one.fault)), told)
+        done.append({"fault": fault, "expected": expected, "begin": begin, "end": end, "load": load})
+        found = prometheus.range(f'run:verdict:layer{{run="{arguments.run}"}}', begin, end + _AFTER)
+        print(f"{len(done)}: {fault}: { ({one['layer']: len(values) for one, values in found}) }", flush=True)
+    last = int(time.time())
+    series = {}
+    for labels, values in prometheus.range('{__name__!~".*:.*", job=~"benchwatch.*|node|postgres"}', int(first), last):
+        pairs = ",".join(f'{key}="{value}"' for key, value in labels.items() if key != "__name__")
+        series[f"{labels['__name__']}{{{pairs}}}"] = [values.get(second) for second in range(int(first), last + 1)]
+    recorded = {"run": arguments.run, "first": int(first), "rounds": done, "series": series}
+    arguments.output.write_text(json.dumps(recorded))
+
+
+def judge(arguments: argparse.Namespace) -> None:
+    """What the rules, as they are now, say of recorded rounds; with the peers, in tables."""
+    recorded = json.loads(arguments.recorded.read_text())
+    first, series = recorded["first"], recorded["series"]
+    tape = Tape(len(next(iter(series.values()))), 0)
+    for key, values in series.items():
+        epoch = first if "_timestamp_seconds{" in key else 0
+        tape.series[key] = [
+            value - epoch if value is not None else "stale" if before is not None else None
+            for before, value in zip([None, *values], values, strict=False)
+        ]
+    verdict, slow, slowness = "run:verdict:layer", "run:benchmark_slow:info", "run_layer:slowness:ratio >= 2"
+    spans = [(int(one["begin"]) - first, round(one["end"]) - first) for one in recorded["rounds"]]
+    watched = [second for begin, end in spans for second in range(begin, end + _AFTER + 1)]
+    with tempfile.TemporaryDirectory(prefix="attribution-") as name:
+        asked = {verdict: watched, slow: watched, slowness: [end - 1 for _, end in spans]}
+        found = evaluate(tape, asked, Path(name), arguments.promtool)
+        path = Path(name) / "rounds.jsonl"
+        path.write_text("".join(f"{json.dumps(_window(number, span, series))}\n" for number, span in enumerate(spans)))
+        peers = [arguments.peers, Path(__file__).parent / "attribution_peers.py", path]
+        said = subprocess.run(peers, stdout=subprocess.PIPE, text=True, check=True).stdout
+    judged = []
+    for one, (begin, end), line in zip(recorded["rounds"], spans, said.splitlines(), strict=True):
+        own = {
+            name: [sample for sample in samples if begin <= sample.second <= end + _AFTER]
+            for name, samples in found.items()
+        }
+        right = [sample.second for sample in own[verdict] if sample.labels["layer"] == one["expected"]]
+        high = {f"{s.labels['layer']} {s.labels.get('which', '')}": s.value for s in own[slowness]}
+        ranked = json.loads(line)
+        judged.append(
+            Judged(
+                one["fault"],
+                one["expected"],
+                Counter(sample.labels["layer"] for sample in own[verdict]),
+                min(right) - begin if right else None,
+                len({sample.second for sample in own[slow]}),
+                ranked["ks"],
+                ranked["baro"],
+                ", ".join(f"{name} {value:.3g}x" for name, value in sorted(high.items(), key=lambda pair: -pair[1])),
+            )
+        )
+        print(f"{len(judged)}: {one['fault']}: {dict(judged[-1].named)}; {judged[-1].notes}", file=sys.stderr)
+    load = [one["load"] for one in recorded["rounds"]]
+    told = f"{len(judged)} rounds on {os.cpu_count()} processors; load average {min(load):.0f} to {max(load):.0f}."
+    order = list(dict.fromkeys(sorted((one.fault for one in judged), key=lambda name: name != "no fault")))
+    text = tables(sorted(judged, key=lambda one: order.index(one.fault)), told)
     print(plain(text))
     insert(arguments.document, "real", text)
 
 
-def _judge(prometheus: Prometheus, run: str, fault: str, expected: str, begin: float, end: float) -> Judged:
-    named: dict[str, int] = {}
-    right = []
-    for labels, values in prometheus.range(f'run:verdict:layer{{run="{run}"}}', begin, end):
-        named[labels["layer"]] = len(values)
-        if labels["layer"] == expected:
-            right.append(min(values))
-    slow = sum(len(values) for _, values in prometheus.range(f'run:benchmark_slow:info{{run="{run}"}}', begin, end))
-    high = {}
-    for labels, values in prometheus.range(f'run_layer:slowness:ratio{{run="{run}"}} >= 2', begin, end):
-        high[f"{labels['layer']} {labels.get('which', '')}"] = max(values.values())
-    notes = ", ".join(f"{name} {value:.3g}x" for name, value in sorted(high.items(), key=lambda pair: -pair[1])[:8])
-    return Judged(fault, expected, named, max(0, round(min(right) - begin)) if right else None, slow, notes=notes)
-
-
-def _recorded(prometheus: Prometheus, name: str, begin: float, end: float) -> dict[str, Any]:
-    """All scraped series of a round and the four windows before it."""
-    first, last = int(begin) - 4 * FAULT_SECONDS - 2, int(end)
-    series = {}
-    for labels, values in prometheus.range('{__name__!~".*:.*", job=~"node|postgres"}', first, last):
-        pairs = ",".join(f'{key}="{value}"' for key, value in labels.items() if key != "__name__")
-        series[f"{labels['__name__']}{{{pairs}}}"] = [values.get(second) for second in range(first, last + 1)]
-    return {"name": name, "begin": int(begin) - first, "end": last - first, "series": series}
-
-
-def _tape(prometheus: Prometheus, started: float) -> dict[str, Any]:
-    """All that was scraped since the start, a value a second: for rules that are written later."""
-    first, last = int(started), int(time.time())
-    series = {}
-    for job in ("benchwatch-live", "benchwatch-runs", "node", "postgres"):
-        for labels, values in prometheus.range(f'{{__name__!~".*:.*", job="{job}"}}', first, last):
-            pairs = ",".join(f'{key}="{value}"' for key, value in labels.items() if key != "__name__")
-            series[f"{labels['__name__']}{{{pairs}}}"] = [values.get(second) for second in range(first, last + 1)]
-    return {"first": first, "series": series}
+def _window(number: int, span: tuple[int, int], series: Mapping[str, list[float | None]]) -> dict[str, Any]:
+    """A round for the peers: its series, and those of the four windows before it."""
+    begin, end = span
+    first = max(0, begin - 4 * (end - begin) - 2)
+    cut = {key: values[first:end] for key, values in series.items()}
+    return {"name": str(number), "begin": begin - first, "end": end - first, "series": cut}
 
 
 def _forget(data: Path) -> None:
@@ -259,10 +267,15 @@ def main() -> None:
     part.set_defaults(run_part=rounds)
     part.add_argument("--prometheus")
     part.add_argument("--run")
-    for name in ("network", "data", "log", "output", "document"):
+    for name in ("network", "data", "log", "output"):
         part.add_argument(f"--{name}", type=Path)
     part.add_argument("--seconds", type=int)
-    part.add_argument("--peers")
+    part = parts.add_parser("judge")
+    part.set_defaults(run_part=judge)
+    part.add_argument("recorded", type=Path)
+    part.add_argument("--peers", required=True)
+    part.add_argument("--promtool", default="promtool")
+    part.add_argument("--document", type=Path, required=True)
     arguments = parser.parse_args()
     arguments.run_part(arguments)
 

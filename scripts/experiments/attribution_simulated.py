@@ -12,7 +12,7 @@ from attribution_rounds import AROUND, EXPECTED, Round, judge, play
 from attribution_series import CHECKOUT, Tape
 from attribution_table import Judged, insert, plain, tables
 
-_AT_ONCE = 32
+_AT_ONCE = 80
 """Rounds that are played side by side."""
 
 

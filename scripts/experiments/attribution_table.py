@@ -14,14 +14,14 @@ LAYERS = (
 _DEVICES = frozenset({"log_device", "data_device"})
 _ON_THE_WAY: Mapping[str, frozenset[str]] = {
     "none": frozenset(),
-    "client_cpu": frozenset({"server_cpu"}),
+    "server_cpu": frozenset({"client_cpu"}),
     "path": _DEVICES,
     "frontend": _DEVICES,
     "oplog": _DEVICES | {"frontend", "backend"},
     "read_source": _DEVICES | {"frontend", "backend"},
     "cvm_queue": _DEVICES | {"frontend"},
 }
-"""Layers that are slow too, because what is below them is: true, but not the cause. (A host is client and server.)"""
+"""Layers that are slow too, because what is below them is: true, but not the cause. (One host is client and server.)"""
 METHODS = {"ours": "benchwatch", "ks": "Kolmogorov-Smirnov", "baro": "BARO"}
 
 
