@@ -1,7 +1,6 @@
 """The parts of scripts/experiments/attribution-real: the configuration of Prometheus, the slow network, the rounds."""
 
 import argparse
-import asyncio
 import json
 import os
 import random
@@ -12,22 +11,21 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import requests
 import yaml
 
+from attribution_faults import FAULT_SECONDS, Faults, delay_network, forget_pages
 from attribution_series import Tape, evaluate
 from attribution_table import Judged, insert, plain, tables
 
-FAULT_SECONDS, QUIET_SECONDS = 12, 24
+QUIET_SECONDS = 24
 _SETTLE_SECONDS = 100
 _AFTER = 4
 """Seconds after a fault in which what it left is still slow."""
-_DELAY = 0.006
-"""Seconds, each way."""
 
 
 def configure(arguments: argparse.Namespace) -> None:
@@ -57,78 +55,8 @@ def configure(arguments: argparse.Namespace) -> None:
 
 
 def delay(arguments: argparse.Namespace) -> None:
-    """A proxy between two sockets, until ended; while there is a file `slow` beside its own, it delays."""
-    slow = arguments.folder / "slow"
-
-    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(65536):
-            if slow.exists():
-                await asyncio.sleep(_DELAY)
-            writer.write(data)
-        writer.close()
-
-    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, back = await asyncio.open_unix_connection(arguments.server)
-        await asyncio.gather(pass_on(reader, back), pass_on(there, writer))
-
-    async def serve() -> None:
-        server = await asyncio.start_unix_server(connect, arguments.folder / ".s.PGSQL.5432")
-        await server.serve_forever()
-
-    asyncio.run(serve())
-
-
-class Faults:
-    """What can be made slow, by name; each takes FAULT_SECONDS."""
-
-    def __init__(self, arguments: argparse.Namespace) -> None:
-        self._disks = {"data": arguments.data, "log": arguments.log}
-        self._slow = arguments.network / "slow"
-        self.layers: Mapping[str, tuple[str, Callable[[], None]]] = {
-            "no fault": ("none", lambda: None),
-            "CPU hog": ("server_cpu", self._hog),
-            "lock": ("database", self._lock),
-            "checkpoint": ("database", self._checkpoint),
-            "other user of the data device": ("data_device", lambda: self._use("data")),
-            "other user of the log device": ("log_device", lambda: self._use("log")),
-            "slow network": ("network", self._delay),
-        }
-
-    def _hog(self) -> None:
-        number = 6 * (os.cpu_count() or 1)
-        hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
-        time.sleep(FAULT_SECONDS)
-        for hog in hogs:
-            hog.kill()
-            hog.wait()
-
-    def _lock(self) -> None:
-        end = time.monotonic() + FAULT_SECONDS
-        while time.monotonic() < end:
-            _psql("begin; lock table pgbench_branches in access exclusive mode; select pg_sleep(1.5); commit")
-            time.sleep(0.5)
-
-    def _checkpoint(self) -> None:
-        _psql("checkpoint")
-
-    def _use(self, disk: str) -> None:
-        folder = self._disks[disk] / "other"
-        folder.mkdir(exist_ok=True)
-        how = ["--rw=randrw", "--bs=8k", "--size=64M", "--direct=1", "--ioengine=libaio", "--iodepth=64"]
-        command = ["fio", "--name=other", f"--directory={folder}", *how, "--time_based", f"--runtime={FAULT_SECONDS}"]
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-
-    def _delay(self) -> None:
-        self._slow.touch()
-        time.sleep(FAULT_SECONDS)
-        self._slow.unlink()
-
-
-def _psql(text: str) -> None:
-    command = ["psql", "-q", "-o", os.devnull]
-    for statement in text.split(";"):
-        command += ["-c", statement]
-    subprocess.run(command, check=True)
+    """Passes on what goes through the network, until ended."""
+    delay_network(arguments.server, arguments.folder / ".s.PGSQL.5432", arguments.folder / "slow")
 
 
 class Prometheus:
@@ -150,8 +78,11 @@ class Prometheus:
 
 def rounds(arguments: argparse.Namespace) -> None:
     """Faults in random order until the time is up; then what was scraped meanwhile, for `judge`."""
-    faults, prometheus = Faults(arguments), Prometheus(arguments.prometheus)
-    threading.Thread(target=_forget, args=(arguments.data,), daemon=True).start()
+    faults, prometheus = (
+        Faults(arguments.data, arguments.log, arguments.network / "slow"),
+        Prometheus(arguments.prometheus),
+    )
+    threading.Thread(target=forget_pages, args=(arguments.data,), daemon=True).start()
     first, chance = time.time(), random.Random(1)
     time.sleep(_SETTLE_SECONDS)
     planned: list[str] = []
@@ -234,19 +165,6 @@ def _window(number: int, span: tuple[int, int], series: Mapping[str, list[float 
     first = max(0, begin - 4 * (end - begin) - 2)
     cut = {key: values[first:end] for key, values in series.items()}
     return {"name": str(number), "begin": begin - first, "end": end - first, "series": cut}
-
-
-def _forget(data: Path) -> None:
-    """Keeps the database's files out of the page cache, so that it reads from its device."""
-    while True:
-        for file in data.glob("cluster/base/*/*"):
-            try:
-                descriptor = os.open(file, os.O_RDONLY)
-            except OSError:
-                continue
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            os.close(descriptor)
-        time.sleep(0.5)
 
 
 def main() -> None:

@@ -42,10 +42,10 @@ class Tape:
             value = float(text) - (epoch if name.endswith("_timestamp_seconds") else 0)
             self.series.setdefault(key, [None] * self.seconds)[second] = value
             seen.add(key)
-        key = tuple(target.items())
-        for gone in self._seen[key] - seen:
+        whose = tuple(target.values())
+        for gone in self._seen[whose] - seen:
             self.series[gone][second] = "stale"
-        self._seen[key] = seen
+        self._seen[whose] = seen
 
     def of(self, word: str) -> dict[str, list[float | None]]:
         """The series with this value of a label, last value carried on for 15 s, as a graph shows them."""

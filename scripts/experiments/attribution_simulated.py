@@ -63,7 +63,7 @@ def rank(tape: Tape, rounds: list[Round], folder: Path, python: str) -> dict[str
         for one in rounds:
             span = {key: value for key, value in asdict(one).items() if key in ("name", "begin", "end")}
             file.write(json.dumps({**span, "series": tape.of(one.name)}) + "\n")
-    peers = [python, CHECKOUT / "scripts" / "experiments" / "attribution_peers.py", path]
+    peers: list[str | Path] = [python, CHECKOUT / "scripts" / "experiments" / "attribution_peers.py", path]
     said = subprocess.run(peers, stdout=subprocess.PIPE, text=True, check=True).stdout
     found = [json.loads(line) for line in said.splitlines()]
     return {one["name"]: {"ks": one["ks"], "baro": one["baro"]} for one in found}
