@@ -1,6 +1,6 @@
 """The layer that stands out: one fault at a time on a machine with a database, two devices and two vdisks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
@@ -317,23 +317,23 @@ def firing(name: str, verdict: str, links: Mapping[str, str]) -> dict[str, Any]:
 def test_alert_says_the_verdict_and_what_moved_and_where_to_look(tmp_path: Path) -> None:
     """With the bases of the links configured; the last one without."""
     base = {"grafana": "http://127.0.0.1:3000", "runbooks": "https://example.com/"}
-    tests: list[dict[str, Any]] = []
-    for name, said in VERDICTS.items():
+    *named, last = VERDICTS
+    judge(tmp_path, [alerts(named, base), alerts([last], {})])
+
+
+def alerts(names: Sequence[str], base: Mapping[str, str]) -> dict[str, Any]:
+    """The machines of these cases together, and the alerts that fire during their faults."""
+    loads: list[dict[str, str]] = []
+    expected = []
+    for name in names:
         _, now, cvm = CASES[name]
-        configured = len(tests) < len(VERDICTS) - 1
-        begun = FAULT[0] * 1000
-        where = f"var-run={quote_plus(name)}&var-host={quote_plus(name)}&from={begun - 120_000}&to={begun + 120_000}"
+        loads += machine(name, {**USUAL, **now}, cvm)
+        begun, where = FAULT[0] * 1000, f"var-run={quote_plus(name)}&var-host={quote_plus(name)}"
         links = {
-            "dashboard_url": f"http://127.0.0.1:3000/d/benchwatch-spike/?{where}" if configured else "",
-            "runbook_url": f"{'https://example.com/' if configured else ''}docs/alerts.md#latencyspike",
+            "dashboard_url": base.get("grafana", "")
+            and f"{base['grafana']}/d/benchwatch-spike/?{where}&from={begun - 120_000}&to={begun + 120_000}",
+            "runbook_url": f"{base.get('runbooks', '')}docs/alerts.md#latencyspike",
         }
-        check = {"alertname": "LatencySpike", "eval_time": f"{DURING}s", "exp_alerts": [firing(name, said, links)]}
-        tests.append(
-            {
-                "interval": "1s",
-                "input_series": list(machine(name, {**USUAL, **now}, cvm)),
-                "external_labels": base if configured else {},
-                "alert_rule_test": [check],
-            }
-        )
-    judge(tmp_path, tests)
+        expected.append(firing(name, VERDICTS[name], links))
+    check = {"alertname": "LatencySpike", "eval_time": f"{DURING}s", "exp_alerts": expected}
+    return {"interval": "1s", "input_series": loads, "external_labels": dict(base), "alert_rule_test": [check]}
