@@ -188,7 +188,7 @@ class Demo:
         product, data = _CHECKOUT / "prometheus", self.folder / "prometheus"
         for path in (product / "prometheus.yml", *product.glob("targets/*.yml")):
             text = path.read_text().replace("host: localhost", f"host: {json.dumps(socket.gethostname())}")
-            for name in ("exporter", "node_exporter", "Alertmanager", "Prometheus"):
+            for name in ("exporter", "node_exporter", "Alertmanager", "Prometheus", "Grafana"):
                 text = text.replace(f"127.0.0.1:{_DEFAULT_PORTS[name]}", self._address(name))
             own = self.folder / path.relative_to(product)
             own.parent.mkdir(exist_ok=True)

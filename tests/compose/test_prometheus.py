@@ -38,10 +38,18 @@ def test_what_is_kept_is_said_in_the_file_and_not_by_deprecated_flags() -> None:
 def test_is_the_other_one_with_the_names_of_the_services_and_what_the_profiles_add() -> None:
     found = load("compose.yml")
     found.pop("storage")
+    assert found["global"].pop("external_labels") == {"grafana": "${GRAFANA_URL}", "runbooks": "${RUNBOOKS_URL}"}
     for job in found["scrape_configs"]:
         job.pop("dns_sd_configs", None)
         job.pop("relabel_configs", None)
-    assert found == yaml.safe_load((FOLDER / "prometheus.yml").read_text().replace(*ALERTMANAGER))
+    other = yaml.safe_load((FOLDER / "prometheus.yml").read_text().replace(*ALERTMANAGER))
+    del other["global"]["external_labels"]
+    assert found == other
+
+
+def test_links_in_alerts_lead_to_grafana_of_compose() -> None:
+    settings = SERVICES["prometheus"]["environment"]
+    assert settings == {"GRAFANA_URL": "http://127.0.0.1:3000", "RUNBOOKS_URL": ""}
 
 
 def test_what_is_on_this_machine_by_targets_is_its_service_in_compose() -> None:

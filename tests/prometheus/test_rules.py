@@ -113,10 +113,23 @@ def test_alert_is_proved_to_fire_and_not_to_fire(name: str) -> None:
 def test_alert_tells_its_reader_what_to_do(alert: Rule) -> None:
     content = alert.content
     assert content["labels"]["severity"] in SEVERITIES
-    assert set(content["annotations"]) == {"summary", "description", "runbook_url"}
-    assert content["annotations"]["runbook_url"] == f"docs/alerts.md#{content['alert'].lower()}"
+    assert {"summary", "description", "runbook_url"} <= set(content["annotations"])
+    assert set(content["annotations"]) <= {"summary", "description", "runbook_url", "verdict", "dashboard_url"}
+    assert content["annotations"]["runbook_url"] == (
+        "{{ $externalLabels.runbooks }}docs/alerts.md#" + content["alert"].lower()
+    )
     assert not content["annotations"]["summary"].endswith(".")
     assert "{{" in content["annotations"]["description"]
+
+
+def test_alerts_on_a_slow_worker_carry_the_verdict_and_all_on_a_run_a_dashboard() -> None:
+    carried = {alert.content["alert"] for alert in ALERTS if "verdict" in alert.content["annotations"]}
+    slow = {"LatencySpike", "LatencyObjectiveMissed", "ThroughputCollapse", "ThroughputZero", "RunStalled"}
+    assert carried == slow
+    without = {alert.content["alert"] for alert in ALERTS if "dashboard_url" not in alert.content["annotations"]}
+    assert without == {"RunFailed", "FailedTransactions", "CvmNotAnswering"} | {
+        alert.content["alert"] for alert in ALERTS if alert.group == "exporter"
+    }
 
 
 def test_runbook_has_a_section_for_every_alert_and_for_nothing_else() -> None:

@@ -1,0 +1,125 @@
+"""From a slow second in a benchmark's output to a notification: exporter, Prometheus, Alertmanager, webhook.
+
+All of them are real, with the rules and the configuration of prometheus/ but for addresses and the receiver. `pytest
+-s` shows the seconds between the line and its notification, which depend on the machine and so are not judged here.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from demo_processes import Processes
+from tests.support.ports import free_address
+from tests.support.programs import FOLDER, program
+from tests.support.servers import Exporter, start_prometheus
+from tests.support.waiting import eventually
+
+pytestmark = [pytest.mark.system, pytest.mark.slow(110)]
+
+USUAL, SLOW = 0.004, 0.120
+"""Latency of a second's transactions, seconds: thirty times the usual, with next to no throughput, is critical."""
+
+
+class Receiver:
+    """A webhook, and when it got what."""
+
+    def __init__(self) -> None:
+        got: list[tuple[float, dict[str, Any]]] = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                got.append((time.time(), json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self.got = got
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    made = Receiver()
+    yield made
+    made.close()
+
+
+def start_alertmanager(processes: Processes, folder: Path, url: str) -> str:
+    config = yaml.safe_load((FOLDER / "alertmanager.yml").read_text())
+    for one in config["receivers"]:
+        one["webhook_configs"] = [{"url": url, "send_resolved": True}]
+    path, address = folder / "alertmanager.yml", free_address()
+    path.write_text(yaml.safe_dump(config))
+    where = [f"--storage.path={folder / 'alertmanager'}", f"--web.listen-address={address}"]
+    command = [program("prometheus-alertmanager", "alertmanager"), f"--config.file={path}", *where]
+    process = processes.start("alertmanager", [*command, "--cluster.listen-address="], folder=folder)
+    processes.wait_for(process, f"http://{address}/-/ready")
+    return address
+
+
+def test_a_spike_is_one_notification_and_so_is_its_end(
+    processes: Processes, exporter: Exporter, receiver: Receiver, tmp_path: Path
+) -> None:
+    config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
+    config["rule_files"] = [f"{FOLDER}/{pattern}" for pattern in config["rule_files"]]
+    jobs = [job for job in config["scrape_configs"] if job["job_name"].startswith("benchwatch-")]
+    for job in jobs:
+        del job["file_sd_configs"]
+        job["static_configs"] = [{"targets": [exporter.url.removeprefix("http://")]}]
+    config["scrape_configs"] = jobs
+    alertmanager = start_alertmanager(processes, tmp_path, receiver.url)
+    config["alerting"]["alertmanagers"] = [{"static_configs": [{"targets": [alertmanager]}]}]
+    prometheus = start_prometheus(processes, tmp_path, config)
+
+    done, slow = threading.Event(), threading.Event()
+    written: list[float] = []
+
+    def benchmark() -> None:
+        with (tmp_path / "runs" / "tpcb.err").open("w", buffering=1) as output:
+            while not done.is_set():
+                now = time.time()
+                latency = SLOW if slow.is_set() else USUAL
+                report = f"{16 / latency:.1f} tps, lat {1e3 * latency:.3f} ms stddev 1.000, 0 failed"
+                output.write(f"progress: {now:.3f} s, {report}\n")
+                if slow.is_set():
+                    slow.clear()
+                    written.append(time.time())
+                done.wait(1 - (time.time() - now))
+
+    thread = threading.Thread(target=benchmark)
+    thread.start()
+    try:
+        eventually(lambda: prometheus.instant("worker:latency_seconds:threshold", time.time()), "a threshold")
+        eventually(lambda: prometheus.instant("worker:benchwatch_run_state:settled", time.time()), "past the ramp")
+        slow.set()
+        eventually(lambda: len(receiver.got) >= 2, "a notification, and one of the end")
+        time.sleep(20)  # longer than group_interval: nothing more comes
+    finally:
+        done.set()
+        thread.join()
+    (begun, first), (ended, last) = receiver.got
+    print(f"\nnotified {begun - written[0]:.1f} s after the line, of the end {ended - written[0]:.1f} s after it")
+    assert (first["status"], last["status"]) == ("firing", "resolved")
+    assert first["receiver"] == last["receiver"] == "notices"
+    assert {(alert["labels"]["alertname"], alert["labels"]["severity"]) for alert in first["alerts"]} == {
+        ("LatencySpike", "critical")
+    }
+    (alert,) = first["alerts"]
+    assert alert["annotations"]["verdict"].startswith(("No layer can be judged", "No layer stands out"))
+    assert alert["annotations"]["dashboard_url"].startswith("http://127.0.0.1:3000/d/benchwatch-spike/?var-run=tpcb&")
+    assert "grafana" not in alert["labels"]
