@@ -283,11 +283,11 @@ def test_each_fault_has_its_layer_and_no_other(tmp_path: Path) -> None:
 
 VERDICTS = {
     "the way to the vdisk": (
-        "log device sdb 42ms, 53x its usual; vdisk 40043 as usual: guest or network path."
+        "log device sdb 42 ms, 53x its usual; vdisk 40043 as usual: guest or network path."
         " Moved most: path log 165x, log device sdb 53x, database latency 5x."
     ),
     "a full oplog": (
-        "log device sdb 42ms, 53x its usual; vdisk 40043 57x its usual: oplog."
+        "log device sdb 42 ms, 53x its usual; vdisk 40043 57x its usual: oplog."
         " Moved most: frontend 40043 57x, log device sdb 53x, path log 8x."
     ),
     "processors": "server cpu: busy 25x its usual. Moved most: server cpu busy 25x, database latency 5x.",
