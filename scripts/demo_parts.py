@@ -47,7 +47,10 @@ nutanix:
     5f0d7d8e-3a52-4c0b-9f0e-000000045269: {{vm: pg1, disk: scsi.1, role: data}}
     5f0d7d8e-3a52-4c0b-9f0e-000000040043: {{vm: pg1, disk: scsi.2, role: log}}
 """
-_NODE_COLLECTORS = ("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "netdev", "pressure", "vmstat")
+_NODE_COLLECTORS = (
+    *("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "netdev", "netstat", "pressure", "stat", "vmstat"),
+    "vmstat.fields=^(oom_kill|pgpg|pgscan_direct|pswp|pg.*fault)",
+)
 
 
 class Demo:
