@@ -267,6 +267,15 @@ def test_a_slow_run_says_when_and_why_and_what_fired(url: str, place: Place, tmp
     ]
 
 
+def test_the_layers_that_stood_out_are_drawn_over_the_time_of_the_run(url: str, place: Place, tmp_path: Path) -> None:
+    _, page = report(place("slow/db1.err", _progress().encode()).parent, url, tmp_path)
+    said = drawing(page, "Layers")
+    assert said == (
+        "Layers: path from 1x to 160x, median 1x; log device from 1x to 60x, median 1x; "
+        "database from 1x to 4.8x, median 1x"
+    )
+
+
 def test_spikes_of_a_run_that_only_its_files_date_are_in_doubt(url: str, place: Place, tmp_path: Path) -> None:
     path = place("slow/db1.err", _undated().encode(), written=BEGIN + SECONDS)
     _, page = report(path.parent, url, tmp_path)

@@ -13,7 +13,10 @@ import numpy as np
 from ..values.numbers import clock
 from ..values.printable import in_html
 from ..values.verdict import answered, question
-from .lines import Array, Span
+from . import plots, style
+from .axes import Axis
+from .figures import Key, Plot, spread
+from .lines import Array, Line, Span, column_width, drawn
 from .page import Section
 from .prometheus import Prometheus, text
 from .tables import TableRow, table
@@ -29,8 +32,12 @@ _INTERVALS = 2.5
 """The same in intervals of the rules, if these are longer."""
 _AFTERWARDS = 30.0
 """Seconds after the end of a run in which alerts about it still fire."""
+_STANDS_OUT = 3
+"""Times its usual from which on a layer is drawn, as in the rules."""
+_MOST_LAYERS = 6
 _MOST_SPIKES = 30
 _MOST_TIMES = 10
+_TIMES = Axis("times its usual", lambda ratio: f"{ratio:.3g}x")
 _UNNAMED = frozenset({"__name__", "alertname", "alertstate", "severity", "run"})
 
 
@@ -51,7 +58,7 @@ def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str
         if len(shown) < len(spikes):
             html += f"<p>The {len(shown)} longest of {len(spikes)} times when the run was slower than usual.</p>"
         rows = [_spike(prometheus, run, of_run, times, span) for span in shown]
-        html += table([("slower than usual because of", ""), ("moved most", "")], rows)
+        html += table([("verdict", ""), ("moved most", "")], rows)
     else:
         html += "<p>The run was never slower than usual, as far as Prometheus knew what is usual.</p>"
     if alerts:
@@ -60,7 +67,7 @@ def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str
         html += f"<h3>Alerts</h3>{table(columns, [row for _, row in told])}"
     else:
         html += "<p>No alert fired.</p>"
-    yield Section(title, html=html)
+    yield Section(title, list(_layers(prometheus, run, of_run, spikes)), html=html)
 
 
 def _spans(times: Array) -> list[Span]:
@@ -80,6 +87,29 @@ def _spike(prometheus: Prometheus, run: View, of_run: str, times: Array, spike: 
     evidence = answered(prometheus.at(question(seconds, of_run), judged)).get(run.name)
     values = (evidence.sentence(), ", ".join(evidence.moved_most())) if evidence else ("", "")
     return TableRow(_elapsed(spike, run.start), _moment(spike), values)
+
+
+def _layers(prometheus: Prometheus, run: View, of_run: str, spikes: Iterable[Span]) -> Iterator[Plot]:
+    """The layers that ever stood out, in the order in which they did most."""
+    highest = f"max_over_time(run_layer:slowness:ratio{{{of_run}}}[{prometheus.step:.0f}s])"
+    found = [
+        one for one in prometheus.range(f"clamp_min(max by (layer) ({highest}), 1)") if one.values.max() >= _STANDS_OUT
+    ]
+    found = sorted(found, key=lambda one: -one.values.max())[:_MOST_LAYERS]
+    if not found:
+        return
+    keys = [Key(one.labels["layer"].replace("_", " "), style.SERIES[number]) for number, one in enumerate(found)]
+    lines = [Line(one.times - run.start, one.values) for one in found]
+    width = column_width(run.length, lines)
+    shapes = [(drawn(line, width, rate=False), plots.Stroke(key.colour)) for line, key in zip(lines, keys, strict=True)]
+    marked = [(Span(span.begin - run.start, span.end - run.start), style.STALL) for span in spikes]
+    said = "; ".join(f"{key.name} {spread(line, _TIMES)}" for key, line in zip(keys, lines, strict=True))
+    svg = plots.over_time(shapes, run.length, _TIMES, plots.Marks(run.warmup, marked), f"Layers: {said}", log=True)
+    caption = (
+        "The worst signal of each layer that was ever three times its usual; what is below its usual is drawn as 1x. "
+        "From the recorded series run_layer:slowness:ratio. Marked: when the run was slower than usual."
+    )
+    yield Plot("Layers, compared with their usual", svg, caption, keys)
 
 
 def _alert(labels: Mapping[str, str], spans: Sequence[Span], start: float) -> TableRow:
