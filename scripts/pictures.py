@@ -33,7 +33,7 @@ _FROZEN_AT, _FROZEN_FOR = 75, 5
 """Seconds after the start of the second run, and how long."""
 _AFTER = 35
 """Seconds from the stall to the moment that the pictures of it are of."""
-_BOARDS = {"live": 900, "pgbench": 1500, "fio": 1600, "nutanix": 900, "spike": 1450}
+_BOARDS = {"live": 900, "fio": 1600, "nutanix": 900, "spike": 1450}
 """Dashboards and heights of their pictures; they are 1600 pixels wide."""
 _TRIES, _PATIENCE = 3, 150
 """Of Chromium, and seconds of each."""
@@ -137,7 +137,7 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
         while time.time() < stalled + _FROZEN_FOR:
             terminal.look()
             time.sleep(0.5)
-        page = terminal.page(130, 42)
+        page = terminal.page(130, 31)
     finally:
         _signal(demo, signal.SIGCONT)
     _wait(demo, lambda: time.time() > stalled + _AFTER, terminal.look)
@@ -145,7 +145,7 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
     with TemporaryDirectory() as folder:
         watch = Path(folder) / "watch.html"
         watch.write_text(page)
-        camera.take(watch.as_uri(), output / "watch.png", 1280, 860)
+        camera.take(watch.as_uri(), output / "watch.png", 1280, 640)
         for board, height in _BOARDS.items():
             begin, end = (stalled - 30, stalled + 30) if board == "spike" else (until - 180, until)
             url = "".join((_url(demo, board, begin, end), *(f"&var-run={name}" for name in runs)))

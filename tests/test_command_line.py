@@ -17,7 +17,18 @@ from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = [
-    *(["serve"], ["run"], ["watch"], ["metrics"], ["compare"], ["report"], ["backfill"], ["completion"]),
+    *(
+        ["serve"],
+        ["run"],
+        ["show"],
+        ["list"],
+        ["watch"],
+        ["metrics"],
+        ["compare"],
+        ["report"],
+        ["backfill"],
+        ["completion"],
+    ),
     *(["nutanix", "check"], ["nutanix", "save"], ["nutanix", "simulate"]),
 ]
 PGBENCH = str(RECORDINGS / "pgbench" / "tpcb-15.18.out")
@@ -113,7 +124,7 @@ def test_the_glossary_of_exit_codes_is_the_same_in_the_documentation() -> None:
         (["comprae", "a", "b"], "got 'comprae'; did you mean compare?"),
         (["nutanix", "chekc"], "got 'chekc'; did you mean check?"),
         (["compare", "a", "b", "--formt", "json"], "no option --formt; did you mean --format?"),
-        (["compare", "a", "b", "--format=jsn"], "--format: expected terminal, markdown or json, got 'jsn'"),
+        (["compare", "a", "b", "--format=jsn"], "--format: expected terminal, markdown, json or junit, got 'jsn'"),
         (["compare", "a", "b", "--format=jsn"], "did you mean json?"),
         (["run", "--nmae", "a", "--", "pgbench"], "no option --nmae; did you mean --name?"),
         (["run", "--name", "a", "--", "pgbnech"], "did you mean pgbench?"),
@@ -176,10 +187,23 @@ def test_bash_completes_commands_options_and_choices() -> None:
     assert done.stdout.splitlines() == ["compare completion", "--format", "--prometheus"]
 
 
+INTERRUPTED = """
+import sys
+from benchwatch.__main__ import entry
+
+class Announcement:
+    def find_spec(name, *_):
+        if name == "benchwatch.cli":
+            print("here", flush=True)
+
+sys.meta_path.insert(0, Announcement)
+sys.exit(entry())
+"""
+
+
 def test_interrupting_at_any_moment_shows_no_traceback() -> None:
-    """From the moment that the entry runs: what comes before is Python's own."""
-    command = "import sys; from benchwatch.__main__ import entry; print('here', flush=True); sys.exit(entry())"
-    arguments = [sys.executable, "-c", command, "nutanix", "simulate", "--listen", "127.0.0.1:0"]
+    """From the moment that the entry imports the commands: what comes before is Python's own."""
+    arguments = [sys.executable, "-c", INTERRUPTED, "nutanix", "simulate", "--listen", "127.0.0.1:0"]
     for delay in (0, 0.02, 0.05, 0.1, 0.2, 0.4):
         with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None

@@ -15,6 +15,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -122,7 +123,8 @@ def serve(machines: Machines) -> ThreadingHTTPServer:
             self.send_response(200)
             self.send_header("Content-Type", "text/plain; version=0.0.4")
             self.end_headers()
-            self.wfile.write(text)
+            with suppress(BrokenPipeError):  # a scrape that timed out
+                self.wfile.write(text)
 
         def log_message(self, format: str, *args: object) -> None:
             pass

@@ -230,6 +230,22 @@ def test_a_signal_reaches_the_benchmark_once_and_its_end_is_awaited(place: Launc
     assert not (place.runs / "a-2").exists()
 
 
+def test_ctrl_c_between_two_runs_ends_the_series_and_shows_what_there_is(place: Launchpad) -> None:
+    place.tool("pgbench", "for i in 1 2 3; do echo progress: $i.0 s, 400.0 tps, lat 0.331 ms stddev 0.472 >&2; done")
+    process = place.start("--name", "a", "--repeat", "3", "--pause", "1000", "--no-percentiles", "--", "pgbench", "-S")
+    assert process.stderr
+    said = b""
+    while b"steady: " not in said:
+        said += process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert b"benchwatch: a-1: pgbench, finished" in said
+    assert b"benchwatch: next: benchwatch show runs/a --json" in rest
+    assert b"Traceback" not in rest
+    assert not (place.runs / "a-2").exists()
+
+
 def test_a_benchmark_that_is_killed_gives_128_and_the_number(place: Launchpad) -> None:
     place.tool("pgbench", "kill -KILL $$")
     assert place.run("--name", "a", "--", "pgbench").returncode == 137

@@ -68,6 +68,14 @@ def test_overwrite_replaces_this_worker_and_no_other(place: Launchpad) -> None:
     assert (place.runs / "a/pgbench.out").read_text() == "new\n"
 
 
+def test_what_was_to_be_replaced_stays_if_nothing_is_started(place: Launchpad) -> None:
+    run(place, f"echo '{REPORTS}' >&2")
+    before = {file.name: file.read_bytes() for file in (place.runs / "a").iterdir()}
+    code, said = run(place, "exit 0", "--overwrite", "--push", "ftp://x")
+    assert (code, "--push: expected" in said[-1]) == (2, True)
+    assert {file.name: file.read_bytes() for file in (place.runs / "a").iterdir()} == before
+
+
 def test_a_worker_that_is_being_recorded_is_never_replaced(place: Launchpad) -> None:
     place.tool("pgbench", "echo READY; while [ ! -e stop ]; do sleep 0.1; done")
     first = place.start("--name", "a", *OPTIONS)

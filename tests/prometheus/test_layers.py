@@ -1,6 +1,6 @@
 """The layer that stands out: one fault at a time on a machine with a database, two devices and two vdisks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
@@ -21,6 +21,7 @@ Course = tuple[float, float]
 
 USUAL: dict[str, Course] = {
     "latency": (0.010, 0.010),  # of a transaction, seconds
+    "lag": (0, 0),  # of it behind the schedule of a fixed rate
     "tps": (1000, 1000),
     "idle": (0.5, 0.5),  # part of the processors
     "steal": (0, 0),
@@ -43,6 +44,7 @@ USUAL: dict[str, Course] = {
     "checkpoint_bytes": (0, 0),
     "lock": (0.01, 0.01),
     "sessions": (9, 9),
+    "lock_sessions": (0, 0),
     "retransmits": (0, 0),
 }
 SLOW = {"latency": (0.010, 0.050), "tps": (1000, 200), "sessions": (9, 9.8)}
@@ -98,6 +100,7 @@ def machine(name: str, now: Mapping[str, Course], cvm: bool = True) -> Iterator[
         yield counter("node_disk_read_time_seconds_total", (0.08, 0.08), **host, device=device)
         yield gauge("node_disk_io_now", (1, 1), **host, device=device)
     yield gauge("pgbench_latency_average_seconds", "latency", **worker)
+    yield gauge("pgbench_rate_limit_lag_seconds", "lag", **worker)
     yield gauge("pgbench_tps", "tps", **worker)
     for cpu in range(4):
         idle, steal = now["idle"], now["steal"]
@@ -114,6 +117,8 @@ def machine(name: str, now: Mapping[str, Course], cvm: bool = True) -> Iterator[
     yield gauge("pg_locks_waiting", (1, 1), **host)
     yield gauge("pg_locks_longest_wait_seconds", "lock", **host)
     yield gauge("pg_sessions_active", "sessions", **host, wait_event_type="CPU")
+    yield gauge("pg_sessions_active", "lock_sessions", **host, wait_event_type="Lock")
+    yield gauge("pg_sessions_active", (0, 0), **host, wait_event_type="IO")
     if not cvm:
         return
     yield gauge("benchwatch_run_vm_info", (1, 1), **worker, **host, vm=name)
@@ -207,6 +212,24 @@ CASES: dict[str, tuple[str, Mapping[str, Course], bool]] = {
     ),
     "a lock": ("database", {**SLOW, "latency": (0.010, 2), "tps": (1000, 5), "lock": (0.01, 12)}, False),
     "locks that are waited for while a device is slow": ("log_device", {**LOG, "lock": (0.01, 0.9)}, False),
+    "a log device, behind the schedule of a fixed rate": (
+        "log_device",
+        {**LOG, "latency": (0.010, 3), "lag": (0, 2.95)},
+        False,
+    ),
+    "a lock, while the kernel writes old pages back": (
+        "database",
+        {
+            **SLOW,
+            "latency": (0.010, 2),
+            "tps": (1000, 5),
+            "lock": (0.01, 12),
+            "lock_sessions": (0, 9),
+            "data_await": (0.0020, 0.6),
+        },
+        False,
+    ),
+    "a client that waits for a processor, as always here": (NONE, {**SLOW, "sessions": (9, 3), "idle": (0, 0)}, False),
     "the network": ("network", {**SLOW, "sessions": (9, 3)}, False),
     "segments that are sent again": ("network", {**SLOW, "retransmits": (0, 200)}, False),
 }
@@ -294,23 +317,23 @@ def firing(name: str, verdict: str, links: Mapping[str, str]) -> dict[str, Any]:
 def test_alert_says_the_verdict_and_what_moved_and_where_to_look(tmp_path: Path) -> None:
     """With the bases of the links configured; the last one without."""
     base = {"grafana": "http://127.0.0.1:3000", "runbooks": "https://example.com/"}
-    tests: list[dict[str, Any]] = []
-    for name, said in VERDICTS.items():
+    *named, last = VERDICTS
+    judge(tmp_path, [alerts(named, base), alerts([last], {})])
+
+
+def alerts(names: Sequence[str], base: Mapping[str, str]) -> dict[str, Any]:
+    """The machines of these cases together, and the alerts that fire during their faults."""
+    loads: list[dict[str, str]] = []
+    expected = []
+    for name in names:
         _, now, cvm = CASES[name]
-        configured = len(tests) < len(VERDICTS) - 1
-        begun = FAULT[0] * 1000
-        where = f"var-run={quote_plus(name)}&var-host={quote_plus(name)}&from={begun - 120_000}&to={begun + 120_000}"
+        loads += machine(name, {**USUAL, **now}, cvm)
+        begun, where = FAULT[0] * 1000, f"var-run={quote_plus(name)}&var-host={quote_plus(name)}"
         links = {
-            "dashboard_url": f"http://127.0.0.1:3000/d/benchwatch-spike/?{where}" if configured else "",
-            "runbook_url": f"{'https://example.com/' if configured else ''}docs/alerts.md#latencyspike",
+            "dashboard_url": base.get("grafana", "")
+            and f"{base['grafana']}/d/benchwatch-spike/?{where}&from={begun - 120_000}&to={begun + 120_000}",
+            "runbook_url": f"{base.get('runbooks', '')}docs/alerts.md#latencyspike",
         }
-        check = {"alertname": "LatencySpike", "eval_time": f"{DURING}s", "exp_alerts": [firing(name, said, links)]}
-        tests.append(
-            {
-                "interval": "1s",
-                "input_series": list(machine(name, {**USUAL, **now}, cvm)),
-                "external_labels": base if configured else {},
-                "alert_rule_test": [check],
-            }
-        )
-    judge(tmp_path, tests)
+        expected.append(firing(name, VERDICTS[name], links))
+    check = {"alertname": "LatencySpike", "eval_time": f"{DURING}s", "exp_alerts": expected}
+    return {"interval": "1s", "input_series": loads, "external_labels": dict(base), "alert_rule_test": [check]}

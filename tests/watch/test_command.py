@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.watch import document
 from demo_processes import Processes
 from tests.support.places import RECORDINGS
 from tests.support.ports import free_port
@@ -100,6 +101,11 @@ def shows_rate(sent: bytes) -> bool:
     return any(rate in sent for rate in RATES)
 
 
+def row(sent: bytes) -> bytes:
+    """The only worker's row of the last screen."""
+    return sent.rpartition(b"\x1b[4;1H")[2].partition(b"\x1b[5;1H")[0]
+
+
 @SIZES
 def test_q_ends_it_and_the_terminal_is_as_before(
     exporter: Exporter, playback: Playback, width: int, height: int
@@ -146,7 +152,9 @@ def test_a_stall_is_shown_and_so_is_its_end(exporter: Exporter, playback: Playba
         terminal.wait_for(shows_rate, "the rate is shown")
         playback.stalled = True
         terminal.wait_for(lambda sent: b"stalled: nothing completes" in sent, "the stall is shown")
-        terminal.wait_for(lambda sent: b"1 stalled" in sent and not shows_rate(sent), "no rate of before is shown")
+        terminal.wait_for(
+            lambda sent: b"1 stalled" in sent and not shows_rate(row(sent)), "the row shows no rate of before"
+        )
         playback.stalled = False
         terminal.wait_for(shows_rate, "the rate is shown again")
 
@@ -181,6 +189,19 @@ def test_keys_are_obeyed(exporter: Exporter, playback: Playback) -> None:
         terminal.wait_for(lambda sent: b"\x1b[1;7mtest1" in sent, "the run is chosen")
         terminal.press(b"p")
         terminal.wait_for(lambda sent: b"p pause" in sent, "it goes on")
+
+
+def test_once_as_json_has_all_that_is_shown_and_an_address_needs_no_scheme(
+    exporter: Exporter, playback: Playback, watch: Watch
+) -> None:
+    code, out, errors = watch("--once", "--json", exporter.url.removeprefix("http://"))
+    content = json.loads(out)
+    assert (code, errors, content["schema"], content["exporter"], content["alerts"]) == (0, "", 1, exporter.url, None)
+    (worker,) = content["workers"]
+    assert (worker["run"], worker["name"], worker["tool"], worker["state"]) == ("test1", "db1", "pgbench", "running")
+    assert worker["now"][0]["rate"] > 0
+    documented = Path(document.__file__).read_text()
+    assert [key for key in (*content, *worker, *worker["now"][0]) if key not in documented] == []
 
 
 def test_once_is_plain_text(exporter: Exporter, playback: Playback, watch: Watch) -> None:
@@ -245,6 +266,7 @@ def test_on_a_terminal_an_exporter_is_waited_for() -> None:
         (["19777"], "URL: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got '19777'"),
         (["http://a:b@[::1"], "URL: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got 'http://[::1'"),
         (["ftp://localhost"], "URL: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got 'ftp://localhost'"),
+        (["--json"], "--json requires --once"),
         (["--interval=0"], "expected from 200ms to 1h, got '0'"),
         (["--interval=soon"], "expected a duration such as 500ms, 10s or 5m, got 'soon'"),
         (["--prometheus=9090"], "--prometheus: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got '9090'"),

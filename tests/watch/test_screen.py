@@ -296,3 +296,33 @@ def test_how_the_output_of_an_ended_run_was_read_stands_behind_its_figures() -> 
     done = pgbench("db1", None, None, run="b", state="finished", end=NOW - 5, result=result)
     lines = shown(screen_of(moment(done._replace(remarks=("run 3 of 3 in this file",)))))
     assert words(row(lines, "b db1")).startswith("b db1 finished 900 2.00 ms – – 60s 5s run 3 of 3 in")
+
+
+def test_a_high_screen_has_curves_of_several_lines_over_the_whole_time() -> None:
+    moments = [
+        moment(pgbench("db1", 100.0 * (1 + second // 50), 0.004 if second == 120 else 0.001), now=NOW - 199 + second)
+        for second in range(200)
+    ]
+    lines = shown(screen_of(*moments), 100, 40)
+    place = next(number for number, line in enumerate(lines) if line.startswith("test1 db1  rate/s, up to 400"))
+    assert "mean latency, up to 4.00 ms" in lines[place]
+    curve = [(line[:49].rstrip(), line[50:].rstrip()) for line in lines[place + 1 : place + 11]]
+    rates, latencies = zip(*curve, strict=True)
+    assert rates[0] == " " * 30 + "█" * 10
+    assert rates[2] == " " * 20 + "▄" * 10 + "█" * 10
+    assert rates[-1] == "█" * 40
+    assert latencies[0] == " " * 24 + "█"
+    assert latencies[-1] == "█" * 40
+    low = shown(screen_of(*moments), 100, 8)
+    assert not any("up to" in line for line in low)
+
+
+def test_a_stalled_run_comes_before_younger_ones() -> None:
+    workers = [
+        pgbench("w", run="young", start=NOW - 5),
+        pgbench("w", run="old", start=NOW - 50, state="stalled", reason="nothing completes"),
+        pgbench("w", run="older", start=NOW - 500),
+    ]
+    lines = shown(screen_of(moment(*workers)), 100, 12)
+    order = [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in ("young", "old", "older")]
+    assert order[:3] == ["old", "young", "older"]

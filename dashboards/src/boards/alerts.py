@@ -40,7 +40,7 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
         now(_leading(f"max by ({_LABELS}) ({begun}) - 120000")),
         now(_leading(f"max by ({_LABELS}) ({begun}) + 120000")),
         columns=[
-            Column("alertname", "Alert", link=_SPIKE, width=140),
+            Column("alertname", "Alert", link=_SPIKE, width=160),
             Column("severity", "Severity", width=75, mappings={"critical": RED, "warning": ORANGE, "info": BLUE}),
             Column("run", "Run", width=180),
             Column("worker", "Worker", width=65),
@@ -64,12 +64,13 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
 
 
 def history(size: tuple[int, int]) -> dashboard.Panel:
-    """Those of the time range."""
+    """Those of the time range; where there is little room, one line for each kind of alert."""
+    by = "alertname, severity, run, worker, host, vm, role, op, vdisk, device" if size[1] > 4 else "alertname"
     return timeline(
         "Alert history",
         "When each alert fired, one bar each.",
         Query(
-            f"max by (alertname, severity, run, worker, host, vm, role, op, vdisk, device) (ALERTS{{{CHOSEN}}})",
+            f"max by ({by}) (ALERTS{{{CHOSEN}}})",
             "{{alertname}} {{worker}} {{vm}} {{role}} {{device}} {{op}}",
         ),
         bad="several that begin together: the first is closest to the cause.",

@@ -205,9 +205,8 @@ def latency_now(size: tuple[int, int]) -> dashboard.Panel:
     return stat(
         "Latency now",
         "Mean of the last report over all operations, its 99th percentile (the highest of the workers), and the lowest "
-        "latency objective of the runs. If p99 is older than the mean, the panel says by how much.",
+        "latency objective of the runs.",
         now(one_of("what", means | windows), "{{what}}"),
-        *delays(TOOLS),
         now(OBJECTIVE.expression, OBJECTIVE.legend),
         unit="s",
         bad="above the objective; or p99 is many times the mean: some operations wait for something that others do not "

@@ -123,9 +123,10 @@ def _annotations(
     graphs = [one for one in placed if isinstance(one, dashboard.Panel) and one.type_val == "timeseries"]
     yield _annotation(
         "Runs",
-        'max by (run) (benchwatch_run_state{run=~`${run:regex}`,state=~"running|stalled"}) == 1',
-        title="{{run}}",
-        text="From the benchmark's first report to its end",
+        # One band while any of them is active: runs that follow each other have no edges between them.
+        'max(benchwatch_run_state{run=~`${run:regex}`,state=~"running|stalled"}) == 1',
+        title="Runs",
+        text="A chosen run is active",
         tags="",
         color="#808080",
         toggle=False,

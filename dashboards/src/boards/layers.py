@@ -77,7 +77,7 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
     """Seconds per I/O of log writes and of data reads and writes, layer by layer."""
 
     def of(layer: str, *by: str) -> str:
-        return f'max by ({", ".join(("host", *by))}) (run_layer:latency:seconds{{{_CHOSEN},layer=~"{layer}"}})'
+        return f'max by ({", ".join(("host", *by))}) (run_layer:latency:max{{{_CHOSEN},layer=~"{layer}"}})'
 
     queries = [
         Query(of("benchmark", "op"), "{{host}} {{op}} benchmark"),
@@ -120,7 +120,7 @@ def slowness(size: tuple[int, int]) -> dashboard.Panel:
         "Slowness by layer",
         "The slowest signal of each layer by its usual (the median of the minutes before): 1 is as usual. Only signals "
         "of waiting; a burst of load is listed on Spike.",
-        Query(_spoken(f"max by (host, layer) ({_SLOWNESS})"), "{{host}} {{layer}}"),
+        Query(_spoken(f"max by (host, layer) (run_layer:slowness:max{{{_CHOSEN}}})"), "{{host}} {{layer}}"),
         unit="suffix:x",
         bad="a line above 3 in the second in which latency rises: the lowest layer of those that rise together is "
         "closest to the cause.",
@@ -158,14 +158,14 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
     by = "run, host, layer, which"
     found = _spoken(f"max by ({by}) (max_over_time(run:verdict:which{{{_CHOSEN}}}[{window}]) * 0 + 1)")
     names = [
-        Column("layer", "Layer", width=120),
-        Column("which", "Which"),
-        Column("host", "Host"),
+        Column("layer", "Layer", width=110),
+        Column("which", "Which", width=130),
+        Column("host", "Host", width=90),
         Column("run", "Run"),
     ]
     values = [
-        Column("Value #A", "At the moment", _USUAL, width=150, decimals=1, steps=_STEPS),
-        Column("Value #B", "Before", _USUAL, width=130, decimals=1),
+        Column("Value #A", "At the moment", _USUAL, width=120, decimals=1, steps=_STEPS),
+        Column("Value #B", "Before", _USUAL, width=120, decimals=1),
     ]
     return [
         table(
@@ -174,7 +174,12 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
             "the 2 minutes before.",
             *of(_SLOWNESS, by),
             now(found),
-            columns=[*names, *values, Column("Value #C", "Verdict", "bool_yes_no", width=80, steps=((None, RED),))],
+            columns=[
+                *names[:2],
+                *values,
+                Column("Value #C", "Verdict", "bool_yes_no", width=80, steps=((None, RED),)),
+                *names[2:],
+            ],
             bad="a layer above 3 that was near 1 before. The verdict is that of the rules, at its time.",
             none="Nothing recorded at the end of this time range",
             size=size,
@@ -185,7 +190,7 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
             "Operations and bytes in the same way. More load is no slowness: a checkpoint's burst of writes belongs "
             "here.",
             *of(f"run_layer:load:ratio{{{_CHOSEN}}}", f"{by}, op"),
-            columns=[*names, Column("op", "Operation", width=90), *values],
+            columns=[*names[:2], Column("op", "Operation", width=80), *values, *names[2:]],
             bad="a load that nobody has ordered, in the second before a layer gets slow.",
             none="Nothing recorded at the end of this time range",
             size=size,

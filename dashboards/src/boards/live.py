@@ -6,7 +6,7 @@ from benchwatch.tools.registry import TOOLS
 
 from . import alerts, benchmark, disks, layers, machine, storage, variables
 from .board import Board, Row
-from .look import BLUE, GREEN, ORANGE, RED
+from .look import BLUE, GREEN, ORANGE, PURPLE, RED
 from .panels import BOTH, stat
 from .queries import RUN, now
 
@@ -14,7 +14,7 @@ _STATES = {
     "running": GREEN,
     "stalled": ORANGE,
     "failed": RED,
-    "interrupted": ORANGE,
+    "interrupted": PURPLE,
     "finished": BLUE,
     "abandoned": "gray",
 }
@@ -40,7 +40,7 @@ def _overview() -> list[dashboard.Panel]:
             unit="short",
             bad="any `stalled` (nothing completed or reported for 3 report intervals) or `failed`.",
             none="no run",
-            size=(5, 2),
+            size=(4, 2),
             text_mode=BOTH,
             fixed=_STATES,
         ),
@@ -58,8 +58,8 @@ def _overview() -> list[dashboard.Panel]:
             fixed={"on time": GREEN, "late": RED},
             decimals=1,
         ),
-        benchmark.throughput_now((5, 2)),
-        benchmark.latency_now((8, 2)),
+        benchmark.throughput_now((4, 2)),
+        benchmark.latency_now((10, 2)),
         stat(
             "Failures",
             "Transactions that failed (serialization, deadlock) and fio jobs that ended with an error.",

@@ -75,6 +75,13 @@ def graph(
     return made
 
 
+def _text(size: tuple[int, int]) -> common.VizTextDisplayOptions | None:
+    """The size of the words, where a panel is too low for Grafana's own choice."""
+    if size[1] > 2:
+        return None
+    return common.VizTextDisplayOptions(title_size=16 if size[0] == 24 else 10, value_size=16)
+
+
 def stat(
     title: str,
     shows: str,
@@ -95,7 +102,7 @@ def stat(
         text_mode=text_mode,
         reduce_options=common.ReduceDataOptions(calcs=["lastNotNull"], fields="", values=False),
         wide_layout=size[1] < 3,
-        text=common.VizTextDisplayOptions(title_size=12, value_size=18) if size[1] < 3 else None,
+        text=_text(size),
     )
     by_name = [
         override("byName", name, color={"mode": "fixed", "fixedColor": color}) for name, color in (fixed or {}).items()

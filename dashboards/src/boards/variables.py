@@ -130,11 +130,17 @@ def _hosts(role: str) -> str:
 
 
 def controller() -> dashboard.VariableModel:
-    """The CVM's own machine, if a node_exporter is on it: none at first."""
-    words = "Host whose processors are the CVM's, if the CVM has a node_exporter of its own."
-    chosen = _query("controller", "CVM's host", "label_values(node_cpu_seconds_total, host)", words, many=False)
-    chosen.current = dashboard.VariableOption(selected=True, text="none", value="none")
-    return chosen
+    """The CVM's own machine, if a node_exporter is on it: none unless one is chosen."""
+    none = 'label_replace(vector(0), "host", "none", "", "")'
+    return _query(
+        "controller",
+        "CVM's host",
+        f"query_result(sort({none} or group by (host) (node_disk_io_now)))",
+        "Host whose processors are the CVM's, if the CVM has a node_exporter of its own.",
+        many=False,
+        regex='/host="([^"]+)"/',
+        sort=dashboard.VariableSort.DISABLED,
+    )
 
 
 def host(*, hidden: bool = False) -> dashboard.VariableModel:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from ..values.errors import UserError
 
 _PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2})
-_ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
+ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
+"""Signals that tell a benchmark, or the launcher, to end."""
 _AWAITED = _PASSED_ON | {signal.SIGCHLD}
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 _TICK = 0.5
@@ -76,7 +77,7 @@ def wait(process: int, tick: Callable[[], None]) -> Ending:
         if received and received.si_signo != signal.SIGCHLD:
             number = signal.Signals(received.si_signo)
             hung_up = number == signal.SIGHUP and terminal and not _has_terminal()
-            if number in _ENDING and not hung_up:
+            if number in ENDING and not hung_up:
                 sent = number
             from_kernel = received.si_code > 0  # which sent it to the whole group
             if not hung_up and not (from_kernel and os.getpgid(process) == os.getpgrp()):

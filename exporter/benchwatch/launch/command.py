@@ -121,15 +121,15 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
         options.overwrite,
     )
     code = 0
-    with Terminal() as terminal:
-        outcomes = Outcomes(terminal, required)
+    with Terminal() as terminal, Outcomes(terminal, required) as outcomes:
         for number, record in enumerate(records, 1):
-            if number > 1:
-                time.sleep(options.pause)
             ending = launch(plan, record, terminal, Place(number, repeat, options.pause))
-            outcomes.add(record)
             code = ending.exit_code or code
-            if ending.told:
+            outcomes.add(record)
+            if ending.told or number == repeat:
+                break
+            if received := outcomes.pause(options.pause):
+                code = code or 128 + received
                 break
         met = outcomes.together(name, repeat)
     return code or (0 if met else NOT_MET)

@@ -90,6 +90,7 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place) -> c
     with child.signals_held(), ExitStack() as opened:
         with _nothing_started(record, files):
             running = _start(prepared, record, terminal, opened, place)
+            record.started()
         ending, wrong = _attend(running, record, files, delivery, plan.benchmark.elsewhere)
         terminal.wait(_SHOWN)
         if running.bar:

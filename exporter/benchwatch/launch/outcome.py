@@ -6,12 +6,14 @@ changes neither the record nor the exit code.
 
 import logging
 import shlex
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..settings.settings import RunsSettings
 from ..tools.api import Tool
+from .child import ENDING, signals_held
 from .record import RunRecord
 from .terminal import Terminal
 
@@ -30,13 +32,28 @@ def read_requirements(texts: Sequence[str], tool: Tool | None) -> list["Requirem
 
 
 class Outcomes:
-    """The results of a series of runs."""
+    """The results of a series of runs.
+
+    Ctrl-C between two runs ends the series, also where a finalizer swallows the exception that it raises.
+    """
 
     def __init__(self, terminal: Terminal, requirements: Sequence["Requirement"]) -> None:
         self._terminal = terminal
         self._requirements = requirements
         self._results: list[RunResult] = []
         self._records: list[RunRecord] = []
+        self._interrupted = False
+
+    def __enter__(self) -> "Outcomes":
+        self._handler = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._handler)
+
+    def _interrupt(self, *_: object) -> None:
+        self._interrupted = True
+        raise KeyboardInterrupt
 
     def add(self, record: RunRecord) -> None:
         """Show the result of a run that has ended."""
@@ -46,8 +63,17 @@ class Outcomes:
             self._add(record)
         except KeyboardInterrupt:
             self._terminal.say(f"the result is not shown: see benchwatch show {record.folder}")
-        except Exception as error:  # the benchmark has ended well, so this must
+        except Exception as error:  # the benchmark has ended, and so must this
             self._terminal.say(f"the result cannot be shown: {type(error).__name__}: {error}")
+
+    def pause(self, seconds: float) -> int:
+        """Wait that long; returns the number of the signal that ended it or came before, 0 without one."""
+        try:
+            with signals_held():
+                received = None if self._interrupted else signal.sigtimedwait(ENDING, seconds)
+        except KeyboardInterrupt:
+            return signal.SIGINT
+        return received.si_signo if received else signal.SIGINT * self._interrupted
 
     def _add(self, record: RunRecord) -> None:
         from ..results.result import Subject, read_worker

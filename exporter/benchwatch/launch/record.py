@@ -31,6 +31,7 @@ class RunRecord:
         self.worker = worker
         self._content: dict[str, Any] = {}
         self._lock: int | None = None
+        self._replaced: dict[Path, Path] = {}  # files of an earlier run, and where they are kept until this one starts
 
     @property
     def path(self) -> Path:
@@ -104,7 +105,7 @@ class RunRecord:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             for file in self._files():
-                file.unlink()
+                self._replaced[file] = file.replace(file.with_name(f".{file.name}.replaced"))
             self.path.open("x").close()
             self._lock = os.open(self.file("out"), os.O_WRONLY | os.O_CREAT, 0o666)
             with suppress(OSError):  # a file system without locks
@@ -114,6 +115,12 @@ class RunRecord:
         except OSError as error:
             raise UserError(f"{self.folder} cannot be written to: {error.strerror}; nothing was started") from error
         return replaced
+
+    def started(self) -> None:
+        """The benchmark runs: what it replaces goes."""
+        for kept in self._replaced.values():
+            kept.unlink(missing_ok=True)
+        self._replaced = {}
 
     def release(self) -> None:
         """Nothing more will be recorded."""
@@ -139,9 +146,11 @@ class RunRecord:
         load_runfile(self.path, RunsSettings())
 
     def remove(self) -> None:
-        """Release the name: nothing was started."""
+        """Release the name: nothing was started, and what was to be replaced stays."""
         self.release()
         for file in (self.path, self.file("out"), self.file("err")):
             file.unlink(missing_ok=True)
+        for file, kept in self._replaced.items():
+            kept.replace(file)
         with suppress(OSError):  # other workers' files remain
             self.folder.rmdir()

@@ -26,7 +26,7 @@ _SYSCTLS = (
 _PATIENCE = 2.0
 """Seconds to wait for the addresses of a name."""
 _EARLY = -2.0
-"""By how many seconds a server may seem to have started before its process did: both are rounded."""
+"""Seconds by which a server may seem to have started before its process: both times are rounded."""
 _ROOT = re.compile(r"^\d+ \d+ (\S+ \S+) / ", re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""A short question to another program: what it answers in time counts, and nothing waits for the rest."""
+"""A short question to another program: only an answer in time counts, and nothing waits for the rest."""
 
 import os
 import shutil

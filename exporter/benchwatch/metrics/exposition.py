@@ -8,8 +8,8 @@ A scrape is short because what has not changed is not rendered again: every sour
 carries a version, and its text is kept until the version moves; within a source the text before a sample's number is
 kept for good.
 
-A source that cannot be rendered loses its own samples, is counted and named in the log; the others are served. So it
-is with what a source has beyond its limits (see limits), and with the last of the sources once the page is full.
+A source that cannot be rendered loses only its own samples, and is counted and named in the log. The same applies to
+what a source has beyond its limits (see limits), and to the last sources once the page is full.
 """
 
 import logging
@@ -198,7 +198,7 @@ class _Page:
         self.cut = 0
         """Label values that were cut since it was made."""
         self.fault = ""
-        """What went wrong at the last attempt: the name of the error."""
+        """The name of the error at the last attempt."""
 
     def refresh(self, source: Source, room: float) -> None:
         """Render what changed, if there is room for so many series.
@@ -319,7 +319,7 @@ class _Page:
         return f"{text[: self._limits.value_length - 9]}…{crc32(text.encode('utf-8', 'replace')):08x}"
 
     def remark(self) -> str:
-        """What of its source is not on the page and why, one clause; else empty."""
+        """What the page lacks of its source and why, one clause; else empty."""
         limits = self._limits
         if self.fault:
             return f"its samples are left out of /metrics: {self.fault}; the log says more"

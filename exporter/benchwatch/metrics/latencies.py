@@ -77,7 +77,7 @@ class Latencies:
         self._examined = self._missing = 0
 
     def add(self, piece: Piece) -> None:
-        """Take in what was counted in a short time."""
+        """Add the counts of a short time."""
         self._pieces.append(piece)
 
     def dated(self, end: float, examined: int, missing: int) -> None:
@@ -92,7 +92,7 @@ class Latencies:
         return self.end is not None and is_whole(self._examined, self._missing)
 
     def extend(self, other: "Latencies") -> None:
-        """Take in those of another stream, or of another worker."""
+        """Add those of another stream or worker."""
         self._pieces += other._pieces
         if other.end is not None:
             self.dated(other.end, other._examined, other._missing)

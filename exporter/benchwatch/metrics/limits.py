@@ -1,7 +1,7 @@
-"""How many series one worker may have, and all together: the key `runs.limits` of the configuration.
+"""The maximum of series per worker and in total: the key `runs.limits` of the configuration.
 
-The defaults are above what a benchmark comes to (pgbench takes at most 128 scripts). What is beyond is left off
-/metrics, counted and named; nothing that is read from the files changes, so `compare` and `report` have it all.
+The defaults exceed what a benchmark produces (pgbench takes at most 128 scripts). Series beyond a limit are left off
+/metrics, counted and named; what is read from the files does not change, so `compare` and `report` have everything.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     value_length: Annotated[int, msgspec.Meta(ge=256, le=65_536)] = 2000
     """Characters of a label's value; longer ones are cut, with a checksum of the whole at the end."""
     series: _Count = 200_000
-    """Series of the whole page; beyond, the runs that ended first go first."""
+    """Series of the whole page; beyond, the earliest finished runs are dropped first."""
 
 
 DEFAULT = Limits()

@@ -44,7 +44,7 @@ _CHUNK = 65536
 
 
 class PageError(Exception):
-    """A page that could not be had or used. `text` is one clause for people."""
+    """A page that could not be fetched or used. `text` is one clause for people."""
 
     def __init__(self, reason: Reason, text: str) -> None:
         super().__init__(f"{reason}: {text}")
@@ -159,7 +159,7 @@ class Client:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The error and all those that it comes from, each once."""
+    """The error and all its causes, each once."""
     found: list[BaseException] = []
     waiting: list[object] = [error]
     while waiting:
@@ -171,6 +171,6 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _ends_inside(body: bytes) -> bool:
-    """Whether a body of untold length ends inside a tag or a table; cut off elsewhere, it is merely shorter."""
+    """Whether a body of unknown length ends inside a tag or table; cut off elsewhere, it is merely shorter."""
     lower = body.lower()
     return lower.rfind(b"<") > lower.rfind(b">") or lower.rfind(b"<table") > lower.rfind(b"</table")

@@ -25,7 +25,7 @@ class Pages:
 
     @property
     def vdisks(self) -> list[str]:
-        """The vdisks whose own pages there are."""
+        """The vdisks whose own pages were read."""
         return [name for name in self.bodies if name not in (MAIN, OPLOG)]
 
 

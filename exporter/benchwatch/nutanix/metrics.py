@@ -24,7 +24,7 @@ _OVERVIEW: Mapping[str, Family] = {
 FAMILIES = f.FAMILIES
 
 _sample: Callable[[tuple[Family, tuple[str, ...], float, tuple[()]]], Sample] = partial(tuple.__new__, Sample)
-"""What Sample() does, in two thirds of the time; for the tables of thousands of vdisks."""
+"""The same as Sample(), in two thirds of the time; for tables of thousands of vdisks."""
 
 _Samples = Mapping[str, tuple[Family, tuple[str, ...]]]
 _HOSTED: _Samples = {
@@ -87,7 +87,7 @@ class CvmSource:
 
     @property
     def status(self) -> Status:
-        """What is known; replaced as a whole by whoever reads the pages, while others take samples at any time."""
+        """What is known; the reader of the pages replaces it as a whole, while others take samples at any time."""
         return self._status
 
     @status.setter

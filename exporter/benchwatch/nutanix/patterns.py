@@ -1,9 +1,9 @@
 """Regular expressions for names that a CVM prints: only those that are fast on any name.
 
-Python's `re` tries all ways in which an expression may divide a text, knows no time limit, and lets no other thread run
+Python's `re` tries all ways in which an expression may divide a text, has no time limit, and lets no other thread run
 meanwhile: `(a+)+b` takes years on 100 times `a`. So the ways are counted from the expression, for names of LONGEST
-characters: those of a sequence multiply, a repetition of something with more than one way has them to the power of how
-often it may occur. More than MOST are refused. Longer names match nothing.
+characters: those of a sequence multiply; a repetition raises them to the power of its maximum. Expressions with more
+than MOST ways are refused. Longer names match nothing.
 """
 
 import re
@@ -22,7 +22,7 @@ _ENOUGH = 32
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The expression. Raises ValueError, a sentence, for one that is none or takes too long."""
+    """The expression. Raises ValueError, a sentence, if it is invalid or may take too long."""
     try:
         found = re.compile(pattern)
         ways = _ways(_parser.parse(pattern))
@@ -37,7 +37,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def matches(pattern: re.Pattern[str], names: Iterable[str]) -> bool:
-    """Whether one of the names is what the expression means."""
+    """Whether the expression matches one of the names."""
     return any(len(name) <= LONGEST and pattern.fullmatch(name) for name in names)
 
 

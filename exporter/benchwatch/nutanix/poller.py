@@ -1,7 +1,7 @@
 """Reads the pages of a CVM in the background, one poll after another, and keeps the last snapshot.
 
 A poll reads the main page, the oplog page if configured, and the pages of a limited number of selected vdisks: those
-whose last turn is longest ago, until the poll interval is used up. Polls start on a grid of the interval and never
+least recently read first, until the poll interval is used up. Polls start on a grid of the interval and never
 overlap. The main page's numbers are shown before the other pages are requested. A page that fails is counted; a vdisk
 that disappears between the list and its page is not an error.
 
@@ -32,7 +32,7 @@ from .snapshot import Detail, Snapshot, Status
 KEEP_INTERVALS = 3
 
 _TROUBLE = ("refused", "unreachable", "timeout", "closed")
-"""The CVM itself has a problem: nothing more is asked of it in this poll."""
+"""The CVM itself has a problem: this poll requests nothing more."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,8 +42,8 @@ Clock = Callable[[], float]
 class Poller(CvmSource):
     """Polls one CVM, and is the source of its samples.
 
-    `wall_clock` gives Unix seconds, `monotonic` seconds for intervals; `wait` sleeps so many seconds and tells whether
-    to stop instead of going on.
+    `wall_clock` gives Unix seconds, `monotonic` seconds for intervals; `wait` sleeps that many seconds and returns
+    whether to stop.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Poller(CvmSource):
 
     @property
     def status(self) -> Status:
-        """What is known now: what has become too old since the pages were read is not in it any more."""
+        """What is known now, without what has become too old since the pages were read."""
         now = self._monotonic()
         with self._changing:
             status = self._status
@@ -105,7 +105,7 @@ class Poller(CvmSource):
             self._status = status
 
     def start(self) -> None:
-        """Poll in a thread of its own: at once, then at every interval."""
+        """Poll in a separate thread: at once, then at every interval."""
         threading.Thread(target=self.run, name=f"cvm {self.name}", daemon=True).start()
 
     def stop(self) -> None:
@@ -209,7 +209,7 @@ class Poller(CvmSource):
         return details
 
     def _detail(self, vdisk: str, row: VdiskRow) -> Detail | None:
-        """None if there is no such page for the first time: the vdisk will have gone from the next list."""
+        """None if the page is missing for the first time: the vdisk should be gone from the next list."""
         query = next(filter(None, (vdisk_query(href, self.url) for href in row.links)), None)
         if query is None:
             raise PageError(
@@ -234,7 +234,7 @@ class Poller(CvmSource):
         return {vdisk: detail for vdisk, detail in details.items() if vdisk in selected and detail.read > oldest}
 
     def _show(self, snapshot: Snapshot) -> None:
-        """These pages are what is known of the CVM from now on."""
+        """Make these pages the current state of the CVM."""
         self.status = replace(self._status, up=True, last_success=snapshot.time, snapshot=snapshot, error="")
 
     def _finish(self, began: float, error: str = "") -> None:
@@ -259,7 +259,7 @@ class Poller(CvmSource):
         self._tell(page, error.reason, error.text)
 
     def _tell(self, page: str, condition: str, text: str = "") -> None:
-        """One line in the log when the condition of a kind of page changes, not one a poll; empty: it is well."""
+        """Log one line when the condition of a kind of page changes, not one per poll; empty: no problem."""
         if condition == self._conditions.get(page, ""):
             return
         self._conditions[page] = condition

@@ -20,13 +20,13 @@ _IPV6 = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:
 _HOST = re.compile(r"(?<=://)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
 _WORD = re.compile(r"\w+")
 _HARMLESS = re.compile(r"(?:NFS|[\d\W])*")
-"""A name that tells nothing: NFS, digits and signs."""
+"""A name that reveals nothing: NFS, digits and signs."""
 _LONG_ENOUGH = 6
-"""Characters from which on a name is replaced in other texts too; a shorter one may be part of any word."""
+"""Characters from which a name is also replaced in other texts; a shorter one may be part of any word."""
 
 
 class Sanitiser:
-    """Replaces the same by the same, on any number of pages."""
+    """Replaces equal texts equally, on any number of pages."""
 
     def __init__(self) -> None:
         self._new: dict[str, dict[str, str]] = {"IP addresses": {}, "uuids": {}, "host names": {}, "words of names": {}}
@@ -39,7 +39,7 @@ class Sanitiser:
         return {kind: len(new) for kind, new in self._new.items()}
 
     def learn(self, page: MainPage) -> None:
-        """Take in the names of vdisks."""
+        """Learn the names of vdisks."""
         for row in (*page.hosted.rows, *page.frontend.rows):
             part = file_name(row.name) or row.name
             if not _HARMLESS.fullmatch(_UUID.sub("", part)):
@@ -58,7 +58,7 @@ class Sanitiser:
         return text.encode("utf-8", "surrogateescape")
 
     def leftovers(self, html: bytes) -> list[str]:
-        """What should have been replaced and still stands on a cleaned page."""
+        """What should have been replaced but is still on a cleaned page."""
         text = unescape(html.decode("utf-8", "surrogateescape")).lower()
         old = [name for kind in ("uuids", "IP addresses", "host names") for name in self._new[kind]]
         new = {name for kind in self._new.values() for name in kind.values()}
@@ -113,7 +113,7 @@ def _address(number: int) -> str:
 
 
 def numbers(page: MainPage) -> tuple[object, ...]:
-    """What must be the same of a page and its copy: everything but names, addresses and links."""
+    """What a page and its copy must share: everything but names, addresses and links."""
     tables = (([row.id for row in table.rows], dict(table.numbers)) for table in (page.hosted, page.frontend))
     refused = [entry.section for entry in page.unrecognised]
     return *tables, page.disks, page.overview.start, page.overview.values, refused

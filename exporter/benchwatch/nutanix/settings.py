@@ -34,7 +34,7 @@ DEFAULT_PORT = 2009
 MINIMUM_POLL_INTERVAL = 10.0
 """Seconds; a poll costs the CVM work."""
 LONGEST = 86400.0
-"""Seconds, of a duration here: nobody means more, and clocks of the system cannot wait for any number."""
+"""Longest duration here, seconds: nobody means more, and system clocks cannot wait arbitrarily long."""
 LARGEST_PAGE = 256 * 1024 * 1024
 MAX_NAME = 200
 
@@ -76,7 +76,7 @@ class CvmSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class VdiskDisk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a vdisk is in the eyes of the benchmark: of which VM, which disk, in which role (data, log ...)."""
+    """What a vdisk is to the benchmark: its VM, disk and role (data, log ...)."""
 
     vm: str = ""
     disk: str = ""
@@ -84,7 +84,7 @@ class VdiskDisk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def mapped(mapping: Mapping[str, VdiskDisk]) -> "Mapped":
-    """The mapping by file names in lower case. Raises ValueError, a sentence, for one that is empty or there twice."""
+    """The mapping by file names in lower case. Raises ValueError, a sentence, if one is empty or occurs twice."""
     found = {file.strip().lower(): disk for file, disk in mapping.items()}
     if "" in found:
         raise ValueError("mapping: expected the uuid or file name of a vdisk, got an empty text")

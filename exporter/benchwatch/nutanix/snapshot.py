@@ -1,4 +1,4 @@
-"""What is known about one CVM at one time: written once by the poller's thread, read by others, never changed."""
+"""What is known about one CVM at one time: written once by the poller's thread, read by others, never modified."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,8 @@
 """Puts pushed bytes into files of the push folder, as long as there is room for them.
 
-What one push, one run and the whole folder may take is bounded, as is how many files a run and how many runs the folder
-may have, and some of the file system stays free (Limits). What does not fit is refused before it is written; nothing
-that was written is lost. Everything here waits for the disk, and is to be called by one thread at a time.
+The size of one push, one run and the whole folder is bounded, as are the files of a run and the runs of the folder, and
+some of the file system stays free (Limits). What does not fit is refused before it is written; nothing that was written
+is lost. Everything here waits for the disk; call it from one thread at a time.
 """
 
 import errno
@@ -22,19 +22,19 @@ from ..values.errors import ConfigError
 _log = logging.getLogger("benchwatch.server")
 
 STREAM = re.compile(r"out|err|json|[0-9]{1,10}(\.[0-9]{1,5})?")
-"""What may stand behind a worker's name, in the name of a file that is sent in pieces."""
+"""What may follow a worker's name in the name of a file that is sent in pieces."""
 LARGEST_PIECE = 1024 * 1024
-"""Bytes that are taken in one piece of a stream."""
+"""Bytes accepted in one piece of a stream."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _REMEMBERED = 1000
 _TRUSTED = 60.0
-"""Seconds after which what is in a run is measured again: others may have written or removed some of it."""
+"""Seconds after which a run is measured again: others may have added or removed files."""
 _FREE_KNOWN = 1.0
-"""Seconds for which it is known how much of the file system is free, but for what is written meanwhile."""
+"""Seconds for which a measurement of the free space is used, less what is written meanwhile."""
 
 
 class Refused(Exception):
-    """A push that is not taken, or not to its end: an HTTP status and a sentence for the client."""
+    """A push that is refused, or cut short: an HTTP status and a sentence for the client."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class _Taken(NamedTuple):
-    """What there was in a folder when it was measured, and what pushes have added."""
+    """The size of a folder when it was measured, and what pushes have added."""
 
     bytes: int
     entries: int
@@ -51,19 +51,19 @@ class _Taken(NamedTuple):
 
 
 class Room:
-    """How much there is in the push folder, and whether more may be put there."""
+    """How full the push folder is, and whether it may take more."""
 
     def __init__(self, settings: PushSettings) -> None:
         self.settings = settings
         self.written = 0
-        """Bytes that were written, in all."""
+        """Bytes written in total."""
         self._runs: OrderedDict[Path, _Taken] = OrderedDict()
         self._folders: dict[Path, _Taken] = {}
         self._free: int | None = None
         self._free_known = float("-inf")
 
     def need(self, path: Path, size: int) -> None:
-        """Have room for further bytes in that file of a run, which may be a new one. Raises Refused."""
+        """Check that a file of a run, which may be new, can take further bytes. Raises Refused."""
         run, settings = path.parent, self.settings
         new_file = not path.exists()
         new_run = new_file and not run.exists()
@@ -94,7 +94,7 @@ class Room:
         self._folders[run.parent] = whole._replace(entries=whole.entries + new_run)
 
     def add(self, path: Path, size: int) -> None:
-        """Note that so many bytes were written to that file."""
+        """Note that this many bytes were written to that file."""
         self.written += size
         for known, folder in ((self._runs, path.parent), (self._folders, path.parent.parent)):
             taken = known.get(folder)
@@ -123,7 +123,7 @@ class Room:
 class PushFile:
     """The file that one push is appended to. Raises Refused when there is no room or the file system refuses.
 
-    It is opened for every piece, so that a push that waits has none open; after one that failed no other is written.
+    It is opened for every piece, so that a waiting push has no file open; after a failed piece, no other is written.
     """
 
     def __init__(self, path: Path, room: Room) -> None:
@@ -133,11 +133,11 @@ class PushFile:
         self._begun = False
 
     def append(self, data: bytes) -> None:
-        """Write all of it behind what is there, the first on a line of its own."""
+        """Append all of it; the first piece begins on a line of its own."""
         self._put(data, None)
 
     def place(self, data: bytes, offset: int) -> None:
-        """Have these bytes at that place, which is behind or within what is there, and then the same."""
+        """Write these bytes at that offset, which is at the end, or within the file if it has the same bytes there."""
         self._put(data, offset)
 
     def _put(self, data: bytes, offset: int | None) -> None:
@@ -169,7 +169,7 @@ class PushFile:
             return os.open(self._path, flags, 0o666)
 
     def _new(self, descriptor: int, data: bytes, offset: int | None) -> bytes:
-        """What of it has to be appended."""
+        """The part of it that has to be appended."""
         found = os.fstat(descriptor)
         if stat.S_ISFIFO(found.st_mode):
             raise OSError(errno.EINVAL, "it is a pipe")
@@ -201,7 +201,7 @@ def cannot_write(path: Path, error: OSError) -> Refused:
 
 
 def put_record(path: Path, data: bytes, room: Room, *, only_new: bool = False) -> None:
-    """Put a record in place of the one there is. Raises Refused when it is none that can be used."""
+    """Replace the record. Raises Refused if the new one cannot be used."""
     beside = path.with_name(f".{path.name}.pushed")
     try:
         room.need(path, len(data))
@@ -232,7 +232,7 @@ def _check_record(path: Path, name: str) -> None:
 
 
 def _free(folder: Path) -> int | None:
-    """Bytes that the file system of a folder, which need not be there yet, has for us; None if that is not known."""
+    """Bytes available to us on the file system of a folder, which need not exist yet; None if unknown."""
     for each in (folder, *folder.parents):
         try:
             found = os.statvfs(each)
@@ -243,7 +243,7 @@ def _free(folder: Path) -> int | None:
 
 
 def _measure(folder: Path) -> tuple[int, int]:
-    """Bytes and number of the files in a folder; none if it is not there."""
+    """Bytes and number of the files in a folder; zeros if it does not exist."""
     sizes = []
     for entry in _entries(folder):
         try:

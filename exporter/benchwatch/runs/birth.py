@@ -1,4 +1,4 @@
-"""When a file was made, which Linux keeps for most file systems (ext4, xfs, btrfs, tmpfs) and Python does not read.
+"""When a file was created, which Linux keeps for most file systems (ext4, xfs, btrfs, tmpfs) and Python does not read.
 
 statx(2), from <linux/stat.h>: with the mask STATX_BTIME the kernel puts the birth time at byte 80 of `struct statx`,
 seconds (signed, 64 bits) and nanoseconds (32 bits), and sets the same bit of the mask at byte 0 if it knows one.
@@ -19,7 +19,7 @@ _statx = getattr(_libc, "statx", None)
 
 
 def birth(path: Path) -> float | None:
-    """When the file was made, Unix seconds; None if it is gone, or if the system does not tell."""
+    """When the file was created, Unix seconds; None if it is gone or the system does not know."""
     if _statx is None:
         try:
             return getattr(path.stat(), "st_birthtime", None)

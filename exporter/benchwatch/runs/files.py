@@ -5,8 +5,8 @@ anew in place (fio's `--output`), replaced, or removed. The file system says tha
 (device, inode), its size and its times; a file whose status is the same was not touched, once its times are so old that
 another change would have shown (SETTLED).
 
-Whether what was read is still there is a matter of content. A checksum of each block that was read is kept. When the
-status has changed,
+Only the content shows whether what was read is still there, so a checksum of each block read is kept. When the status
+has changed,
 
 - another identity, or a size below what was read, is another file;
 - the first block and the last two are compared before anything more is read;
@@ -28,16 +28,16 @@ from typing import NamedTuple
 from zlib import crc32
 
 HEAD = 64 * 1024
-"""How much of a file's beginning is looked at to tell what it is, bytes."""
+"""Bytes at a file's beginning that are examined to recognise it."""
 SETTLED = 2.0
-"""After how many seconds another change shows in a file's times: those of some file systems are as coarse as that."""
+"""Seconds after which another change shows in a file's times, which are that coarse on some file systems."""
 _LISTED_AFRESH = 30.0
-"""After how many seconds a folder is listed again even so: for what its times do not tell, as the target of a link."""
+"""Seconds after which a folder is listed anyway: its times do not show everything, such as the target of a link."""
 _BLOCK = 16 * 1024
-"""Bytes that have one checksum."""
+"""Bytes per checksum."""
 _COMPARED_GROWING = 4
 _COMPARED_QUIET = 256
-"""Blocks compared with one read, besides the first and the last ones."""
+"""Blocks compared at each read, besides the first and last ones."""
 _SPARSE = bytes(512)
 
 
@@ -63,7 +63,7 @@ class Rewritten(Exception):
 
 
 class Listing(NamedTuple):
-    """What is in a folder, hidden things left out."""
+    """The content of a folder, without hidden entries."""
 
     folders: list[str]
     files: dict[str, FileStatus]
@@ -84,7 +84,7 @@ def listing(folder: Path) -> Listing:
 
 
 def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
-    """The status of each of these files in a folder that is there."""
+    """The status of each of these files in an existing folder."""
     found = ((name, _file_status(folder / name)) for name in names)
     return {name: status for name, status in found if status}
 
@@ -92,7 +92,7 @@ def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
 def _is(kind: Callable[[], bool]) -> bool:
     try:
         return kind()
-    except OSError:  # a link that leads to itself, or to where nobody may look
+    except OSError:  # a link to itself, or to a place that may not be read
         return False
 
 
@@ -109,7 +109,7 @@ def _status(found: os.stat_result) -> FileStatus:
 
 
 class Folder:
-    """A folder of many things, listed again only when its own times say that something came or went."""
+    """A folder of many entries, listed again only when its own times show that something came or went."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -118,7 +118,7 @@ class Folder:
         self._seen: tuple[FileStatus, float] | None = None
 
     def look(self, elapsed: float) -> bool:
-        """List it if need be, `elapsed` being seconds that only grow; whether anything came or went. Raises OSError."""
+        """List it if necessary, at `elapsed` seconds, which only grow; whether entries came or went. Raises OSError."""
         found = _status(self.path.stat())
         if self._seen is not None and self._seen[0] == found and elapsed - self._seen[1] < _LISTED_AFRESH:
             return False
@@ -138,13 +138,13 @@ class Folder:
 
 
 def read_head(path: Path) -> bytes:
-    """The first HEAD bytes of a file, or what there is of them. Raises OSError."""
+    """Up to HEAD bytes from the beginning of a file. Raises OSError."""
     with path.open("rb", buffering=0) as file:
         return file.read(HEAD) or b""
 
 
 class GrowingFile:
-    """One file, read from its start as far as it goes, as often as it grows."""
+    """One file, read from its start to its current end each time that it grows."""
 
     __slots__ = (
         "_blocks",
@@ -168,11 +168,11 @@ class GrowingFile:
     def restart(self) -> None:
         """Read from the start again."""
         self.offset = 0
-        """How much was read, bytes."""
+        """Bytes read so far."""
         self.seen: FileStatus | None = None
-        """The status with which everything was read and is still there; None while that is not sure."""
+        """The status at which everything had been read and was still there; None while that is uncertain."""
         self.compared = 0
-        """How much was compared with the last read, bytes, besides the ends."""
+        """Bytes compared at the last read, besides the ends."""
         self._blocks = array("I")  # checksums of whole blocks
         self._last = 0  # checksum of what was read of the block in which the offset lies
         self._compared: FileStatus | None = None  # the status at the last read
@@ -206,7 +206,7 @@ class GrowingFile:
         return data, found.modified
 
     def _begin(self, status: FileStatus) -> None:
-        """Everything is to be compared, from where the last comparison came to."""
+        """Compare everything, starting where the last comparison stopped."""
         self.seen = None
         self._compared, self._settled = status, status.settled
         self._owed = len(self._blocks)
@@ -245,5 +245,5 @@ class GrowingFile:
 
 
 def _has_hole(data: bytes) -> bool:
-    """Whether a hole was punched here, or reaches here: no benchmark prints zeros."""
+    """Whether these bytes are in or next to a punched hole: no benchmark prints zeros."""
     return data.startswith(b"\0") or data.endswith(b"\0") or _SPARSE in data

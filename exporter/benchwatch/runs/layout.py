@@ -3,11 +3,11 @@
 - `<worker>.<suffix>`: what one process printed. Several (db1.out, db1.err) are one worker; files named just `stdout`
   and `stderr` are the worker named after the run.
 - `<name>.<N>` beside `<name>`, N below 100: an older part of the same stream, moved away by rotation; N = 1 is the
-  youngest.
+  most recent.
 - `<prefix>.<process>[.<thread>]`: logs, one a thread (thread 0 has no number). They belong to the worker called
   `<prefix>`; under the tool's default prefix, to the run's only worker. A process that was started again under the
-  same name has another number: the youngest counts (the last one written to; of those written to within a minute, the
-  highest number). Where no worker can be told, each process is one: `<prefix>.<process>`.
+  same name has another number: the most recent counts (the last one written to; of those written to within a minute,
+  the highest number). If the worker is unclear, each process is one: `<prefix>.<process>`.
 
 Names of files become names of workers by `names.label`.
 """
@@ -22,7 +22,7 @@ from .prefix import Prefix, Unprefixed
 
 STANDARD_STREAMS = frozenset({"stdout", "stderr"})
 _SAME_TIME = 60.0
-"""Seconds within which two files count as written to at the same time."""
+"""Seconds within which two files count as written at the same time."""
 
 
 class WatchedFile(NamedTuple):
@@ -33,7 +33,7 @@ class WatchedFile(NamedTuple):
     tool: Tool | None
     kind: str
     prefix: Prefix | None = None
-    """What stands before each line."""
+    """The prefix of each line."""
 
     @property
     def is_log(self) -> bool:
@@ -61,7 +61,7 @@ class StreamPlan(NamedTuple):
     parts: tuple[tuple[str, tuple[int, int]], ...]
     prefix: Prefix | None = None
     cut: Cut | None = None
-    """What of the parts, one after the other, is read; None: all."""
+    """The part of the concatenated files that is read; None: all."""
 
     def parser(self) -> Parser:
         """A new parser for it."""
@@ -87,7 +87,7 @@ def worker_name(file: str, run: str) -> str:
 
 
 def group_name(file: str, files: Iterable[str]) -> str:
-    """The run of a file that lies beside the folders of runs: files of one worker make one run."""
+    """The run of a file beside the folders of runs: the files of one worker make one run."""
     names = frozenset(files)
     while True:
         left, _, number = file.rpartition(".")

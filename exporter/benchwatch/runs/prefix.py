@@ -1,14 +1,14 @@
-"""What stands before each line of a tool's output where something else has passed it on, and is taken away again.
+"""The prefix that a program in between puts before each line of a tool's output, and its removal.
 
     pgbench-1  | progress: 5.0 s, ...                                       docker compose
     2026-01-02T03:04:05.123456789Z stdout F progress: 5.0 s, ...            a container's log, kubectl --timestamps
     2026-01-02 03:04:05,123 INFO     [bench] progress: 5.0 s, ...           a logger
         progress: 5.0 s, ...                                                indentation
 
-A prefix is known by what follows it: a tool recognises its output once it is gone. Lines have the same prefix if it has
+A prefix is recognised by what follows it: a tool recognises its output without it. Lines have the same prefix if it has
 the same shape: numbers may differ and so may the names of levels, streams, months and days; other words, and the
-number in a name (pgbench-1), may not. The space that ends a prefix is the same throughout, for what follows may be
-indented; only behind a level it may fill up a column. Lines without the prefix are left as they are. Colours and the
+number in a name (pgbench-1), may not. The space that ends a prefix is the same throughout, because what follows may be
+indented; only after a level may it pad a column. Lines without the prefix are left as they are. Colours and the
 like (ECMA-48 control sequences) go first.
 """
 
@@ -23,16 +23,16 @@ from ..tools.api import Moment, Parser, Tool
 
 _CONTROL = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 _LONGEST = 120
-"""Bytes of a prefix."""
+"""Longest prefix, bytes."""
 _LINES = 40
-"""How many lines are looked at for one."""
+"""Lines examined to find one."""
 _SHAPES = 60
 _HEAD = 16 * 1024
-"""How much of a stream's beginning is looked at, bytes."""
+"""Bytes at a stream's beginning that are examined."""
 _LONG = 4096
-"""How long a first line has to be, bytes, not to be waited for: a compact document."""
+"""Bytes from which a first line is not awaited to its end: a compact document."""
 _KEPT = 1 << 20
-"""How much of a line that has not ended is kept, bytes: what is longer goes on as it is."""
+"""Bytes of an unfinished line that are kept: a longer line passes unchanged."""
 
 _LEVELS = rb"trace|debug|info|notice|warn|warning|error|err|fatal|critical|severe|[diwef]"
 _CLASSES = (
@@ -47,12 +47,12 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _PADDED = re.compile(rb"\b(?:" + _LEVELS + rb") {2,}$", re.IGNORECASE)
-"""A level at the end of a prefix, filled up to a width."""
+"""A level at the end of a prefix, padded to a width."""
 _BORDER = re.compile(rb"[\s|:\]>)]+")
 
 
 class Prefix(NamedTuple):
-    """What is taken away from the lines of a stream."""
+    """What is removed from the lines of a stream."""
 
     shape: bytes
     """A regular expression; empty if it is only colours."""
@@ -76,13 +76,13 @@ class Prefix(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What was taken away, for people."""
+        """What was removed, for people."""
         parts = [f"{self.example!r} before each line"] if self.example else []
         return " and ".join([*parts, *(["colours"] if self.coloured else [])]) + " left out"
 
 
 def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] | None:
-    """The tool and kind of a stream that begins like that, once a prefix is gone; None if there is none."""
+    """The tool and kind of a stream with this beginning after its prefix is removed; None if there is none."""
     head = head[:_HEAD]
     coloured = _CONTROL.search(head) is not None
     text = _CONTROL.sub(b"", head) if coloured else head
@@ -113,7 +113,7 @@ def _shapes(text: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _shape(prefix: bytes) -> bytes:
-    """Nothing in it is tried twice, so that no line takes long."""
+    """The expression never backtracks, so that no line takes long."""
     end = len(prefix.rstrip())
     parts: list[bytes] = []
     if padded := _PADDED.search(prefix):

@@ -1,8 +1,8 @@
 """One run: a folder (or the files of one name beside the folders), its records, and its workers.
 
-Workers follow from the files by `streams.layout`. When that changes in a way that reading on cannot follow (a file was
-written anew, removed, or turns out to belong elsewhere), the worker is read again from the start, and what was shown
-of it stays until that is done.
+The files determine the workers (see `layout`). If they change in a way that further reading cannot follow (a file was
+rewritten, removed, or turns out to belong elsewhere), the worker is read again from the start; until then, its previous
+state stays visible.
 """
 
 import logging
@@ -31,13 +31,13 @@ from .worker import Worker
 _log = logging.getLogger(__name__)
 
 _UNRECOGNISED_AFTER = 30.0
-"""Seconds without growth after which a file that is no tool's output is named in the log."""
+"""Seconds without growth after which a file that no tool recognises is named in the log."""
 
 _FAULTS_SAID = 10
 """How many faults of a record's disks are counted and named in the log."""
 
 _RECORDS_AT_ONCE = 8
-"""How many records are read before others have a turn; one takes some milliseconds at most."""
+"""Records read before others get a turn; one takes a few milliseconds at most."""
 
 
 class Run:
@@ -57,7 +57,7 @@ class Run:
         self.errors = errors
         """Files that could not be used, by reason, counted for all runs together."""
         self.listed: Mapping[str, FileStatus] = {}
-        """What there was at the last look, records included."""
+        """The files at the last look, records included."""
         self.files: Mapping[str, FileStatus] = {}
         self._settings = settings
         self._buckets = buckets
@@ -69,11 +69,11 @@ class Run:
         self._runfiles: dict[str, RunFile] = {}
         self._watched: dict[str, WatchedFile] = {}
         self._tried: dict[str, FileStatus] = {}
-        self._heads: dict[str, int] = {}  # checksums of those that are no tool's output
+        self._heads: dict[str, int] = {}  # checksums of files that no tool recognises
         self.chosen: int | None = None
         """Which of several runs in one file is shown, from 1; None: the last."""
         self.broken = False
-        """Whether it cannot be read on for a fault of ours."""
+        """Whether a fault of ours prevents further reading."""
         self._quiet = False
         self._said: set[object] = set()
         self._workers: dict[str, Worker] = {}
@@ -91,12 +91,12 @@ class Run:
 
     @property
     def caught_up(self) -> bool:
-        """Whether all that there is has been read."""
+        """Whether everything has been read."""
         return self.broken or (not self._unread and all(worker.caught_up for worker in self._workers.values()))
 
     @property
     def ended(self) -> bool:
-        """Whether no more is expected of any worker; without a worker, whether its files have long been the same."""
+        """Whether no worker can report any more; without a worker, whether its files have long been unchanged."""
         return all(worker.ended for worker in self._workers.values()) if self._workers else self._quiet
 
     @property
@@ -106,7 +106,7 @@ class Run:
 
     @property
     def bytes_read(self) -> int:
-        """How much of its files was read."""
+        """Bytes read of its files."""
         return sum(worker.size for worker in self._workers.values())
 
     @property
@@ -115,7 +115,7 @@ class Run:
         return max((status.modified for status in self.files.values()), default=0.0)
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
-        """Take note of the files that there are now."""
+        """Take note of the current files."""
         self.listed = files
         self._note_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
         self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
@@ -148,7 +148,7 @@ class Run:
         except OSError as error:
             if self._say_once(("unreadable", name), "%s cannot be read: %s", self.folder / name, error.strerror):
                 self.errors["unreadable"] += 1
-            del self._tried[name]  # so that it is tried again
+            del self._tried[name]  # so that it is read again
             return None, "", None
         checksum = crc32(head)
         if self._heads.get(name) == checksum:
@@ -171,7 +171,7 @@ class Run:
                 self.errors["unrecognised"] += 1
 
     def _note_records(self, records: dict[str, FileStatus]) -> None:
-        # A record that was written again in the same moment may look the same.
+        # A record rewritten in the same moment may look unchanged.
         known = {name: status for name, status in self._records.items() if status.settled}
         if records == known:
             return
@@ -181,7 +181,7 @@ class Run:
         self.read_records()
 
     def read_records(self, limit: int = _RECORDS_AT_ONCE) -> None:
-        """Read up to `limit` of the records that are new or were changed."""
+        """Read up to `limit` of the new and changed records."""
         for name in self._unread[:limit]:
             try:
                 self._contents[name] = read_record(self.folder / name)
@@ -247,7 +247,7 @@ class Run:
         streams: Sequence[StreamPlan],
         open_stream: Callable[[StreamPlan, Path], Stream] = Stream,
     ) -> Worker:
-        """A worker that has not read anything yet."""
+        """A worker that has read nothing yet."""
         return Worker(self.name, name, streams, self.folder, self._buckets, self._runfile_of(name), open_stream)
 
     def clock_was_set(self, by: float) -> None:
@@ -256,7 +256,7 @@ class Run:
             worker.clock_was_set(by)
 
     def read(self, limit: int, now: float) -> int:
-        """Read up to `limit` new bytes of each file, and let time pass; how many bytes there were."""
+        """Read up to `limit` new bytes of each file, and let time pass; the number of bytes."""
         taken = len(self._unread)
         if self._unread:
             self.read_records()
@@ -266,7 +266,7 @@ class Run:
             except Rewritten:
                 self._workers[name] = self.new_worker(name, tuple(worker.plans))
                 for stream in worker.plans:
-                    for part, _ in stream.parts:  # what it is may have changed too
+                    for part, _ in stream.parts:  # its tool or kind may have changed too
                         self._watched.pop(part, None)
                 taken += 1
                 continue

@@ -1,6 +1,6 @@
 """One stream of a worker: files in the order in which they were written, read by one parser.
 
-Usually that is one file that grows; where it was rotated, its older parts come first.
+Usually that is one growing file; if it was rotated, its older parts come first.
 """
 
 from collections import Counter
@@ -22,13 +22,13 @@ class Stream:
         self.plan = plan
         self.errors: Counter[str] = Counter()
         self.unreadable = ""
-        """Why the file could not be read at the last try; else empty."""
+        """Why the last attempt to read the file failed; else empty."""
         self._files = [GrowingFile(folder / name, identity) for name, identity in plan.parts]
         self._cut: bytes | None = None
         self.in_older_part = False
-        """Whether there is something in younger files than the one being read."""
+        """Whether files newer than the one being read have content."""
         self.compared = 0
-        """How much was compared with what is known in the last read, bytes, as `GrowingFile` does."""
+        """Bytes compared at the last read (see `GrowingFile`)."""
         self.restart()
 
     def restart(self) -> None:
@@ -37,9 +37,9 @@ class Stream:
         self.run = 0
         """How many runs of the tool began in this stream before the present one."""
         self.written: float | None = None
-        """When the file was written to that was read last, as of then, Unix seconds; None if nothing was read."""
+        """Modification time of the last file read, when it was read, Unix seconds; None if nothing was read."""
         self.settled = False
-        """Whether the last line counted without its end, which has not come."""
+        """Whether the last line was counted although its newline is still missing."""
         self.errors.clear()
         self._reading = 0
         for file in self._files:
@@ -47,7 +47,7 @@ class Stream:
 
     def begun(self, recorded: float | None) -> tuple[float | None, bool]:
         """When the present run began to write, Unix seconds, if that is known, and whether by the run's record."""
-        if self.run or (self.plan.cut and self.plan.cut.begin):  # runs before wrote to the same file
+        if self.run or (self.plan.cut and self.plan.cut.begin):  # earlier runs wrote to the same file
             return None, False
         return (self._born, False) if recorded is None else (recorded, True)
 
@@ -56,7 +56,7 @@ class Stream:
         return birth(self._files[0].path)
 
     def written_since(self, files: Mapping[str, FileStatus]) -> float | None:
-        """When the file was last written to, Unix seconds, if that was after it was read: midway, perhaps."""
+        """Modification time of the file, Unix seconds, if it changed after it was read."""
         status = files.get(self._files[self._reading].path.name)
         if self.written is None or status is None or status.modified <= self.written:
             return None
@@ -64,13 +64,13 @@ class Stream:
 
     @property
     def size(self) -> int:
-        """How much was read of it."""
+        """Bytes read of it."""
         if self._cut is not None:
             return len(self._cut)
         return sum(file.offset for file in self._files)
 
     def follow(self, plan: StreamPlan, folder: Path) -> bool:
-        """Go on with the files of a new plan, where they are the ones read so far (renamed, perhaps) and newer ones."""
+        """Continue with the files of a new plan if they are the ones read so far (possibly renamed) and newer ones."""
         known = [file.identity for file in self._files]
         if plan._replace(name="", parts=()) != self.plan._replace(name="", parts=()):
             return False
@@ -90,7 +90,7 @@ class Stream:
         for file in self._files[: self._reading]:
             self._read_file(file, 0, files)
             if (status := files.get(file.path.name)) and status.size > file.offset:
-                raise Rewritten  # it went on after it had been put away, and what it says comes before the rest
+                raise Rewritten  # it grew after its rotation, and that text precedes the rest
         while True:
             data, modified = self._read_file(self._files[self._reading], limit, files)
             younger = (files.get(file.path.name) for file in self._files[self._reading + 1 :])
@@ -108,7 +108,7 @@ class Stream:
         return data, modified
 
     def _read_cut(self, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
-        """All of the part that one of several runs is, at once."""
+        """The whole part that belongs to one of several runs."""
         if self._cut is not None:
             return b"", 0.0
         assert self.plan.cut
@@ -117,14 +117,14 @@ class Stream:
 
 
 def content(plan: StreamPlan, folder: Path) -> bytes:
-    """What is in all files of a stream, one after the other. Raises OSError."""
+    """The content of all files of a stream, one after the other. Raises OSError."""
     return b"".join((folder / name).read_bytes() for name, _ in plan.parts)
 
 
 def cut_into_runs(plan: StreamPlan, folder: Path) -> list[StreamPlan]:
     """A stream as one stream for each run of the tool in it. Raises OSError.
 
-    A run begins behind the last line that was understood as a part of the one before.
+    A run begins after the last line that was parsed as part of the previous one.
     """
     parser, data = plan.parser(), content(plan, folder)
     borders = [0]

@@ -1,9 +1,9 @@
-"""The runs of the watched folders: which there are, in what order they are read, and how many are remembered.
+"""The runs of the watched folders: which exist, in what order they are read, and how many stay in memory.
 
 A run is a folder `runs/<run>/`, or the files `runs/<run>.<suffix>` of one name beside the folders. Active runs are
-looked at each time, ended ones every two seconds. Only the newest ended runs stay in memory; the others are let go
-until their files change. Those are looked at in turn, a hundred a second, so that a long history costs no more than a
-short one. A folder that is still empty counts among them, but the newest few such folders are looked at each time.
+checked at each poll, finished ones every two seconds. Only the newest finished runs stay in memory; others are reloaded
+when their files change. Those are checked in turn, a hundred a second, so that a long history costs no more than a
+short one. Empty folders count among them, but the newest few of these are checked at each poll.
 
 Intervals are measured in `elapsed` seconds, which only grow; `now` is the time of day, which can be set.
 """
@@ -29,19 +29,19 @@ from .worker import Worker
 _log = logging.getLogger(__name__)
 
 _ENDED_EVERY = 2.0
-"""Seconds between two looks at a run that has ended and is remembered."""
+"""Seconds between two checks of a finished run in memory."""
 _LET_GO_A_SECOND = 100
-"""How many runs that are not remembered are looked at in a second, and at most in one look."""
+"""Runs outside memory that are checked per second, and at most per poll."""
 _NEW_AT_ONCE = 250
-"""How many runs that were not known are looked at in one look."""
+"""New runs that are checked per poll."""
 _EMPTY_WATCHED = 20
-"""How many folders without files, those found last, are looked at each time."""
+"""Most recently found empty folders that are checked at each poll."""
 _CLOCK_SET = 0.1
-"""Seconds by which the time of day must leave elapsed time from one look to the next to count as set."""
+"""Seconds by which the time of day must deviate from elapsed time between two polls to count as set."""
 CHUNK = 256 * 1024
-"""How much of a file is read at a time, bytes."""
+"""Bytes of a file read at a time."""
 BUDGET = 4 * 1024 * 1024
-"""After how many bytes a round of reading lets others have a turn."""
+"""Bytes after which a round of reading gives others a turn."""
 
 WATCH_ERRORS = Family(
     "benchwatch_watch_errors_total",
@@ -71,8 +71,8 @@ class Runs:
         self._here = here
         self._errors: Counter[str] = Counter()
         self._runs: dict[_Key, Run] = {}
-        self._let_go: dict[_Key, _Files] = {}  # the one looked at longest ago comes first
-        self._empty: dict[_Key, None] = {}  # those of them that have no files, by when that was found
+        self._let_go: dict[_Key, _Files] = {}  # least recently checked first
+        self._empty: dict[_Key, None] = {}  # those of them without files, in the order found
         self._beside: dict[_Key, list[str]] = {}  # the files of runs that have no folder
         self._lost: set[Path] = set()  # roots that cannot be read
         self._unseen: dict[_Key, None] = {}
@@ -82,16 +82,16 @@ class Runs:
         self._ahead: float | None = None  # the time of day less elapsed time
         self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
         self.looked = False
-        """Whether the folders have been looked at."""
+        """Whether all folders have been examined."""
 
     @property
     def workers(self) -> list[Worker]:
-        """The workers of all runs that are remembered; of two of the same name in two folders, one."""
+        """The workers of all runs in memory; of two with the same name in two folders, one."""
         return list({worker.labels: worker for run in self._runs.values() for worker in run.workers}.values())
 
     @property
     def behind(self) -> list[Run]:
-        """Runs whose files have not been read once to their end."""
+        """Runs whose files have not yet been read to their end."""
         return [run for run in self._runs.values() if not run.caught_up]
 
     @property
@@ -158,7 +158,7 @@ class Runs:
         return self._elapsed >= self._due.get(key, 0.0)
 
     def _safely(self, run: Run, step: Callable[[], _T]) -> _T | None:
-        """A fault of ours in one run must not take the others down."""
+        """A fault of ours in one run must not affect the others."""
         try:
             return step()
         except Exception as error:
@@ -186,16 +186,16 @@ class Runs:
             files = self._files_of(key) if self._is_due(key) else None
             if files:
                 self._safely(run, partial(run.look, files, now))
-            elif files is not None:  # there are none any more
+            elif files is not None:  # no files are left
                 del self._runs[key]
                 self._let_go[key], self._empty[key] = {}, None
 
     def _find(self, root: Folder) -> None:
-        """Which runs there are in a root, where that has changed."""
+        """Update the runs of a root if it has changed."""
         before = root.folders
         listed = self._list(root.path, partial(root.look, self._elapsed))
         self._lost.discard(root.path)
-        if listed is None:  # not there at the moment: what is known of it stays
+        if listed is None:  # currently unreadable: what is known of it stays
             self._lost.add(root.path)
         if not listed:
             return
@@ -214,7 +214,7 @@ class Runs:
         self._beside.update(beside)
 
     def _look_for(self, key: _Key, now: float) -> None:
-        """Whether there is something new in a run that is not remembered."""
+        """Check a run outside memory for something new."""
         files = self._files_of(key) or {}
         before = self._let_go.pop(key, None)
         if files and files != before:
@@ -229,7 +229,7 @@ class Runs:
             self._empty.setdefault(key)
 
     def _rank(self, now: float) -> None:
-        """Take up the newest of the runs that were found."""
+        """Load the newest of the runs that were found."""
         self._fresh.sort(key=itemgetter(0), reverse=True)
         for rank, (modified, key, files) in enumerate(self._fresh):
             if rank >= self._settings.keep and now - modified > self._settings.abandoned_after:
@@ -253,7 +253,7 @@ class Runs:
             self._let_go[key] = self._runs.pop(key).listed
 
     def _files_of(self, key: _Key) -> _Files | None:
-        """The files of a run; None if that cannot be told."""
+        """The files of a run; None if unknown."""
         folder, _ = key
         if key not in self._beside:
             found = self._list(folder, partial(listing, folder))

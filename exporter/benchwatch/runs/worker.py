@@ -50,10 +50,10 @@ KEPT_LIVE = 60.0
 _STALLED_INTERVALS = 3
 _STALLED_IDLE_REPORTS = 2
 _TO_LOOK = 0.3
-"""What polling and reading take, seconds, allowed for so that a stall is known within its three intervals."""
+"""Seconds allowed for polling and reading, so that a stall is known within its three intervals."""
 _DEFAULT_INTERVAL = 10.0
 _SETTLED_AFTER = 1.0
-"""Seconds of silence after which a last line counts that lacks nothing but its end."""
+"""Seconds of silence after which a last line that lacks only its newline counts."""
 _IDLE = "nothing completes"
 _REASON_LENGTH = 200
 
@@ -85,7 +85,7 @@ class Worker:
         self.phase = "running"
         self.reason = ""
         self.caught_up = False
-        """Whether all that was there has been read once; before that, growing counters would look like a burst."""
+        """Whether the existing output has been read once; before that, growing counters would look like a burst."""
         self.faults: dict[str, Fault] = {}
         """The first fault of each reason."""
         self._folder = folder
@@ -93,7 +93,7 @@ class Worker:
         self._runfile = runfile
         self._buckets = buckets
         self._states: dict[int, State] = {0: self.tool.state(buckets, runfile.limits)}
-        # Since when nothing was heard and nothing came, on the clock as it is set now; not for show.
+        # Since when there was neither report nor byte, on the clock as it is set now; internal.
         self._silent: float | None = None
         self._idle = 0.0
         self._ticked: float | None = None
@@ -105,7 +105,7 @@ class Worker:
 
     @property
     def state(self) -> State:
-        """What is known of the present (last) run of the tool in this worker's output."""
+        """The state of the current (last) run of the tool in this worker's output."""
         return self._states[max(self._states)]
 
     @property
@@ -115,12 +115,12 @@ class Worker:
 
     @property
     def plans(self) -> list[StreamPlan]:
-        """What it was made of."""
+        """The plan that it was made from."""
         return [stream.plan for stream in self._streams]
 
     @property
     def ended(self) -> bool:
-        """Whether no more is expected."""
+        """Whether it can report no more."""
         return self.phase in ENDED
 
     @property
@@ -130,14 +130,14 @@ class Worker:
 
     @property
     def roles(self) -> Roles:
-        """Of its tool's families, those that hold for the present run."""
+        """The roles of its tool's families for the current run."""
         several = self.tool.roles
         known = {sample.family.name for sample in self.state.samples(current=True)} if len(several) > 1 else ()
         return roles_of(several, known)
 
     @property
     def runfile(self) -> RunFile:
-        """What the run's records say of it."""
+        """What the run's records say about it."""
         return self._runfile
 
     @property
@@ -147,7 +147,7 @@ class Worker:
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """What the tool says of its settings, and what the run's records add to that or know better."""
+        """Settings that the tool reports; the run's records extend and override them."""
         found = {**self.state.parameters(), **self._runfile.parameters}
         return {name: value for name, value in found.items() if value}
 
@@ -160,13 +160,13 @@ class Worker:
 
     @property
     def notes(self) -> list[str]:
-        """What to know of how its output was read, a clause each."""
+        """Remarks on how its output was read, one clause each."""
         number, of = self.repetition
         notes = [f"run {number} of {of} in this file"] if of > 1 else []
         return notes + list(dict.fromkeys(s.plan.prefix.note for s in self._streams if s.plan.prefix))
 
     def configure(self, runfile: RunFile) -> None:
-        """Take over what changed records say."""
+        """Apply changed records."""
         if runfile != self._runfile:
             self._runfile = runfile
             self._changes += 1
@@ -174,7 +174,7 @@ class Worker:
                 self._date(stream)
 
     def follow(self, plans: Sequence[StreamPlan]) -> bool:
-        """Go on under a new plan; false if that cannot be done and everything must be read again."""
+        """Continue under a new plan; false if that is impossible and everything must be read again."""
         known = {stream.plan.name: stream for stream in self._streams}
         if plans[0].tool is not self.tool or not known.keys() <= {plan.name for plan in plans}:
             return False
@@ -184,7 +184,7 @@ class Worker:
         return True
 
     def read(self, limit: int, files: Mapping[str, FileStatus], now: float) -> int:
-        """Take in up to `limit` new bytes of each stream, its files being as listed; how many there were.
+        """Read up to `limit` new bytes of each stream, whose files are as listed; the number of bytes.
 
         Raises Rewritten when the worker has to be read again from the start.
         """
@@ -192,7 +192,7 @@ class Worker:
         for stream in self._streams:
             try:
                 data, modified = stream.read(limit, files)
-            except FileNotFoundError:  # removed since the folder was listed: the next look takes it away
+            except FileNotFoundError:  # removed since the folder was listed: the next look drops it
                 continue
             except OSError as error:
                 if not stream.unreadable:
@@ -202,7 +202,7 @@ class Worker:
             stream.unreadable = ""
             taken += stream.compared
             if data and (self._closed or (stream.settled and data[:1] not in b"\r\n")):
-                raise Rewritten  # its parsers have been told of the end, or of the end of a line that goes on
+                raise Rewritten  # its parsers were told of an end, or of the end of a line that continues
             if data:
                 self._take(stream, data, min(modified, now), now)
                 taken += len(data)
@@ -229,7 +229,7 @@ class Worker:
         self._changes += 1
 
     def _date(self, stream: Stream) -> None:
-        """Have the state know when what was read of a stream was written."""
+        """Tell the state when the text just read from a stream was written."""
         if stream.written is None or stream.plan.is_log or stream.run not in self._states:
             return
         record = self._runfile
@@ -239,12 +239,12 @@ class Worker:
         self._states[stream.run].written(stream.plan.name, times)
 
     def settle(self) -> None:
-        """All is there: judge it as what is over, though a last line may lack its end."""
+        """The output is complete: judge it as finished, even if the last line lacks its newline."""
         self._settle()
         self.state.over()
 
     def _settle(self) -> None:
-        """Take in last lines that lack nothing but their end; should one go on after all, everything is read again."""
+        """Count last lines that lack only their newline; if one continues after all, everything is read again."""
         for stream in self._streams:
             if not stream.settled and (records := stream.parser.settle()):
                 stream.settled = True
@@ -286,7 +286,7 @@ class Worker:
         self._changes += 1
 
     def tick(self, now: float) -> None:
-        """Let time pass: windows close, a silent run stalls and is given up at last."""
+        """Let time pass: close windows, mark a silent run stalled, then abandoned."""
         if not self.caught_up:
             return
         if self._ticked is not None and now < self._ticked:
@@ -317,7 +317,7 @@ class Worker:
 
     @property
     def size(self) -> int:
-        """How much was read."""
+        """Bytes read so far."""
         return sum(stream.size for stream in self._streams)
 
     @property

@@ -28,13 +28,13 @@ from .webconfig import OPEN, WebConfig
 _log = logging.getLogger("benchwatch.server")
 
 _COMPRESS_APART = 1_000_000
-"""Bytes from which a page is compressed in a thread, so that nothing else has to wait."""
+"""Bytes above which a page is compressed in a thread, so that nothing else waits."""
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}")
 _CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
 _PORT = re.compile(r":[0-9]*\Z")
 _USER = web.RequestKey("user", str)
 DOORS = web.AppKey("doors", Doors)
-"""The connections that the server is to keep to."""
+"""The server's connections and their limits."""
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -47,13 +47,13 @@ FAMILIES = (SCRAPE_DURATION,)
 
 
 class Scrapes:
-    """How many scrapes there were and what they took (a source of samples, see exposition.Source)."""
+    """Number and duration of scrapes (a source of samples, see exposition.Source)."""
 
     labels: tuple[tuple[str, str], ...] = ()
 
     def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
         self.timer = timer
-        """Seconds from some fixed moment on."""
+        """Seconds since some fixed moment."""
         self.version = 0
         self._seconds = 0.0
 
@@ -81,8 +81,8 @@ def make_app(
     """All pages of an exporter.
 
     `pushes`, `scrapes` and `doors` are also sources of samples, which the board renders with its own. `clock` gives
-    Unix seconds. `hosts` are names that are served on loopback too, and with `only_hosts` the only ones anywhere (see
-    _check_host).
+    Unix seconds. `hosts` are names that are also served on loopback; with `only_hosts`, they are the only ones anywhere
+    (see _check_host).
     """
     pages = _Pages(board, pushes, scrapes, clock)
     doors = doors or Doors()
@@ -199,7 +199,7 @@ def _refusal(kind: type[web.HTTPException], sentence: str, **more: str) -> web.H
 
 @web.middleware
 async def _answer_failures(request: web.Request, handler: _Handler) -> web.StreamResponse:
-    """Give every failure a plain sentence, and what should not happen one line in the log."""
+    """Answer every failure with a plain sentence, and log unexpected ones in one line."""
     connection = request.protocol
     if isinstance(connection, Connection):
         connection.answering(patiently=request.path.startswith("/ingest/"))
@@ -225,10 +225,10 @@ async def _answer_failures(request: web.Request, handler: _Handler) -> web.Strea
 
 
 def _check_host(doors: Doors, hosts: Collection[str], *, everywhere: bool) -> Middleware:
-    """A check against DNS rebinding, by which any web page could read what is on loopback here.
+    """A check against DNS rebinding, with which any web page could read what this machine serves on loopback.
 
-    What listens on loopback is asked for by address (which no web page can claim for its own name), as localhost, or
-    by a name that the configuration gives; what listens on a network by any name, unless the configuration gives some.
+    On loopback, requests must name an IP address (which no web page can claim as its own name), localhost, or a
+    configured name; on a network, any name is served unless the configuration lists names.
     """
     known = {"localhost", *(host.lower().rstrip(".") for host in hosts)}
 
@@ -255,7 +255,7 @@ def _is_address(name: str) -> bool:
 
 
 def _guards(config: WebConfig, doors: Doors) -> list[Middleware]:
-    """The checks a request has to pass, by the web configuration."""
+    """The checks that the web configuration requires of a request."""
     guards: list[Middleware] = []
     tls = config.tls
     if tls and tls.client_allowed_sans:

@@ -40,7 +40,7 @@ class Disks:
 
 
 class Exporter:
-    """Everything there is to show."""
+    """Everything that can be shown."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Exporter:
 
     @property
     def ready(self) -> bool:
-        """Whether what was there at the start has been read; once ready it stays so."""
+        """Whether the output that existed at the start has been read; once ready, it stays ready."""
         self._ready = self._ready or (self._runs.looked and not self._runs.behind)
         return self._ready
 
@@ -103,7 +103,7 @@ class Exporter:
     def _worker_view(self, worker: Worker) -> WorkerView:
         try:
             view = _view(worker)
-        except Exception as error:  # a fault of ours in one worker must not take the others down
+        except Exception as error:  # a fault of ours in one worker must not affect the others
             self._exposition.failed(worker, "view", error)
             reason = f"cannot show its figures: {type(error).__name__}; see the log"
             return WorkerView(worker.run, worker.name, worker.tool.name, worker.phase, reason)
@@ -119,7 +119,7 @@ class Exporter:
 
 
 def _rank(source: Source) -> tuple[int, float]:
-    """What stays longest on a full page: the exporter's own, then active workers, CVMs, ended workers; newest first."""
+    """Priority on a full page: the exporter's own samples, then active workers, CVMs, ended workers; newest first."""
     if isinstance(source, Worker):
         return (3, -source.end) if source.ended else (1, -(source.start or inf))
     return (2 if isinstance(source, Poller) else 0, 0.0)
@@ -151,7 +151,7 @@ def _lost(worker: Worker) -> Iterator[str]:
 
 def _view(worker: Worker) -> WorkerView:
     state, roles, figures, times = worker.state, worker.roles, worker.state.figures(), worker.state.times()
-    if not (state.outcome if worker.ended else worker.current):  # the last report is no result, nor true any more
+    if not (state.outcome if worker.ended else worker.current):  # the last report is neither a result nor current
         figures, times = figures._replace(throughput=None, latency=None, p99=None), Times()
     return WorkerView(
         run=worker.run,

@@ -1,10 +1,10 @@
-"""The connections of the server: how many there can be, how long each may take, and which one makes room for another.
+"""The connections of the server: their maximum, their deadlines, and which one makes room for another.
 
 A client has `HEADERS` seconds for its TLS handshake or a whole request and `IDLE` seconds between two requests; an
-answer is written within `ANSWER` seconds. Pushes have no deadline here (see ingest). When the maximum is reached, a new
-connection replaces one that waits for its client: of the address that has most of those, first one that never completed
-a request, and the oldest of them. So a client that holds connections open blocks no scrape, which sends its request at
-once.
+answer is written within `ANSWER` seconds. Pushes have no deadline here (see ingest). At the maximum, a new connection
+replaces one that waits for its client: among those of the address that has most of them, first one that never completed
+a request, then the oldest. So a client that holds connections open cannot block a scrape, which sends its request
+immediately.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ IDLE = 120.0
 ANSWER = 60.0
 _MOST = 512
 _SOON = 5.0
-"""Seconds after which an answer that its client does not take may make room."""
+"""Seconds after which an answer that its client does not read may make room."""
 _SWEEP = 1.0
 _ACCEPT = 16
-"""Connections that are accepted before something else has its turn."""
+"""Connections accepted before something else gets its turn."""
 
 OPEN = Family("benchwatch_connections", "gauge", "Connections to this exporter that are open.")
 CLOSED = Family(
@@ -53,13 +53,13 @@ FAMILIES = (OPEN, CLOSED, REFUSED)
 
 
 def most_connections() -> int:
-    """How many connections there may be: half of the descriptors this process may have, at most 512."""
+    """Maximum of connections: half of the descriptors that this process may have, at most 512."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _MOST if soft == resource.RLIM_INFINITY else max(4, min(_MOST, soft // 2))
 
 
 class Doors:
-    """The open connections, and counters of what was closed or refused (a source of samples, see exposition.Source)."""
+    """The open connections, and counters of closed and refused ones (a source of samples, see exposition.Source)."""
 
     labels: tuple[tuple[str, str], ...] = ()
 
@@ -88,12 +88,12 @@ class Doors:
         self.version += 1
 
     def remove(self, connection: "Connection") -> None:
-        """Count a connection as open no longer."""
+        """Count a connection as closed."""
         self.connections.discard(connection)
         self.version += 1
 
     def make_room(self, now: float) -> bool:
-        """Close the connection that can best be done without; whether there is one."""
+        """Close the most dispensable connection; whether there is one."""
         waiting = [each for each in self.connections if each.waiting]
         idlers = waiting or [each for each in self.connections if each.expires and now - each.since > _SOON]
         if not idlers:
@@ -103,7 +103,7 @@ class Doors:
         return True
 
     def sweep(self, now: float) -> None:
-        """Close what has had its time."""
+        """Close connections that are past their deadlines."""
         for each in [each for each in self.connections if each.expires and now >= each.expires]:
             self._close(each, "answer" if not each.waiting else "headers" if each.owes_headers else "idle")
 
@@ -114,7 +114,7 @@ class Doors:
 
 
 class Connection(web.RequestHandler):
-    """One connection, from when it was accepted."""
+    """One connection, from its acceptance."""
 
     def __init__(self, server: web.Server, doors: Doors, address: str, *, loopback: bool, **options: Any) -> None:
         super().__init__(server, **options)
@@ -122,11 +122,11 @@ class Connection(web.RequestHandler):
         self.address = address
         """The client's."""
         self.loopback = loopback
-        """Whether it came to an address of loopback."""
+        """Whether it came to a loopback address."""
         self.served = False
-        """Whether there was a request before."""
+        """Whether it has completed a request."""
         self.waiting = True
-        """Whether the next thing has to come from the client."""
+        """Whether it waits for its client."""
         self.owes_headers = True
         self.since = self._loop.time()
         self.expires: float | None = self.since + HEADERS
@@ -200,7 +200,7 @@ class Connection(web.RequestHandler):
 
 
 class Listener:
-    """Takes connections on one address."""
+    """Accepts connections on one address."""
 
     def __init__(
         self, server: web.Server, doors: Doors, listening: socket.socket, context: ssl.SSLContext | None, **options: Any
@@ -218,20 +218,20 @@ class Listener:
         self.resume()
 
     def resume(self) -> None:
-        """Take connections again after there was no room."""
+        """Accept connections again after there was no room."""
         if self._paused:
             self._paused = False
             self._loop.add_reader(self._socket, self._accept)
 
     def close(self) -> None:
-        """Take no more."""
+        """Stop accepting."""
         self._loop.remove_reader(self._socket)
         self._socket.close()
 
     def _accept(self) -> None:
         if len(self._doors.connections) >= self._doors.limit:
             self._make_room()
-            return  # what was closed gives its descriptor back before the next turn
+            return  # closed connections release their descriptors before the next turn
         for _ in range(min(_ACCEPT, self._doors.limit - len(self._doors.connections))):
             try:
                 connection, peer = self._socket.accept()
@@ -269,7 +269,7 @@ class Listener:
 
 
 async def look_after(doors: Doors, listeners: Sequence[Listener]) -> None:
-    """Close what has had its time, and have the listeners go on where there is room again, for ever."""
+    """Forever: close connections past their deadlines, and let listeners accept again when there is room."""
     while True:
         await asyncio.sleep(_SWEEP)
         doors.sweep(asyncio.get_running_loop().time())

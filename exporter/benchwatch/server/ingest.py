@@ -3,8 +3,8 @@
 `PUT` or `POST /ingest/<run>/<worker>`, for example `... | curl -T - http://host:port/ingest/<run>/<worker>`: the body
 lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<worker>.push` as soon as it has arrived.
 A client can be silent as long as it likes, because a stalled benchmark prints nothing. Only when the maximum of pushes
-is reached, the one that has been silent longest makes room for another. TCP keepalive detects a client that is gone. A
-later push to the same name continues in the same file, on a new line if the previous one broke off within a line.
+is reached does the one that has been silent longest make room for another. TCP keepalive detects a client that is gone.
+A later push to the same name continues the same file, on a new line if the previous one ended within a line.
 
 `benchwatch run --push` sends pieces instead, each with its offset: `?stream=<suffix>&offset=<bytes>` puts the body into
 `<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. Bytes
@@ -14,8 +14,8 @@ refused with 409.
 `/ingest/<run>/<worker>.yaml` replaces the worker's record (see settings.record), and `/ingest/<run>/run.yaml` the
 run's; with `If-None-Match: *` only if there is nothing of that worker yet, or just that record.
 
-A separate thread writes what arrives, in its order, so that nothing else waits for the disk. How much may be written:
-see runs.append.
+A separate thread writes what arrives, in order, so that nothing else waits for the disk. See runs.append for how much
+may be written.
 """
 
 import asyncio
@@ -41,18 +41,18 @@ from .places import Places, PushPlace
 _log = logging.getLogger("benchwatch.server")
 
 CLIENT_GONE = 499
-"""Counted as the code of a push whose connection broke: there is nobody to answer."""
+"""Counted as the status of a push whose connection broke: nobody receives an answer."""
 _OFFSET = re.compile(r"[0-9]{1,18}")
 _LARGEST_RECORD = 256 * 1024
 _PATIENCE = 60.0
-"""Seconds of silence from which a push may have to make room for another."""
+"""Seconds of silence after which a push may have to make room for another."""
 _BODY_SECONDS = 120.0
-"""Within which a piece or record has to come."""
+"""Seconds within which a piece or record must arrive."""
 _BODY_PATIENCE = 10.0
 _EXPANSION, _EXPANDED = 100, 1024 * 1024
-"""How much larger a compressed body may become, from so many bytes on: real output becomes up to 30 times as large."""
+"""Maximum expansion of a compressed body, from this size on: real output expands up to 30 times."""
 _BEHIND = 256 * 1024
-"""Bytes of a push that may wait for the disk before its client has to."""
+"""Bytes of a push that may wait for the disk before its client has to wait."""
 _CODINGS = frozenset({"", "identity", "gzip", "deflate"})
 _MORE = {415: {"Accept-Encoding": "gzip, deflate"}, 429: {"Retry-After": "10"}}
 """Headers of a refusal, by its status."""
@@ -78,7 +78,7 @@ def check_name(what: str, name: str) -> str:
 
 
 class Pushes:
-    """The pushes that are going on, and counters of all there were (a source of samples, see exposition.Source).
+    """The active pushes, and counters of all pushes (a source of samples, see exposition.Source).
 
     At most `limit` at a time, and a quarter as many pieces and records, which are short.
     """
@@ -109,14 +109,14 @@ class Pushes:
         yield Sample(BYTES, (), self._room.written)
 
     def stop(self) -> None:
-        """Break off the pushes that are going on; what came of them is kept."""
+        """Abort active pushes; what has arrived is kept."""
         self._stopped = True
         for task in self._tasks.values():
             task.cancel()
         self._writer.shutdown(wait=False)
 
     async def take(self, request: web.Request, folder: Path | None) -> web.Response:
-        """Take one push to its end, into `folder`, and answer it."""
+        """Receive one push to its end, into `folder`, and answer it."""
         more = {}
         try:
             sentence, status = await self._take(request, folder), 200
@@ -140,7 +140,7 @@ class Pushes:
             raise Refused(503, "this exporter is shutting down")
 
     async def _write(self, call: Callable[..., None], *arguments: Any, **options: Any) -> None:
-        """Have the disk do something, after all that it was asked for before."""
+        """Run something on the disk thread, after everything requested before."""
         self._check_running()
         await asyncio.get_running_loop().run_in_executor(self._writer, partial(call, *arguments, **options))
 
@@ -148,7 +148,7 @@ class Pushes:
         if folder is None:
             raise Refused(403, "this exporter does not accept pushes (push.enabled is false)")
         self._check_running()
-        if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:  # every browser sends one of them
+        if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:  # sent by every browser
             raise Refused(403, "pushes from web pages are not accepted")
         _check_coding(request)
         given = request.match_info
@@ -220,7 +220,7 @@ class Pushes:
     async def _copy(self, body: StreamReader, file: PushFile, whose: str, place: PushPlace) -> int:
         """Have a body written as it comes. The disk is not waited for while it is not far behind.
 
-        So what has come is written, though the client may be gone meanwhile.
+        What has arrived is written even if the client is gone.
         """
         taken = 0
         writes: dict[asyncio.Future[None], int] = {}
@@ -254,7 +254,7 @@ class Pushes:
 
 
 def _check_coding(request: web.Request) -> None:
-    """Raises Refused unless the body is as it is, or compressed once in a way that is known here."""
+    """Raises Refused unless the body is uncompressed, or compressed once by a known method."""
     codings = request.headers.getall("Content-Encoding", [])
     if len(codings) > 1 or not {coding.strip().lower() for coding in codings} <= _CODINGS:
         given = ", ".join(codings)[:100]
@@ -262,7 +262,7 @@ def _check_coding(request: web.Request) -> None:
 
 
 async def _chunks(body: StreamReader, whose: str) -> AsyncIterator[bytes]:
-    """The bytes of a body as they come. Raises Refused when they do not keep to HTTP."""
+    """The bytes of a body as they arrive. Raises Refused if they violate HTTP."""
     taken = 0
     while True:
         try:
@@ -282,14 +282,14 @@ async def _chunks(body: StreamReader, whose: str) -> AsyncIterator[bytes]:
 
 
 async def _say_continue(request: web.Request) -> None:
-    """Tell a client that asks first (curl does) to go on; one that was refused has not sent its body in vain."""
+    """Tell a client that asks first (as curl does) to continue; a refused one has not sent its body in vain."""
     if request.headers.get("Expect", "").lower() == "100-continue" and request.version >= (1, 1):
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.writer.output_size = 0  # aiohttp takes anything else for a response under way
+        request.writer.output_size = 0  # aiohttp would take anything else for a response in progress
 
 
 def _keep_alive(request: web.Request) -> None:
-    """Have the kernel find out within two minutes that a silent client is gone."""
+    """Let the kernel detect within two minutes that a silent client is gone."""
     connection = request.transport.get_extra_info("socket") if request.transport else None
     if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
         for option, value in _KEEPALIVE:

@@ -22,7 +22,7 @@ from .views import Board, CvmView, WorkerView
 ACTIVE_SHOWN = 100
 _REFRESH_SECONDS = 5
 _WORKERS_A_SECOND = 4
-"""A page of many workers costs more to make, so it is fetched less often."""
+"""A page with many workers costs more to make, so it is fetched less often."""
 ENDED_SHOWN = 50
 _STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
 _SPARKLINES = f"last {SECONDS // 60} min"
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"(\d+)")
 def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
     """The page at `now` (Unix seconds).
 
-    `url` is where the exporter was reached, without a slash at the end; `user` whom a push has to name, if anyone.
+    `url` is where the exporter was reached, without a slash at the end; `user` is the user name for pushes, if any.
     """
     workers = board.runs()
     active_runs = {worker.run for worker in workers if worker.active}
@@ -145,7 +145,7 @@ def _card(group: Sequence[WorkerView], shown: Sequence[WorkerView], now: float) 
 
 
 def _together(group: Sequence[WorkerView]) -> str:
-    """What the running workers do together, where their operations are of one kind."""
+    """The running workers' total, if their operations are of one kind."""
     running = [worker for worker in group if worker.state == "running" and worker.throughput is not None]
     running = [worker for worker in running if not worker.observer] or running
     units = {(worker.throughput_unit, worker.in_bytes) for worker in running}
@@ -156,7 +156,7 @@ def _together(group: Sequence[WorkerView]) -> str:
 
 
 def _throughput(worker: WorkerView) -> Callable[[float | None], str]:
-    """How its throughput is shown; one in bytes has its unit in the number."""
+    """How its throughput is shown; one in bytes includes its unit."""
     return figures.bandwidth if worker.in_bytes else figures.rate
 
 
@@ -234,7 +234,7 @@ def _spark(
 
 
 def _ended(workers: Sequence[WorkerView], now: float) -> str:
-    """One table, the last to end first."""
+    """One table, most recently ended first."""
     if not workers:
         return ""
     rows = []
@@ -286,7 +286,7 @@ _WEB = re.compile(r"https?://")
 
 
 def _begin(board: Board, url: str, user: str, first: bool) -> str:
-    """How to have a benchmark watched; open as long as there is none."""
+    """How to watch a benchmark; open as long as there is none."""
     folder = board.push_folder
     tools = [tool for tool in TOOLS if tool.example]
     name = _worker(tools[0].name)

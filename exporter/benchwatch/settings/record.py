@@ -13,7 +13,7 @@ disks: {sdb: log, sdc: data}        roles of the host's disks by device name
 found: {host: db1, disks: {sdb: log}}   what `benchwatch run` found out of these; the keys themselves override it
 command: pgbench -P 1 ...           or a list of arguments
 start: 1790000000.0                 Unix seconds
-warmup: 60s                         time from the start that results should leave out
+warmup: 60s                         time at the start that results should leave out
 repeat_of: huge-pages               the experiment that this run repeats
 end: 1790000600.0                   Unix seconds; this and the following appear when the benchmark has ended
 exit_code: 0
@@ -89,7 +89,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a run beside its output, defaults of the configuration included."""
+    """What is known of a run besides its output, including defaults from the configuration."""
 
     labels: dict[str, str] = {}
     parameters: dict[str, str] = {}
@@ -105,14 +105,14 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     start: float | None = None
     """Unix seconds."""
     warmup: float = 0.0
-    """Seconds from the start on that results should leave out."""
+    """Seconds at the start that results should leave out."""
     repeat_of: str = ""
     """Name of the experiment that the run repeats."""
     end: float | None = None
     """Unix seconds."""
     exit_code: int | None = None
     signal: str = ""
-    """Name of the signal that ended the benchmark, or that it was sent and ended after."""
+    """Name of the signal that killed the benchmark, or that preceded its end."""
     cpu_seconds: float | None = None
     """CPU time that the benchmark's processes took on this machine."""
     abandoned_after: float = 300.0
@@ -165,7 +165,7 @@ def default_runfile(settings: RunsSettings, here: Here = NOT_KNOWN) -> RunFile:
 
 
 def load_runfile(path: Path, settings: RunsSettings) -> RunFile:
-    """The content of a record over the configuration. Raises ConfigError."""
+    """The content of a record, over the configuration's defaults. Raises ConfigError."""
     return merge(read_record(path), default_runfile(settings))
 
 
@@ -178,7 +178,7 @@ def read_record(path: Path) -> Record:
 
 
 def merge(content: Record, beneath: RunFile) -> RunFile:
-    """The content of a record over what holds without it."""
+    """The content of a record, over the values without it."""
     command = content.command if isinstance(content.command, str) else shlex.join(content.command)
     given = {name: _text(value) for name, value in content.parameters.items()}
     return msgspec.structs.replace(
@@ -191,7 +191,7 @@ def merge(content: Record, beneath: RunFile) -> RunFile:
 
 
 def check_label(name: str, where: str) -> str:
-    """The name, if it can be that of a label of a run. Raises ConfigError."""
+    """The name, if it is valid for a label of a run. Raises ConfigError."""
     if not _LABEL.fullmatch(name) or name.startswith("__") or name in _RESERVED:
         taken = f"other than {', '.join(sorted(_RESERVED))}"
         raise ConfigError(

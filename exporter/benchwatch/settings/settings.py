@@ -39,13 +39,13 @@ class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     path: str = "runs"
     """Folder of runs; relative to the configuration file."""
     poll_interval: Duration = Duration(0.25)
-    """Seconds between two looks at the files of active runs."""
+    """Seconds between two checks of the files of active runs."""
     keep: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 100
-    """How many finished runs stay in memory; the files of older ones stay too."""
+    """Finished runs that stay in memory; files are never removed."""
     abandoned_after: Duration = Duration(300)
     """Silence, seconds, after which a run without an end counts as abandoned."""
     latency_objective: Duration | None = None
-    """Latency that a run should stay below, seconds, where its run.yaml names none."""
+    """Latency that a run should stay below, seconds, if its run.yaml names none."""
     limits: Limits = DEFAULT
 
     def __post_init__(self) -> None:
@@ -62,14 +62,14 @@ class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     max_push_bytes: Count = 64 * 1024**3
     """Bytes of one push, or of one file that is sent in pieces."""
     max_run_bytes: Count = 1024**4
-    """Bytes that the files of a run may have, for more to be pushed to it."""
+    """Bytes of a run's files above which pushes to it are refused."""
     max_run_files: Count = 10_000
     max_folder_bytes: Count = 4 * 1024**4
-    """Bytes that all runs of the folder may have, for more to be pushed."""
+    """Bytes of all runs in the folder above which pushes are refused."""
     max_runs: Count = 50_000
-    """How many runs the folder may have, for a further one to be pushed."""
+    """Runs in the folder above which new ones are refused."""
     keep_free_bytes: Count = 1024**3
-    """Bytes of the folder's file system that pushes leave free."""
+    """Free bytes that pushes leave on the folder's file system."""
 
 
 class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,9 +1,9 @@
-"""Benchmark tools: what one must offer, and the table of those there are.
+"""Benchmark tools: the interface that each of them implements.
 
 A tool is a package here with its parsers and its state, and one line in `benchwatch.tools.registry`. Parsers turn the
 bytes of one stream (a file, a pipe) into records and do no I/O; a state turns the records of one process, from all its
-streams, into samples. Both are functions of what they were given: the same bytes give the same records whatever the
-chunk borders, and the same records give the same samples whether read while they were written or long after.
+streams, into samples. Both depend on their input alone: the same bytes give the same records whatever the chunk
+borders, and the same records give the same samples whether read while they were written or long after.
 """
 
 import re
@@ -23,15 +23,15 @@ from .roles import Roles
 Outcome = Literal["", "finished", "failed", "interrupted"]
 
 HISTORY = 300
-"""How many reports of a run its state keeps for the small chart of the landing page."""
+"""Reports of a run that its state keeps for the small chart on the landing page."""
 
 
 class Begin(NamedTuple):
-    """Another run of the tool begins in this stream; not emitted for the first one."""
+    """Another run of the tool begins in this stream; not emitted for the first run."""
 
 
 class Misread(NamedTuple):
-    """Something not understood: `reason` is a short constant (a label value), `text` an excerpt for the log."""
+    """Something that cannot be parsed: `reason` is a short constant (a label value), `text` an excerpt for the log."""
 
     reason: str
     where: str
@@ -39,7 +39,7 @@ class Misread(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """How far a stream had been written at some time, as its own content tells."""
+    """How far a stream had been written at some time, according to its content."""
 
     offset: int
     """Bytes."""
@@ -49,16 +49,16 @@ class Moment(NamedTuple):
 
 
 class Written(NamedTuple):
-    """When a stream was written, as far as it has been read: what the file system and the run's record say of it."""
+    """When the part of a stream that was read was written, according to the file system and the run's record."""
 
     last: float
     """When it was last written to, Unix seconds."""
     begun: float | None = None
     """When the benchmark's output began, Unix seconds; None if not known."""
     recorded: bool = False
-    """Whether that is what the record says, and not when the file was made."""
+    """Whether that time comes from the record, not from the creation of the file."""
     undated: bool = False
-    """Whether something stands behind the last record that says how long the benchmark has been running."""
+    """Whether something follows the last record that says how long the benchmark has been running."""
 
 
 class Report(NamedTuple):
@@ -73,7 +73,7 @@ class Report(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What a person looks at first: of the last report while the benchmark runs, of the whole run once it has ended.
+    """The main figures: from the last report while the benchmark runs, for the whole run once it has ended.
 
     None: not measured.
     """
@@ -89,12 +89,12 @@ class Figures(NamedTuple):
 
 
 class Times(NamedTuple):
-    """When the intervals ended that Figures are of, Unix seconds. None: not known, or of the whole run."""
+    """When the intervals of the Figures ended, Unix seconds. None: not known, or the whole run."""
 
     report: float | None = None
     """That of throughput and mean latency."""
     p99: float | None = None
-    """That of the percentile, where it is one of its own."""
+    """That of the percentile, if it has its own."""
 
 
 class Parser(Protocol):
@@ -102,19 +102,19 @@ class Parser(Protocol):
 
     @property
     def records(self) -> int:
-        """How much was understood: lines, documents, log entries."""
+        """Number of records parsed: lines, documents, log entries."""
 
     @property
     def undated(self) -> bool:
-        """Whether the last thing in the stream is none that says how long the benchmark has been running."""
+        """Whether the stream ends with something that does not say how long the benchmark has been running."""
 
     def feed(self, data: bytes) -> Sequence[Any]:
         """The records that these bytes complete."""
 
     def settle(self) -> Sequence[Any]:
-        """The records of a last line that lacks nothing but its end; none if more has to come before it counts.
+        """The records of a last line that lacks only its newline; none if it may be incomplete.
 
-        If there are any, what is fed then has to begin with a line's end.
+        If there are any, the next bytes fed must begin with a newline.
         """
 
     def close(self) -> Sequence[Any]:
@@ -122,7 +122,7 @@ class Parser(Protocol):
 
 
 class State(Protocol):
-    """What is known of one process of a benchmark, from all its streams.
+    """What all streams of one process of a benchmark show.
 
     Times are Unix seconds. A new State is made for each run of the tool.
     """
@@ -145,7 +145,7 @@ class State(Protocol):
 
     @property
     def last_report(self) -> float | None:
-        """When the tool last reported: its own clock where it prints one, else when the bytes arrived."""
+        """When the tool last reported: by its own clock if it prints one, else when the bytes arrived."""
 
     @property
     def report_interval(self) -> float | None:
@@ -162,35 +162,35 @@ class State(Protocol):
 
     @property
     def idle_reports(self) -> int:
-        """Reports in a row, to the last one, that cover a whole interval in which nothing completed."""
+        """Number of latest consecutive reports that cover a whole interval in which nothing completed."""
 
     @property
     def history(self) -> deque[Report]:
         """The last reports, at most HISTORY."""
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
-        """Take in one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""
+        """Apply one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""
 
     def written(self, stream: str, times: Written) -> None:
-        """All records of the stream have been applied that it held when it was written like that."""
+        """Note that all records written by that time have been applied."""
 
     def tick(self, now: float) -> None:
-        """Let time pass: close windows that waited long enough."""
+        """Let time pass: close windows that have waited long enough."""
 
     def reached(self, time: float) -> None:
-        """Close the windows that end by then: all streams have been read that far. Only a replay can tell."""
+        """Close the windows that end by then: all streams have been read that far, as only a replay can know."""
 
     def over(self) -> None:
-        """No more will come: what otherwise follows from a silence is known. Only who reads a file once can tell."""
+        """Nothing more will come, which otherwise only a silence shows; for readers of a complete file."""
 
     def parameters(self) -> Mapping[str, str]:
-        """What the tool says of its own settings: clients=10, bs=8k ..."""
+        """The tool's own settings: clients=10, bs=8k ..."""
 
     def figures(self) -> Figures:
         """The few figures of the landing page."""
 
     def times(self) -> Times:
-        """What time these figures are of."""
+        """The times of these figures."""
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """The tool's metrics; with `current` false (ended or stalled) without the gauges of the last interval."""
@@ -204,10 +204,10 @@ class Bins(Protocol):
     """Gathers all latencies of a stream by time and bin, as its parser reads it from the start."""
 
     def take(self, records: Sequence[Any], begin: int, end: int) -> None:
-        """Take in the next records, which the bytes between these offsets completed: whole lines of a log."""
+        """Apply the next records, completed by the bytes between these offsets: whole lines of a log."""
 
     def found(self) -> Mapping[Group, Latencies]:
-        """What there was, by group."""
+        """The result, by group."""
 
 
 @dataclass(frozen=True)
@@ -228,23 +228,23 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """One benchmark tool. Everything outside of its package learns of it from here."""
+    """One benchmark tool. Everything outside its package learns about it from here."""
 
     name: str
     families: Sequence[Family]
     roles: Sequence[Roles]
-    """Which of the families plays which part; see `roles.roles_of` where there are several."""
+    """The role of each family; if there are several Roles, see `roles.roles_of`."""
     kinds: Mapping[str, Kind]
     recognise: Callable[[bytes], str]
-    """Which kind of its output a stream is, from the first bytes there are: empty if not (yet) recognised."""
+    """The kind of a stream, from its first bytes; empty if not (yet) recognised."""
     new_state: Callable[[Buckets, Limits], State]
     """A new, empty state, with the scheme for its histograms and what it keeps of each kind."""
     log_prefix: str = ""
-    """What its log files are called where no other prefix is given; empty where it has none."""
+    """The default prefix of its log files; empty if it has none."""
     time_limit: re.Pattern[str] | None = None
-    """Where its command says how long it is to take, as a duration in the first group."""
+    """Finds the planned duration in its command, in the first group."""
     warnings: Mapping[str, str] = field(default_factory=dict)
-    """What the values of the label `warning` mean, one clause each."""
+    """The meaning of each value of the label `warning`, one clause each."""
     advice: str = ""
     """Which options make it report while it runs, and their verb: `-P 1 and -l give`."""
     example: str = ""

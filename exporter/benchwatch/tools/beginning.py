@@ -1,18 +1,18 @@
-"""When a run began whose output tells only how long it had been running: from what the file system says of its files.
+"""When a run began whose output says only how long it had been running: from the times of its files.
 
 A line that says `5.0 s` is written when the run is 5 s old. So the run began
 
 - at the last write of the file less those seconds, if that line is the last thing in it. It is exact to the rounding of
   the line; but text that follows later, an error say, moves it.
-- about when the file was made: the shell does so and starts the benchmark, which connects and perhaps vacuums before
-  it counts. Nothing moves that; but a file that was written anew in place, or copied, was made at another time.
+- about when the file was created: the shell creates it and starts the benchmark, which connects and perhaps vacuums
+  before it counts. Nothing moves that time; but a file rewritten in place, or copied, was created at another time.
 
-Neither is kept from one reader to another, so every reader has to choose alike, from the file as it is: the making
-where the two agree to within PUNCTUAL seconds (but not for the report, after which nothing moves), else the last write
-less the seconds; behind text that follows, whose own time nothing tells, the making up to SILENT seconds (or so many
-report intervals, if that is longer) before that.
+Readers share no state, so every reader must choose the same way from the file as it is: the creation if the two agree
+to within PUNCTUAL seconds (but not for the report, after which nothing moves), else the last write less the seconds. If
+text of unknown time follows, the creation counts if it is up to SILENT seconds (or as many report intervals, if that is
+longer) earlier.
 
-A `start` in the run's record stands for the making of the file, and is believed where the other is impossible: behind
+A `start` in the run's record replaces the creation of the file, and is believed if the other time is impossible: after
 text, or more than SLOW seconds later, as in a copy.
 """
 
@@ -22,7 +22,7 @@ PUNCTUAL = 1.0
 SILENT = 10.0
 SLOW = 60.0
 ENDED_WITHIN = 300.0
-"""Seconds after the last report within which a message is taken for the end of the run."""
+"""Seconds after the last report within which a message counts as the end of the run."""
 ROUNDING = 0.1
 """Seconds: twice the rounding of the seconds in a line of pgbench."""
 
@@ -44,7 +44,7 @@ def beginning(elapsed: float, times: Written, tolerance: float, interval: float,
 
 
 class ElapsedState:
-    """What states have in common of runs whose lines tell only how long they had been running."""
+    """The common part of states of runs whose lines say only how long they had been running."""
 
     _ROUNDING = ROUNDING
 
@@ -65,7 +65,7 @@ class ElapsedState:
     reached = tick
 
     def over(self) -> None:
-        """See tools.State: nothing follows from a silence."""
+        """See tools.State: a silence has no consequences."""
 
     def _beginning(self, tolerance: float, interval: float | None) -> float | None:
         """See `beginning`; None without such a line."""

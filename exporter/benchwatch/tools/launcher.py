@@ -1,7 +1,7 @@
-"""What `benchwatch run` asks of a tool: to read its command line, and to say what that means.
+"""What `benchwatch run` needs from a tool: to parse its command line, and to say what that means.
 
-A tool's launcher is anything with a function `read`: the module `tools/<name>/command.py`. Everything else is asked of
-the command that it returns; what a subclass of `Command` leaves out, the tool does not have.
+A tool's launcher is anything with a function `read`: the module `tools/<name>/command.py`. The command that
+it returns answers everything else; what a subclass of `Command` leaves out, the tool lacks.
 """
 
 import re
@@ -30,7 +30,7 @@ class ExtraLog(NamedTuple):
 
 
 class LogRoom(NamedTuple):
-    """Where a log may go that the command does not ask for."""
+    """Where a log may go that the command did not request."""
 
     prefix: Path
     room: float
@@ -43,7 +43,7 @@ terminal, so that the documents do not reach it."""
 
 
 class Preparation(NamedTuple):
-    """What is added to a command, and what follows from it."""
+    """What is added to a command, and the consequences."""
 
     added: tuple[str, ...] = ()
     """Missing reporting flags. They precede all other arguments, so that whatever is given there overrides them."""
@@ -60,10 +60,10 @@ class Preparation(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is found out before the start and recorded as parameters, by name."""
+    """Facts collected before the start and recorded as parameters, by name."""
 
     parameters: Mapping[str, str] = {}
-    """What the tool's server says of itself."""
+    """What the tool's server reports about itself."""
     storage: Mapping[str, str] = {}
     """What the measured files lie on."""
     disks: Mapping[str, str] = {}
@@ -79,7 +79,7 @@ class Facts(NamedTuple):
 
 
 class Command:
-    """The arguments of a tool, understood."""
+    """The parsed arguments of a tool."""
 
     @property
     def length(self) -> float | None:
@@ -100,12 +100,12 @@ class Command:
         """What to add to the command.
 
         `percentiles`: whether each operation's latency is wanted. `room`: where a log may go; None if none is wanted,
-        the command asks for its own, or the tool could not write here.
+        the command has its own, or the tool could not write here.
         """
         return Preparation()
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the server says of itself, and what the files lie on; it takes seconds at most."""
+        """What the server reports about itself, and the storage of its files; takes seconds at most."""
         return Facts()
 
 
@@ -115,7 +115,7 @@ class Launcher(Protocol):
     def read(self, arguments: Sequence[str], version: str) -> Command:
         """What the arguments say; `version` is the answer to --version, empty if not known.
 
-        Arguments that the tool itself will not understand are no error here: it says so better. Raises UserError if
+        Arguments that the tool will reject are no error here: its own message is better. Raises UserError if
         they do not ask for a benchmark (--help, preparation of tables ...).
         """
 

@@ -1,6 +1,6 @@
-"""Whole lines out of arbitrary chunks, with a bound on memory, and what parsers of lines have in common.
+"""Whole lines out of arbitrary chunks, with a bound on memory, and the common part of parsers of lines.
 
-NUL bytes are left out: a file that was truncated while a benchmark held it open begins with a hole of them.
+NUL bytes are dropped: a file that was truncated while a benchmark held it open begins with a hole of them.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ LIMIT = 1 << 20
 _SLICE = 1 << 18  # well below LIMIT, so that a line above it always spans several slices; and it fits the cache
 _BEGINNING = 200  # of a line that is too long
 EXCERPT = 400
-"""Most of a line that is quoted, characters."""
+"""Longest quotation of a line, characters."""
 
 
 class Overlong(NamedTuple):
@@ -25,7 +25,7 @@ class Overlong(NamedTuple):
 
 
 class WholeLines:
-    """Gives back the lines of a stream as soon as they are whole, in blocks that end with a newline."""
+    """Returns the lines of a stream as soon as they are complete, in blocks that end with a newline."""
 
     def __init__(self) -> None:
         self._kept: list[bytes] = []
@@ -33,7 +33,7 @@ class WholeLines:
         self._dropping = False
 
     def feed(self, data: bytes) -> Iterator[bytes | Overlong]:
-        """Blocks of whole lines, and an Overlong in the place of each line that was dropped."""
+        """Blocks of complete lines, with an Overlong in place of each dropped line."""
         if b"\0" in data:
             data = data.replace(b"\0", b"")
         for position in range(0, len(data), _SLICE):
@@ -41,7 +41,7 @@ class WholeLines:
 
     @property
     def rest(self) -> bytes:
-        """The last line as far as it is there, without its newline; empty if none has begun, or it is too long."""
+        """The incomplete last line; empty if none has begun, or if it is too long."""
         return b"" if self._dropping else b"".join(self._kept)
 
     def close(self) -> bytes:

@@ -69,7 +69,7 @@ class Silent(Exception):
 
 
 def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions: str = "") -> Facts:
-    """What the server that psql reaches with these arguments says of itself, and what its files lie on.
+    """What the server that psql reaches with these arguments reports about itself, and the storage of its files.
 
     `questions` are further queries in SQL; each answers with a parameter's name and its value.
     """
@@ -117,7 +117,7 @@ def _address(connection: Sequence[str]) -> str:
 
 
 def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float, questions: str = "") -> Server:
-    """What the server that this connection leads to says within `timeout` seconds. Raises Silent."""
+    """What the server behind this connection answers within `timeout` seconds. Raises Silent."""
     if benchmark.makes_container:
         raise Silent(f"{benchmark.wrapper[0]} would make a container for the question")
     environment = os.environ | {"PGCONNECT_TIMEOUT": "2", "PGAPPNAME": "benchwatch"}

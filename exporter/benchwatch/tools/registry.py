@@ -11,7 +11,7 @@ from .roles import Roles
 from .sysbench import SYSBENCH
 
 TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3]
-"""A list, for a test adds a tool of its own; so what is made from it is made when it is needed."""
+"""A list, because a test adds its own tool; whatever derives from it is therefore made on demand."""
 
 
 def named(name: str) -> Tool | None:
@@ -20,7 +20,7 @@ def named(name: str) -> Tool | None:
 
 
 def names() -> str:
-    """Those of all, for a sentence: pgbench or fio."""
+    """All names, for a sentence: pgbench or fio."""
     return either(tool.name for tool in TOOLS)
 
 

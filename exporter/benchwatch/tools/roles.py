@@ -1,7 +1,7 @@
-"""Which of a tool's families plays which part, so that every view finds it without knowing the tool.
+"""The role of each of a tool's families, so that every view finds it without knowing the tool.
 
-A tool whose unit depends on what it was asked to do (transactions of a database, bytes of a disk) declares several
-`Roles`; for a run the first counts whose `rate` or `result_rate` the run has.
+A tool whose unit depends on its task (transactions of a database, bytes of a disk) declares several `Roles`; the first
+one whose `rate` or `result_rate` a run has applies to the run.
 """
 
 import math
@@ -58,7 +58,7 @@ class Lost(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """Families by the part that they play; None: the tool has no such thing.
+    """Families by role; None: the tool has no such family.
 
     `labels` are those of a group: one set of their values is one line, one row. The last one says which operation
     (read, write; sent, received), those before it whose. The families of rates, latencies, operations and targets have
@@ -71,14 +71,14 @@ class Roles:
     rate: Family
     """The throughput of the last interval."""
     result_rate: Family
-    """That of the whole run, by the tool's final report."""
+    """The throughput of the whole run, from the tool's final report."""
     labels: tuple[str, ...] = ()
     apart: frozenset[str] = frozenset()
     """Operations that are in no total: fio's syncs, and reads that only verify."""
     idle: frozenset[str] = frozenset()
-    """Operations that are no work: a run that does nothing else stands still."""
+    """Operations that are no work: a run that does nothing else is stalled."""
     observer: bool = False
-    """Whether such a process only sees what another one counts (the server of a client), so that it is in no sum."""
+    """Whether such a process only sees what another one counts (the server of a client), so that no sum includes it."""
     latency: Family | None = None
     """Mean of the last interval, seconds."""
     latency_max: Family | None = None
@@ -86,7 +86,7 @@ class Roles:
     """Quantiles of the last interval, by the further label `quantile`."""
     histogram: Family | None = None
     histogram_interval: float = math.inf
-    """Seconds before a report in which all was counted that is new in it; infinite: since the report before."""
+    """Seconds before a report in which its new content was counted; infinite: since the previous report."""
     bandwidth: Family | None = None
     total: Family | None = None
     """Operations since the start."""
@@ -97,7 +97,7 @@ class Roles:
     """Quantiles of the whole run, by the further label `quantile`."""
     result_bandwidth: Family | None = None
     result_operations: Family | None = None
-    """How many operations there were in all."""
+    """Total number of operations."""
     fixed_rate: tuple[Family, ...] = ()
     """Families that are there if the rate was given, not found."""
     objective: float | None = None
@@ -105,7 +105,7 @@ class Roles:
     lost: Mapping[str, Lost] = field(default_factory=dict)
     """Operations that were not done as they should, by a word: failed, skipped, retries."""
     interval_time: Family | None = None
-    """When the interval of rate and mean latency ended, Unix seconds, where that of the window is another."""
+    """When the interval of rate and mean latency ended, Unix seconds, if the window has another one."""
     window_time: Family | None = None
     """The same of the window."""
     connection: Family | None = None
@@ -115,7 +115,7 @@ class Roles:
     doubtful: Mapping[str, str] = field(default_factory=dict)
     """Warnings, and the operation that they keep out of totals and verdicts."""
     warnings: Family | None = None
-    """Options that make figures mean something else than they seem to: label `warning`."""
+    """Options that change what figures mean: label `warning`."""
     jobs: Family | None = None
     """One series a job, with the labels `job` and `numjobs`, its processes."""
     cpu: Family | None = None
@@ -123,7 +123,7 @@ class Roles:
     threads: Family | None = None
     """How many threads there are, each of which uses one CPU at most."""
     latency_step: float = 0.0
-    """Seconds in which mean latencies and those of a log are told; 0 if exactly."""
+    """Resolution of mean latencies and of a log's latencies, seconds; 0 if exact."""
     sources: Mapping[Family, str] = field(default_factory=dict)
     """Sentences about where a family comes from, for captions."""
 
@@ -141,5 +141,5 @@ class Roles:
 
 
 def roles_of(roles: Sequence[Roles], known: Collection[str]) -> Roles:
-    """The roles that hold for a run which has families (or samples) of these names; the first if none does."""
+    """The roles that apply to a run with families (or samples) of these names; the first if none does."""
     return next((each for each in roles if each.rate.name in known or each.result_rate.name in known), roles[0])

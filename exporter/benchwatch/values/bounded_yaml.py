@@ -1,4 +1,4 @@
-"""YAML that anybody may have written: its size, depth and number of values are bounded before anything is built.
+"""YAML from untrusted authors: its size, depth and number of values are bounded before anything is built.
 
 A few hundred bytes of YAML can stand for gigabytes (aliases of aliases) and be slow to read (depth). So the parser's
 events are counted first, an alias as often as what it stands for; only then are nodes and values made, by libyaml
@@ -42,15 +42,15 @@ CONFIGURATION = Bounds(16 * 1024 * 1024, 200_000)
 
 
 class YamlDocument(NamedTuple):
-    """What a text says."""
+    """The content of a text."""
 
     content: Any
     node: yaml.Node | None
-    """The same with its places in the text; None for an empty text."""
+    """The same with positions in the text; None for an empty text."""
 
 
 class YamlUnreadable(ValueError):
-    """A text that is no YAML, or more of it than is taken: a sentence, and its line (from 1), if that is known."""
+    """A text that is not YAML, or exceeds the bounds: a sentence, and its line (from 1), if known."""
 
     def __init__(self, sentence: str, line: int | None) -> None:
         clean = "".join(char if char.isprintable() else "\ufffd" for char in sentence[:_SENTENCE])
@@ -93,7 +93,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def load(text: str, bounds: Bounds) -> YamlDocument:
-    """The one document of a text. Raises Unreadable."""
+    """The one document of a text. Raises YamlUnreadable."""
     try:
         _count(text, bounds)
         loader = _Loader(text)
@@ -110,7 +110,7 @@ def load(text: str, bounds: Bounds) -> YamlDocument:
 
 
 def _count(text: str, bounds: Bounds) -> None:
-    """Raises Unreadable where the text goes beyond its bounds, and YAMLError where it is no YAML."""
+    """Raises YamlUnreadable if the text exceeds its bounds, and YAMLError if it is not YAML."""
     total = 0
     within: list[tuple[str | None, int]] = []  # the lists and mappings open here: anchor, and `total` before it
     anchored: dict[str | None, int] = {}

@@ -1,8 +1,8 @@
 """Figures for people, the same in all views: three significant digits and a unit that fits. Metrics themselves are in
 base units.
 
-Where there is room for it a rate is written in full (12,345), in narrow columns with a prefix (12.3k). On axes and in
-captions zeros at the end are left out (`trimmed`).
+If there is room, a rate is written in full (12,345); in narrow columns it gets a prefix (12.3k). Axes and captions drop
+trailing zeros (`trimmed`).
 """
 
 import math
@@ -66,7 +66,7 @@ def bandwidth(value: float | None) -> str:
 
 
 def size(value: float) -> tuple[float, str]:
-    """Of what so many bytes a second are a multiple: how many bytes a second, and its unit."""
+    """The unit for a bandwidth: its bytes a second, and its name."""
     return next((size for size in _SIZES if value >= size[0] * _ALMOST), _SIZES[-1])
 
 
@@ -115,7 +115,7 @@ def duration(seconds: float | None) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """How long ago; what lies in the future (another clock) is said to be ahead."""
+    """How long ago; a time in the future (another clock) is reported as ahead."""
     if seconds is None or not math.isfinite(seconds):
         return NOT_MEASURED
     if seconds <= -1:
@@ -152,7 +152,7 @@ def warming_up(warmup: float, start: float | None, now: float) -> str:
 
 
 def with_warmup(warmup: float) -> str:
-    """What the figures of an ended run are of, if that does not go without saying."""
+    """The time that the figures of an ended run cover, if it is not obvious."""
     return f"whole run, the warm-up of {duration(warmup)} included" if warmup else ""
 
 

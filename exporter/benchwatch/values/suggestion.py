@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of a sentence that proposes the most similar of the known words; empty if none is similar."""
-    from difflib import get_close_matches  # which takes longer to import than most commands never need it for
+    from difflib import get_close_matches  # imported only when needed
 
     words = list(known)
     found = [one for one in words if len(word) > 3 and one.startswith(word)] or get_close_matches(word, words, 1)

@@ -47,6 +47,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     watch.add_argument(
         "--once", action="store_true", help="print one plain snapshot; exit code 1 if the exporter cannot be read"
     )
+    watch.add_argument("--json", action="store_true", help="with --once: print JSON (docs/watch.md)")
     command.set_defaults(func=_watch)
 
 
@@ -58,6 +59,8 @@ def _interval(text: str) -> Duration:
 
 
 def _watch(options: argparse.Namespace) -> int:
+    if options.json and not options.once:
+        raise UserError("--json requires --once")
     from rich.console import Console
 
     from .readings import Readings
@@ -71,16 +74,21 @@ def _watch(options: argparse.Namespace) -> int:
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that the terminal lacks
     console = Console(highlight=False, markup=False, emoji=False)
     if options.once or not sys.stdout.isatty() or console.is_dumb_terminal:
-        return _once(console, screen, readings)
+        return _once(console, screen, readings, options.json)
     return _live(console, screen, readings, options.interval)
 
 
-def _once(console: "Console", screen: "Screen", readings: "Readings") -> int:
+def _once(console: "Console", screen: "Screen", readings: "Readings", as_json: bool) -> int:
     readings.read_once()
     readings.take()
     moment = readings.moment()
     if moment.problem:
         raise UserError(f"the exporter {screen.exporter} {moment.problem}. {moment.advice}".strip(), FAILED)
+    if as_json:
+        from .document import document
+
+        print(document(moment, screen.exporter), end="")
+        return 0
     screen.show(moment)
     width = console.width if sys.stdout.isatty() else _PLAIN_WIDTH
     for line in screen.snapshot(width):

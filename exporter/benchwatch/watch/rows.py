@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..tools.roles import Lost
 from ..values import numbers as figures
 from .model import Measured, Page, ShownWorker
-from .trend import Trend
+from .trend import Curve, Trend
 
 STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
 """Worst first."""
@@ -92,9 +92,11 @@ def total(measured: Sequence[Measured]) -> Measured:
 
 
 def active_runs(page: Page, now: float) -> list[RunRows]:
-    """Active runs with all their workers, most recent first; `now` in Unix seconds."""
+    """Active runs with all their workers, stalled ones first, then the most recent; `now` in Unix seconds."""
     groups = [group for group in _by_run(page.workers) if any(worker.active for worker in group)]
-    groups.sort(key=lambda group: max(worker.start or 0.0 for worker in group), reverse=True)
+    groups.sort(
+        key=lambda group: max((worker.state == "stalled", worker.start or 0.0) for worker in group), reverse=True
+    )
     return [_run(group, now) for group in groups]
 
 
@@ -281,17 +283,24 @@ class Trends:
 
     def __init__(self) -> None:
         self._trends: dict[Key, tuple[Trend, Trend]] = {}
+        self._curves: dict[Key, tuple[Curve, Curve]] = {}
 
     def add(self, runs: Iterable[RunRows], now: float) -> None:
         """Add the current measurements; forget rows that are gone."""
         rows = [row for run in runs for row in (*run.totals, *run.rows)]
         self._trends = {row.key: self._trends.get(row.key) or (Trend(min), Trend(max)) for row in rows}
+        self._curves = {row.key: self._curves.get(row.key) or (Curve(min), Curve(max)) for row in rows}
         for row in rows:
-            rate, latency = self._trends[row.key]
-            rate.add(now, row.measured.rate)
-            latency.add(now, row.measured.latency)
+            for rate, latency in (self._trends[row.key], self._curves[row.key]):
+                rate.add(now, row.measured.rate)
+                latency.add(now, row.measured.latency)
 
     def values(self, key: Key, now: float, columns: int) -> tuple[list[float | None], list[float | None]]:
         """The last columns of throughput and latency."""
         known = self._trends.get(key)
+        return (known[0].values(now, columns), known[1].values(now, columns)) if known else ([], [])
+
+    def curves(self, key: Key, now: float, columns: int) -> tuple[list[float | None], list[float | None]]:
+        """All of throughput and latency since the row was first seen."""
+        known = self._curves.get(key)
         return (known[0].values(now, columns), known[1].values(now, columns)) if known else ([], [])

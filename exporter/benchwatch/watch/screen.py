@@ -8,6 +8,7 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from ..values.printable import printable
+from .curves import curve_lines, draw_curves
 from .layout import Align, Block, fit, joined, line, spread, text
 from .model import Alert, Measured, Page, ShownVdisk, ShownWorker
 from .rows import Trends, active_runs, ended_workers, labels_of
@@ -15,6 +16,8 @@ from .table import STYLES, Columns, Look, brief, draw_runs, lines_wanted
 
 _RECENTLY = 600.0
 """Seconds after its end for which a run keeps its place on the screen; older ones are shown if they fit."""
+_CURVES = 2
+"""Place of the curves among the blocks: after the head and the runs. They get the remaining lines."""
 _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 
 
@@ -97,6 +100,8 @@ class Screen:
         if runs:
             wanted = lines_wanted(runs)
             blocks.append(Block(lambda lines: draw_runs(runs, self._trends, look, lines), wanted, min(wanted, 8)))
+            if charts and look.columns.chart and not moment.problem:
+                blocks.append(Block(lambda lines: draw_curves(runs, self._trends, look, lines), 0, 0))
         elif moment.page is not None and not moment.problem:
             blocks.append(Block(lambda _: [text("Nothing is running.", "dim")], 1, 1))
         if moment.alerts or moment.alerts_problem:
@@ -109,6 +114,10 @@ class Screen:
             rows = sum(max(1, len(worker.result)) for worker in ended) + bool(_warmups(ended))
             least = 1 + min(recent, 2) if recent else 0
             blocks.append(Block(lambda lines: _ended(ended, moment.now, width, lines), 1 + rows, least))
+        if len(blocks) > _CURVES and blocks[_CURVES].wanted == 0:
+            others = sum(block.least if ended and block is blocks[-1] else block.wanted for block in blocks)
+            spare = min(curve_lines(runs), max(0, height - others))
+            blocks[_CURVES] = blocks[_CURVES]._replace(wanted=spare, least=spare)
         return fit(blocks, height)
 
     def _head(self, moment: ScreenMoment, page: Page, width: int) -> list[Text]:

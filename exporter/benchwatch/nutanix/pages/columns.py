@@ -1,7 +1,7 @@
 """The columns of a table by their labels: which field each one is, and the cells under it read into numbers.
 
-A column is known by the words of its label and by what its unit measures, wherever it stands. One whose label or unit
-is not known is left out and noted; the others are read all the same.
+A column is recognised by the words of its label and by what its unit measures, in any position. An unknown label or
+unit is left out and noted; the other columns are still read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

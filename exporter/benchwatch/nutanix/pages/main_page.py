@@ -92,7 +92,7 @@ _RATES_BEHIND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "operation_size_bytes": ("read_ops_per_second", "write_ops_per_second"),
     },
 }
-"""An average of 0 is none at all unless one of these rates is above 0."""
+"""An average of 0 means nothing unless one of these rates is above 0."""
 
 _GIGABYTES = UNITS["gb"]
 _DISK = re.compile(r"(\d{1,18})\s*\((\d{1,15})\s*/\s*(\d{1,15})\)", re.ASCII)
@@ -158,7 +158,7 @@ class MainPage:
 
 
 def file_name(vdisk_name: str) -> str:
-    """What stands in the outermost parentheses of a vdisk's name: a VM disk's uuid (AHV) or a file name (ESXi)."""
+    """The text in the outermost parentheses of a vdisk's name: a VM disk's uuid (AHV) or a file name (ESXi)."""
     start, end = vdisk_name.find("("), vdisk_name.rfind(")")
     return vdisk_name[start + 1 : end].strip() if 0 <= start < end else ""
 

@@ -45,7 +45,7 @@ Key = tuple[str, str, str]
 
 
 class Overview(NamedTuple):
-    """What the overview says. `start` is Unix seconds; texts are empty where there are none."""
+    """The content of the overview. `start` is Unix seconds; missing texts are empty."""
 
     version: str = ""
     svm_id: str = ""

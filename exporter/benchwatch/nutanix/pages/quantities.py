@@ -75,7 +75,7 @@ MAX_NAME = 500
 
 
 class QuantityUnreadable(Exception):
-    """A cell that is neither a number nor one of the signs for no value, or a name that is none."""
+    """A cell that is neither a number nor a sign for no value, or an invalid name."""
 
 
 def name(text: str) -> str:

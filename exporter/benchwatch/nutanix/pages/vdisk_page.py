@@ -79,7 +79,7 @@ class VdiskPage:
 
 
 def read_vdisk_page(html: bytes) -> VdiskPage:
-    """Reads the page; never raises. Of a page that is none of a vdisk, `vdisks` is empty."""
+    """Reads the page; never raises. If it is not a vdisk's page, `vdisks` is empty."""
     notes = Notes()
     vdisks: dict[str, VdiskStats] = {}
     seen: set[tuple[str, str]] = set()

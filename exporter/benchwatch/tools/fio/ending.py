@@ -1,6 +1,6 @@
 """Which document is fio's last, and how fio ended.
 
-Nothing in a final document says so. What tells it, by stat.c and eta.c of 3.1 - 3.42 and by recordings of nine
+Nothing in a final document says so. The evidence, according to stat.c and eta.c of 3.1 - 3.42 and by recordings of nine
 versions:
 - `eta` is then 0, or while `elapsed` is below 3 seconds 2147483647; but 0 too in the last second before the end, and
   while files are laid out. It is higher only if fio was interrupted before all jobs began; a message said so then.
@@ -13,8 +13,8 @@ versions:
   not keep to the status interval. One that does is taken for final when nothing follows it; so is the only one of a
   run below 3 seconds.
 
-A document wrongly taken for final (if a verify phase follows runtime=, say) is followed by another with more I/O; the
-run then goes on, and in it only silence counts from there on.
+If a document was wrongly taken for final (for example, a verify phase follows runtime=), another one with more I/O
+follows; the run then continues, and from there on only silence marks its end.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The few figures of a run of fio that a person looks at first: all jobs and operations of the workload together.
+"""The main figures of a run of fio: all jobs and operations of the workload together.
 
 Syncs and verification reads are no part of the workload. Rates are added only of what ran at the same time: jobs that
 fio started together and that ran equally long, to a tenth. Where reads of the workload and verification reads are
@@ -84,7 +84,7 @@ def _rows(snapshot: FioSnapshot) -> NDArray[np.bool_]:
 
 
 def _ran_together(snapshot: FioSnapshot) -> bool:
-    """Whether all series of the workload ran at the same time, as far as fio tells.
+    """Whether all series of the workload ran at the same time, as far as fio reports.
 
     Jobs of several groups ran one after the other; those of a group were started at once but for startdelay= and
     wait_for=. `job_start` says when (3.36+).

@@ -2,7 +2,7 @@
 
 fio (options.c, parse.c) prints the options of `[global]` and of each job under their canonical names with the text
 they were given; options without a value are left out before 3.39. A list `a,b` is for reads, writes and trims; the
-last one given stands for those after it, an empty one sets nothing. Sizes: k, m, g, t, p are powers of kb_base (1024
+last one given applies to those after it, an empty one sets nothing. Sizes: k, m, g, t, p are powers of kb_base (1024
 unless set); kib, mib ... powers of the other base, 1000 then (and 1024 with kb_base=1000). Times: us, ms, s, m, h, d;
 without unit seconds.
 """
@@ -79,7 +79,7 @@ def read_options(raw: Raw) -> Options:
 
 
 def job_options(of_all: Raw, of_job: Raw) -> Options:
-    """The options that hold for a job: its own, over those of all jobs."""
+    """The options that apply to a job: its own override those of all jobs."""
     return _merged(bytes(of_all), bytes(of_job))
 
 

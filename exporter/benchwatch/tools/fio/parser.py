@@ -172,7 +172,7 @@ def _beyond(document: FioDocument, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 class _Identity(NamedTuple):
-    """What of a document tells whether the next one is of the same fio."""
+    """The part of a document that shows whether the next one is from the same fio."""
 
     version: str
     jobs: tuple[tuple[str, int], ...]

@@ -167,7 +167,7 @@ def direction_of(job: Job, operation: str) -> Direction | None:
 
 
 def latency_of(job: Job, operation: str) -> Latency:
-    """The latency that stands for the job in that operation."""
+    """The latency that represents the job in that operation."""
     direction = direction_of(job, operation)
     return _latency(direction, operation) if direction else Latency()
 

@@ -26,7 +26,7 @@ from .windows import Window, difference, reset_between
 _SILENCE_INTERVALS = 3
 _SILENCE = 5.0
 _SILENCE_ALONE = 10.0
-"""Seconds without another document after which one that may be the last is taken for it: at least, and if alone."""
+"""Seconds without another document after which a possible last one counts as final: at least, and if it is alone."""
 
 
 class FioState:
@@ -53,7 +53,7 @@ class FioState:
         self._signal: int | None = None
         self._depth_note = False
         self._doubtful = False
-        """Whether a document was taken for the last one wrongly."""
+        """Whether a document was wrongly taken for the last one."""
         self._final = False
         """Whether the last document is fio's final one."""
         self._silent_after: float | None = None
@@ -247,7 +247,7 @@ class FioState:
 
 
 def _start(document: FioDocument, snapshot: FioSnapshot) -> float | None:
-    """When the first job started, or fio itself where that is not said."""
+    """When the first job started, or fio itself if that is unknown."""
     starts = [job.job_start for job in snapshot.jobs if job.job_start]
     if starts:
         return min(starts) / 1e3

@@ -22,7 +22,7 @@ class Fatal(NamedTuple):
 
 
 class Interrupted(NamedTuple):
-    """fio was told to stop by a signal; its final document follows."""
+    """A signal stopped fio; its final document follows."""
 
     signal: int
 
@@ -57,16 +57,16 @@ _BY_ITS_BEGIN = re.compile(
 )
 """Lines that fio alone prints."""
 _JOB = re.compile(r".*: (?:\(g=\d+\): rw=|Laying out IO file)")
-"""What fio alone prints behind the name of a job."""
+"""What only fio prints after the name of a job."""
 _NAMED = re.compile(r"[^|:\]>\s]+: (?:\(g=\d+\): rw=|Laying out IO file)")
 """The same, where nothing but the name can stand before it."""
 _BEHIND = re.compile(r"(?:\S\s+|\x1b\[[\d;]*m)(?:fio-\d+\.\d+\S*$|hostname=\S+, be=\d)")
-"""What begins a line of fio alone, behind something else."""
+"""What begins a line that only fio prints, after something else."""
 _MESSAGE = re.compile(_PROGRAM)
 _NO_MESSAGE = re.compile(
     _PROGRAM + r"(?:$|[\s{}\[\]\"]|fio[-:]|Starting \d|hostname=|.*: (?:\(g=\d+\): rw=|\(groupid=\d+, jobs=)|Jobs: )"
 )
-"""What looks like a message of fio and is none: other output of its, behind `fio: `, which is a prefix then."""
+"""What looks like a message of fio but is other output after `fio: `, which is then a prefix."""
 _ALSO_FIO = re.compile(
     _HOST + r"(?:\.\.\.$|$|Starting \d+ (?:process|thread)|Run status group \d+|Disk stats |CPU idleness|All clients: |"
     r"Did you mean |Client: |smalloc: |Waiting for |\s+valid values: )"
@@ -107,7 +107,7 @@ def record(line: str, found: Meaning) -> Fatal | Interrupted | DepthNote | TextR
 
 
 def is_fio(lines: Sequence[str]) -> bool:
-    """Whether no other program prints such lines; they are not fio's if they stand behind something else."""
+    """Whether only fio prints such lines; they are not fio's if something else precedes them."""
     behind_program = any(_NO_MESSAGE.match(line) for line in lines)
     if any(_alone(line) and not (behind_program and _MESSAGE.match(line)) for line in lines):
         return True

@@ -40,7 +40,7 @@ class Window(NamedTuple):
 
 
 def difference(before: FioSnapshot | None, after: FioSnapshot) -> Mapping[JobSeries, Window]:
-    """The windows of the series for which one can be told; without `before` they begin with the jobs."""
+    """The windows of the series that have one; without `before`, they begin with the jobs."""
     earlier, maxima, begun = _earlier(before, after)
     moved = after.integers - np.where(begun[:, None], 0, earlier)
     completed, timed, sent = after.by_series(moved)[:, [COMPLETED, TIMED, BYTES]].T

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Beginning(NamedTuple):
-    """What is said of a test before its first interval, as far as it is said."""
+    """What is known of a test before its first interval."""
 
     version: str = ""
     time: float | None = None  # Unix time, from which the intervals count

@@ -68,7 +68,7 @@ class Iperf3Text:
         self._last: dict[str, str] = {}  # by direction: the stream of the last row
 
     def read(self, text: str) -> list[Record] | None:
-        """What a line says; None if it is none of iperf3's."""
+        """The content of a line; None if it is not iperf3's."""
         if row := _ROW.search(text):
             return self._row(row)
         if _CONNECTED.search(text):

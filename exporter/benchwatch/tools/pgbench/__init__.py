@@ -23,7 +23,7 @@ _BEHIND = re.compile(
     rb"(?:^|[\r\n])pgbench: (?:progress: \d|pgbench[ :]|starting vacuum|transaction type: |scaling factor: |"
     rb"query mode: |number of |latency |tps = |duration: |dropping old tables|creating tables|\d+ of \d+ tuples|\r?\n)"
 )
-"""Other output of pgbench than messages, behind `pgbench: `, which is a prefix then."""
+"""Output of pgbench other than messages, after `pgbench: `, which is then a prefix."""
 
 
 _ROLES = Roles(

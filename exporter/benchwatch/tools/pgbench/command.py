@@ -104,7 +104,7 @@ class PgbenchCommand(Command):
         return Preparation(tuple(added), tuple(remarks), uses_log)
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the server says of itself, and what its files lie on."""
+        """What the server reports about itself, and the storage of its files."""
         return postgres.facts(benchmark, self.connection, host, _SCALE)
 
 

@@ -20,7 +20,7 @@ class ProgressCourse:
         self.progressed = False
         """Transactions were reported or logged: an error does not mean that the run could not begin."""
         self.clients: int | None = None
-        """How many there are, once the final report told."""
+        """Their number, once the final report shows it."""
         self.executed: float | None = None
         """Transactions of the final report."""
         self._aborted: dict[int, str] = {}
@@ -61,7 +61,7 @@ class ProgressCourse:
 
     @property
     def reason(self) -> str:
-        """What went wrong, in one clause; empty if nothing did. Clients that aborted are told before the outcome."""
+        """What went wrong, in one clause; empty if nothing did. Aborted clients precede the outcome."""
         if self._aborted:
             count = len(self._aborted)
             of = f" of {self.clients}" if self.clients else ""

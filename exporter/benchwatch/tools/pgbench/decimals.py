@@ -2,7 +2,7 @@
 
 Eight digits are one 64-bit word. With the first digit in its lowest byte, three multiplications join neighbours: eight
 numbers of one digit become four of two, two of four, one of eight. A word that ends where the number ends is read from
-any byte of the text; what stands before the number is shifted out.
+any byte of the text; what precedes the number is shifted out.
 """
 
 import numpy as np

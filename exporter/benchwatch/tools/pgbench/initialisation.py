@@ -48,7 +48,7 @@ _STEP = re.compile(
 
 
 def initialisation(text: str) -> Initialisation | None:
-    """What a line of `pgbench -i` says; None if it is none."""
+    """The content of a line of `pgbench -i`; None if it is another line."""
     if match := _GENERATED.fullmatch(text):
         return Generated(int(match["rows"]), int(match["of"]), float(match["elapsed"]))
     if match := _DONE.fullmatch(text):

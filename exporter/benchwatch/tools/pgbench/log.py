@@ -117,7 +117,7 @@ class TransactionLog:
 
 
 def by_value(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
-    """Each of the values, and where it stands."""
+    """Each of the values, and its position."""
     if (values == values[0]).all():
         yield int(values[0]), slice(None)
     else:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 
 class ClientAborted(NamedTuple):
-    """A client that ended with an error; the others go on."""
+    """A client that ended with an error; the others continue."""
 
     client: int
     message: str
@@ -79,7 +79,7 @@ _KNOWN = re.compile(
 
 
 def message(text: str) -> Message | None:
-    """What a line says of the course of the run; None if nothing."""
+    """What a line says about the course of the run; None if nothing."""
     if match := _CLIENT_ABORTED.search(text):
         where, separator, cause = _first_of(match["where"])
         return ClientAborted(int(match["client"]), _tidy(cause if separator else where))

@@ -24,7 +24,7 @@ from .text import TextParser
 from .transactions import completed
 
 _EMPTY_SECONDS = 2
-"""Seconds without a transaction that are told, in a row: more would only say the same."""
+"""Consecutive seconds without a transaction that are reported: more would repeat the same."""
 _STEP = 4096
 _NEAR = 1 << 20
 """Within how many bytes a second's digits are looked for."""
@@ -63,7 +63,7 @@ def _reported_length(text: bytes) -> float | None:
 class _Line(NamedTuple):
     begin: int
     time: float
-    """Unix seconds; infinite behind the last line."""
+    """Unix seconds; infinite after the last line."""
 
 
 def of_log(data: bytes | mmap) -> Iterator[Moment]:

@@ -36,7 +36,7 @@ PROGRESS = re.compile(
     r"(?:, (?P<skipped>\d{1,12}) skipped)?"
     r"(?:, (?P<retried>\d{1,12}) retried, (?P<retries>\d{1,12}) retries)?"
 )
-"""One progress line, wherever it stands in a line of text."""
+"""One progress line, anywhere in a line of text."""
 
 PROGRESS_START = "progress: "
 

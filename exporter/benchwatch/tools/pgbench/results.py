@@ -1,4 +1,4 @@
-"""What the final report says of a run: its settings, figures, scripts and statements."""
+"""What the final report says about a run: its settings, figures, scripts and statements."""
 
 from collections.abc import Iterator
 

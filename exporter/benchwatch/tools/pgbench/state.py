@@ -1,6 +1,6 @@
 """What is known of one pgbench process, from its text and its logs.
 
-Which source tells what:
+The source of each number:
 
 - counters: the final report; before it the largest of what the transaction log holds (unless sampled), what the
   aggregated log holds and what the progress lines stand for (`counting`). None of them is ever ahead of the truth, so
@@ -298,7 +298,7 @@ class PgbenchState:
 
     @property
     def _last_line(self) -> Progress | None:
-        """The last progress line, unless the log goes on without it: thread 0, which prints, may be done first."""
+        """The last progress line, unless the log continues without it: thread 0, which prints, may finish first."""
         line = self._progress
         if line is None or self._log.end is None or not self._log.whole:
             return line

@@ -26,7 +26,7 @@ From `printResults()` of pgbench.c. Lines in their order, with the versions that
     [ - ]statement latencies in milliseconds[, file 1][ and failures][, failures and retries]:     -r
        0.102           0  SELECT ...                          milliseconds, failures and retries if announced, statement
 
-A line counts only where the report can hold it, so a wrapper script's own `duration: 60 s` is not taken for pgbench's.
+A line counts only where the report can hold it, so a wrapper script's own `duration: 60 s` does not count as pgbench's.
 Counts have up to 15 digits, rates and times up to 10 before the point: more is not pgbench's, and not understood.
 """
 
@@ -153,7 +153,7 @@ class ReportReader:
     def read(self, line: str) -> list[Entry] | None:
         """What a line says; None if it cannot be a line of the report at this point.
 
-        Raises ValueError if it begins as one and does not go on so.
+        Raises ValueError if it begins like one but does not continue like one.
         """
         if not self.begun:
             if not line.startswith(REPORT_START):

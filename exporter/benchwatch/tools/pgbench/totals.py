@@ -1,4 +1,4 @@
-"""The counters of a run: the largest that any source tells, until the final report settles them."""
+"""The counters of a run: the largest from any source, until the final report settles them."""
 
 from ...metrics.exposition import Family
 from . import metrics

@@ -97,7 +97,7 @@ _NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE, _NONE)
 class TransactionParser:
     """Reads the transaction log of one thread; with `microseconds` when each transaction completed to that.
 
-    `fields` is how many each of its lines has, where that is known.
+    `fields` is the number of fields in each line, if known.
     """
 
     undated = False
@@ -170,7 +170,7 @@ class TransactionParser:
         self._block(block[middle:])
 
     def _at_once(self, block: bytes) -> bool:
-        """Reads a block if each of its lines is digits and single spaces, as many as expected; tells whether it did."""
+        """Reads a block if each of its lines is digits and single spaces, as many as expected; whether it did."""
         fields = self._fields
         padded = PADDING + block
         text = np.frombuffer(padded, np.uint8)[len(PADDING) :]
@@ -284,7 +284,7 @@ def completed(line: bytes) -> float | None:
 
 
 def _fields(block: bytes) -> int:
-    """The number of fields of the first line of a log in a block; 0 if there is none."""
+    """The number of fields in the first line of a log in a block; 0 without one."""
     for line in block[:-1].split(b"\n"):
         if match := _LINE.fullmatch(line):
             return _count_fields(match)

@@ -38,7 +38,7 @@ _FATAL = re.compile(r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchma
 
 
 class SysbenchComplete(NamedTuple):
-    """The last line of a report: how long the run has taken, seconds; it goes on after that of a checkpoint."""
+    """The last line of a report: how long the run has taken, seconds; after that of a checkpoint, the run continues."""
 
     time: float
     checkpoint: bool
@@ -65,7 +65,7 @@ class SysbenchParser(LineParser):
         if not (text := _decode(line)):
             return
         found = self._read(text)
-        # A server's message goes on in further lines, which have no form of their own.
+        # A server's message continues in further lines of any form.
         self._after_fatal = self._after_fatal if found is None else "fatal" in (each[0] for each in found if each)
         if found is None and not self._after_fatal:
             self._misread("interval_line" if text.startswith("[ ") else "other_text", text)

@@ -55,7 +55,7 @@ class SysbenchInterval(NamedTuple):
 
 
 def report(line: str) -> SysbenchInterval | Said | None:
-    """What a line says; None if it is none of these."""
+    """The content of a line; None if it is another line."""
     found = next((match for pattern in LINES if (match := pattern.match(line))), None)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""What the final report says of a run, with those of the checkpoints before it."""
+"""What the final report says about a run, including the reports of its checkpoints."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ class SysbenchResults:
         self._bins: Counter[float] = Counter()
 
     def add(self, entry: Entry) -> None:
-        """Take in one entry of a report; a latency of 0.00 is none."""
+        """Apply one entry of a report; a latency of 0.00 means none."""
         if isinstance(entry, Bin):
             self._bins[entry.upper] += entry.number
         elif entry.quantile and entry.value:
