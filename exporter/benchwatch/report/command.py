@@ -42,7 +42,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--prometheus",
         metavar="URL",
-        help="take disks and vdisks from this Prometheus, which watched the run",
+        help="take disks, vdisks, spikes and alerts from this Prometheus, which watched the run",
     )
     shown.add_argument(
         "--warmup",
