@@ -12,8 +12,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SYSTEM = ("tests/system/", "tests/torture/test_faults", "tests/torture/test_hostile_cvm")
 """How the paths of tests begin that start real servers, each its own."""
-ONE_BY_ONE = ("tests/system/test_demo.py", "tests/system/test_experiments.py")
-"""Files of those whose tests use what the machine has once: default ports, huge pages."""
+ONE_BY_ONE = ("tests/system/test_demo.py", "tests/system/test_experiments.py", "tests/system/test_wheel.py")
+"""Files of those whose tests use what there is once: default ports, huge pages, the wheel that they built."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

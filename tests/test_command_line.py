@@ -101,6 +101,14 @@ def test_help_says_what_for_in_a_line_and_shows_examples(
     assert "\ngeneral options:\n  -h, --help" in text
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_names_the_value_of_an_option_in_capitals_or_lists_the_choices(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = re.findall(r"^  --[a-z.-]+ (\S+)", help_of(capsys, *command), re.MULTILINE)
+    assert [value for value in values if not re.fullmatch(r"[A-Z:=]+|\{[a-z,]+\}", value)] == []
+
+
 def test_no_command_shows_the_overview_with_every_command_and_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     code, err = failure(capsys)
     assert code == 2

@@ -66,7 +66,6 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     verdict.add_argument(
         "--fail-on",
         choices=("worse",),
-        metavar="worse",
         help="exit code 3 if a verdict is worse (not for what is not judged)",
     )
     parser.set_defaults(func=_compare)

@@ -45,7 +45,10 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.add_argument(
-        "--warmup", type=duration, metavar="60s", help="leave this out of every run (default: what the records say)"
+        "--warmup",
+        type=duration,
+        metavar="TIME",
+        help="leave this time at the start out of every run, such as 60s (default: what the records say)",
     )
     add_require(parser)
     parser.set_defaults(func=_show)
@@ -57,8 +60,8 @@ def add_require(parser: argparse._ActionsContainer) -> None:
         "--require",
         action="append",
         default=[],
-        metavar="'p99 < 20ms'",
-        help="exit code 3 if the result does not meet this; can be repeated",
+        metavar="CONDITION",
+        help="exit code 3 if the result does not meet this, such as 'p99 < 20ms'; can be repeated",
     )
 
 

@@ -57,8 +57,12 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="only runs with this label; can be repeated",
     )
-    parser.add_argument("--newer", type=duration, metavar="7d", help="only runs that began within this time")
-    parser.add_argument("--older", type=duration, metavar="30d", help="only runs that began before that")
+    parser.add_argument(
+        "--newer", type=duration, metavar="TIME", help="only runs that began within this time, such as 7d"
+    )
+    parser.add_argument(
+        "--older", type=duration, metavar="TIME", help="only runs that began longer ago than this, such as 30d"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON (docs/results.md)")
     parser.set_defaults(func=_list)
 
