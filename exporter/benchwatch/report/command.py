@@ -59,7 +59,7 @@ def _report(options: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
-        raise ConfigError("report needs matplotlib: pip install 'benchwatch[analysis]'") from error
+        raise ConfigError("report needs matplotlib: pip install '.[analysis]' in benchwatch's checkout") from error
 
 
 def _write(options: argparse.Namespace) -> int:
