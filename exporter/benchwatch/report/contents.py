@@ -81,7 +81,8 @@ def _summary(runs: Sequence[View]) -> str:
         return f"{len(runs)} runs on one axis of elapsed time.{without}"
     found = dict(tables.facts(runs[0]))
     when = f"{found['Length']} from {found['Began']}, " if runs[0].length else ""
-    return f"{found['Tool']}, {when}{found['State']}.{without}"
+    objective = f" Objective {found['Objective']}." if "Objective" in found else ""
+    return f"{found['Tool']}, {when}{found['State']}.{objective}{without}"
 
 
 def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
