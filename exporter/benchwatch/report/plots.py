@@ -59,6 +59,14 @@ def over_time(
 ) -> str:
     """Lines over elapsed time, from 0 to `length` seconds; with `log` on a logarithmic axis, else from 0."""
     figure, axes = _figure(_HEIGHT)
+    draw_over_time(axes, lines, length, unit, marks, log=log)
+    return style.svg(figure, description)
+
+
+def draw_over_time(
+    axes: "Axes", lines: Sequence[tuple[Drawn, Stroke]], length: float, unit: Axis, marks: Marks, *, log: bool
+) -> None:
+    """The same, into any axes."""
     _time_axis(axes, length)
     _mark(axes, marks, length)
     for line, stroke in lines:
@@ -78,7 +86,6 @@ def over_time(
     if marks.objective is not None and low <= marks.objective <= high:
         axes.axhline(marks.objective, color=style.STALL, linewidth=1, linestyle=(0, (1, 2)))
     _tags(axes, [(line, stroke) for line, stroke in lines if stroke.tag])
-    return style.svg(figure, description)
 
 
 def latency_limits(lines: Sequence[Drawn], objective: float | None) -> tuple[float, float]:
