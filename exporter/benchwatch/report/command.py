@@ -24,7 +24,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         examples=(
             "benchwatch report runs/test1",
             "benchwatch report runs/test1 --prometheus http://127.0.0.1:9090",
-            "benchwatch report runs/default runs/huge --warmup 60s --output huge.html",
+            "benchwatch report runs/default runs/huge --warmup 60s --output huge.html --png huge.png",
         ),
     )
     parser.add_argument(
@@ -35,8 +35,12 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         help="a file, the folder of a run, a folder of runs, or the name of a repeated experiment; PATH#3 is the third "
         "run in a file",
     )
-    parser.add_argument_group("output").add_argument(
+    output = parser.add_argument_group("output")
+    output.add_argument(
         "--output", type=Path, default=Path("report.html"), metavar="FILE", help="file to write (default: report.html)"
+    )
+    output.add_argument(
+        "--png", type=Path, metavar="FILE", help="also write a picture for posts: title, main figures, throughput"
     )
     shown = parser.add_argument_group("what is shown")
     shown.add_argument(
@@ -70,7 +74,7 @@ def _write(options: argparse.Namespace) -> int:
     from ..settings.settings import load_settings
     from ..tools import registry
     from . import style
-    from .contents import document
+    from .contents import document, preview
     from .figures import shown
     from .views import views
 
@@ -98,13 +102,19 @@ def _write(options: argparse.Namespace) -> int:
         machine = sections(prometheus, runs)
     html, missing = document(runs, machine)
     content = html.encode(errors="replace")
-    try:
-        options.output.write_bytes(content)
-    except OSError as error:
-        raise ConfigError(f"--output: {options.output} cannot be written: {error.strerror}") from error
+    _save("--output", options.output, content)
+    if options.png:
+        _save("--png", options.png, preview(runs))
     for sentence in missing:
         say(sentence)
     print(
         f"{printable(str(options.output))}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB"
     )
     return int(bool(missing or any(path.is_dir() for path in empty)))
+
+
+def _save(option: str, path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise ConfigError(f"{option}: {path} cannot be written: {error.strerror}") from error

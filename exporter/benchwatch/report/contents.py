@@ -12,6 +12,7 @@ from ..compare.measures import (
     LATENCY_QUANTILES,
     QUANTILES,
     THROUGHPUT,
+    Measure,
     of_lost,
 )
 from ..compare.text import figure, heading, row_title
@@ -20,10 +21,13 @@ from . import tables
 from .comparison import changes
 from .figures import Key, Stage, benchmark_figures
 from .page import Section, page
+from .picture import Tile, picture
 from .views import View
 
 _PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
 _TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX)
+_FOREMOST = (THROUGHPUT, _PERCENTILE, LATENCY_MEAN, LATENCY_MAX)
+_MOST_PICTURED = 4
 _MOST_TILES = 12
 _NAMED = 3
 """How many runs the title names besides the first."""
@@ -49,16 +53,49 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
         seen = " on the other side" if scene.roles.observer else ""
         sections.append(Section(f"{tool}{seen}", figures, notes=list(_notes(scene, bool(figures)))))
     sides = {run.side: run.colour for run in runs}
-    first, *others = sides
-    names = others[:_NAMED] + ["others"] * (len(others) > _NAMED)
-    compared = any(len({run.side for run in scene.runs}) > 1 for scene in scenes)
-    head = f"{first} {'compared with' if compared else 'and'} {', '.join(names)}" if names else first
+    compared = _compared(scenes)
     keys = [Key(side, colour) for side, colour in sides.items()] if len(runs) > 1 else []
     tiles = _tiles([scene.runs[0] for scene in scenes]) if len(runs) == 1 else []
     sections += machine
     closing = list(_tables(runs) if compared or len(sides) == 1 else _chapters(scenes))
-    html = page(head, _summary(runs), tiles, keys, [*sections, *closing])
+    html = page(_title(runs, scenes), _summary(runs), tiles, keys, [*sections, *closing])
     return ReportDocument(html, [note for section in sections if not section.figures for note in section.notes])
+
+
+def preview(runs: Sequence[View]) -> bytes:
+    """The picture of the runs, a PNG file: of their first tool, if there are several."""
+    scenes = list(_scenes(runs))
+    first, *others = scenes[0].runs
+    measured = [_measure(run) for run in (first, *others)]
+    if others:
+        tiles = [
+            Tile(run.name, values[0], ", ".join([*_unfinished(run), *values[1:2]]), run.colour)
+            for run, one in zip((first, *others), measured, strict=True)
+            if (values := [f"{value} {name.removeprefix('latency ')}" for name, value in _foremost(one)])
+        ]
+    else:
+        tiles = [Tile(name, value) for name, value in _foremost(measured[0])]
+    return picture(_title(runs, scenes), _summary(runs), tiles[:_MOST_PICTURED], scenes[0])
+
+
+def _unfinished(run: View) -> set[str]:
+    return {worker.phase for worker in run.timelines} - {"finished"}
+
+
+def _foremost(run: MeasuredRun) -> list[tuple[str, str]]:
+    """The main figures of one run, those first that say most."""
+    found = sorted(_figures([run]), key=lambda one: _FOREMOST.index(one[0]) if one[0] in _FOREMOST else len(_FOREMOST))
+    return [(name, value) for _, name, value in found]
+
+
+def _compared(scenes: Iterable[Stage]) -> bool:
+    return any(len({run.side for run in scene.runs}) > 1 for scene in scenes)
+
+
+def _title(runs: Sequence[View], scenes: Iterable[Stage]) -> str:
+    first, *others = dict.fromkeys(run.side for run in runs)
+    names = others[:_NAMED] + ["others"] * (len(others) > _NAMED)
+    return f"{first} {'compared with' if _compared(scenes) else 'and'} {', '.join(names)}" if names else first
 
 
 def _scenes(runs: Sequence[View]) -> Iterator[Stage]:
@@ -81,7 +118,8 @@ def _summary(runs: Sequence[View]) -> str:
         return f"{len(runs)} runs on one axis of elapsed time.{without}"
     found = dict(tables.facts(runs[0]))
     when = f"{found['Length']} from {found['Began']}, " if runs[0].length else ""
-    return f"{found['Tool']}, {when}{found['State']}.{without}"
+    objective = f" Objective {found['Objective']}." if "Objective" in found else ""
+    return f"{found['Tool']}, {when}{found['State']}.{objective}{without}"
 
 
 def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
@@ -100,9 +138,14 @@ def _has_percentiles(run: MeasuredRun) -> bool:
 
 
 def _main(measured: Sequence[MeasuredRun]) -> list[tuple[str, str]]:
+    return [(name, value) for _, name, value in _figures(measured)]
+
+
+def _figures(measured: Sequence[MeasuredRun]) -> list[tuple[Measure, str, str]]:
     jobs = {group[0] for run in measured for group, _ in run.figures if group}
     return [
         (
+            one,
             f"{heading(group[-1:] if len(jobs) == 1 else group)} {row_title(one, run.roles, run.left_out > 0)}".strip(),
             figure(run.figures[group, one].value, one, run.roles),
         )

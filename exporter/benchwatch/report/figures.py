@@ -5,7 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..compare.workers import WorkerFigures
+from ..metrics.buckets import UPPER_NS, quantiles
 from ..metrics.exposition import Family
+from ..metrics.latencies import Latencies
 from ..tools.registry import all_roles
 from ..tools.roles import Roles
 from . import latencies, plots, style
@@ -15,6 +18,10 @@ from .lines import Drawn, Line, column_width, drawn, interval
 from .views import Trace, View, label, stalled, traces
 
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
+_CURVE = (0.5, 0.9, 0.99, 0.999, 0.9999)
+_ENOUGH = 10
+"""Operations above a percentile, from which on it is told in words."""
+_BIN_EDGES = np.append(0, UPPER_NS) / 1e9
 _MOST_PERCENTILES = 3
 _HEATMAP_COLUMNS = 720
 _MOST_HEATMAPS = 8
@@ -253,17 +260,20 @@ def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyG
 
 
 def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
-    curves, shares, keys = [], [], []
+    curves, shares, keys, told = [], [], [], []
     for run, histogram in found:
         counts = histogram.between(run.warmup, np.inf)
         if counts.sum():
-            stroke = plots.Stroke(run.colour)
-            curves.append((*latencies.curve(counts, histogram.bounds), stroke))
+            exact = _bins(run, operation, scene.roles)
+            known = (exact.between(), _BIN_EDGES) if exact.count else (counts, histogram.bounds)
+            curves.append((*latencies.curve(*known), plots.Stroke(run.colour)))
+            told.append(_told(exact, run.name if len(found) > 1 else ""))
             shares.append(latencies.density(counts, histogram.bounds))
             keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.roles.operations}", run.colour))
     if not curves:
         return
     what = f", {operation}" if operation else ""
+    words = "; ".join(filter(None, told))
     without = " From the first report after the warm-up on." if any(run.warmup for run, _ in found) else ""
     yield Plot(
         f"Latency distribution{what}",
@@ -274,7 +284,25 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
             shares,
         ),
         f"Left: share of the {scene.roles.operations} by latency, for each doubling of it; right: latency by "
-        "percentile, exact at the dots, which are the buckets' edges. "
-        f"{_source(scene, scene.roles.histogram)}.{without}",
+        f"percentile{words and f': {words}'}. {_source(scene, scene.roles.histogram)}.{without}",
         keys,
     )
+
+
+def _bins(run: View, operation: str, roles: Roles) -> Latencies:
+    """Every latency of an operation after the warm-up, by bin: those of which `compare` has its percentiles."""
+    merged = Latencies()
+    for worker in run.timelines:
+        measured = WorkerFigures(worker, run.warmup)
+        for group in worker.latencies:
+            if not roles.operation or group[-1] == operation:
+                merged.extend(measured.latencies(group) or Latencies())
+    return merged
+
+
+def _told(found: Latencies, name: str) -> str:
+    """The percentiles that enough operations exceed, in words."""
+    known = [quantile for quantile in _CURVE if (1 - quantile) * found.count >= _ENOUGH - 1e-6]
+    values = quantiles(found.between(), known) if known else []
+    words = (f"p{100 * q:g} {time(min(value, found.highest))}" for q, value in zip(known, values, strict=True))
+    return f"{name} {', '.join(words)}".strip() if values else ""

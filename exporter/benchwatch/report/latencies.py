@@ -86,10 +86,14 @@ def populated(found: Sequence[LatencyGrid]) -> tuple[int, int]:
 
 
 def curve(counts: Array, bounds: Array) -> tuple[Array, Array]:
-    """Part of the operations at or below each edge (from above 0 to below 1), and the edge, seconds."""
-    below = np.cumsum(counts)
-    inside = (counts > 0) & (below < counts.sum())
-    return below[inside] / counts.sum(), bounds[1:][inside]
+    """The steps of the percentile curve: the part of the operations where each ends, and its edge, seconds.
+
+    The first begins at 0; the last ends where all operations but one are at or below.
+    """
+    below, (filled,) = np.cumsum(counts), np.nonzero(counts)
+    ends = np.minimum(below[filled], below[-1] - 1) / below[-1]
+    edges = bounds[1:][filled]
+    return np.append(0.0, ends), np.append(edges[:1], edges)
 
 
 def density(counts: Array, bounds: Array) -> tuple[Array, Array]:

@@ -56,7 +56,11 @@ tbody td{min-width:8em;max-width:62ch}
 details{margin:14px 0} summary{cursor:pointer;color:var(--soft)}
 footer{padding-top:28px;padding-bottom:48px;font-size:13.5px}
 @media(max-width:640px){body>*{padding:0 14px}h1{font-size:24px}figure{padding:12px 10px}.tiles dd{font-size:19px}}
-@media print{body{background:none}figure{break-inside:avoid}}
+@media print{@page{margin:14mm 12mm}body{background:none;font-size:12px;print-color-adjust:exact}
+body>*{max-width:none;padding:0}header{padding:0}.plot,.scroll{overflow:visible}.plot svg{min-width:0}
+figure,.tiles,tr{break-inside:avoid}h2,h3{break-after:avoid}table{font-size:11px}
+th,td,.numbers td,.numbers thead th,tbody th{white-space:normal;padding-right:10px}
+tbody td,.numbers tbody td,.numbers tbody th{min-width:0}}
 """
 
 

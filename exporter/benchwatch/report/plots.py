@@ -59,6 +59,14 @@ def over_time(
 ) -> str:
     """Lines over elapsed time, from 0 to `length` seconds; with `log` on a logarithmic axis, else from 0."""
     figure, axes = _figure(_HEIGHT)
+    draw_over_time(axes, lines, length, unit, marks, log=log)
+    return style.svg(figure, description)
+
+
+def draw_over_time(
+    axes: "Axes", lines: Sequence[tuple[Drawn, Stroke]], length: float, unit: Axis, marks: Marks, *, log: bool
+) -> None:
+    """The same, into any axes."""
     _time_axis(axes, length)
     _mark(axes, marks, length)
     for line, stroke in lines:
@@ -78,7 +86,6 @@ def over_time(
     if marks.objective is not None and low <= marks.objective <= high:
         axes.axhline(marks.objective, color=style.STALL, linewidth=1, linestyle=(0, (1, 2)))
     _tags(axes, [(line, stroke) for line, stroke in lines if stroke.tag])
-    return style.svg(figure, description)
 
 
 def latency_limits(lines: Sequence[Drawn], objective: float | None) -> tuple[float, float]:
@@ -141,7 +148,7 @@ def distribution(
         if len(curves) == 1:
             left.stairs(share * 100, bounds, color=stroke.colour, fill=True, alpha=0.15)
         left.stairs(share * 100, bounds, color=stroke.colour, linestyle=dashes, baseline=None, linewidth=1.3)
-        right.plot(-np.log10(1 - parts), latencies, color=stroke.colour, linestyle=dashes, marker=".", markersize=2.5)
+        right.plot(-np.log10(1 - parts), latencies, color=stroke.colour, linestyle=dashes, drawstyle="steps-pre")
     left.set_xscale("log")
     left.set_ylim(0)
     left.set_ylabel("% of operations an octave")
@@ -152,12 +159,11 @@ def distribution(
     right.set_xlabel("percentile")
     _latency_ticks(right, unit)
     nines = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999]
-    ends = [float(-np.log10(1 - parts[-1])) for parts, _, _ in curves if len(parts)]
-    if not ends:
+    end = max(float(-np.log10(1 - parts[-1])) for parts, _, _ in curves)
+    if not end:
         right.set_axis_off()
-        right.text(0.5, 0.5, "all in one bucket", transform=right.transAxes, color=style.SOFT, ha="center")
+        right.text(0.5, 0.5, "one operation only", transform=right.transAxes, color=style.SOFT, ha="center")
         return style.svg(figure, description)
-    end = max(ends)
     right.set_xlim(0, end * 1.03)
     right.set_xticks([-np.log10(1 - part) for part in nines if -np.log10(1 - part) <= end * 1.03])
     right.set_xticklabels([f"{part * 100:.7g}" for part in nines if -np.log10(1 - part) <= end * 1.03])

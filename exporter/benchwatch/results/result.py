@@ -185,8 +185,16 @@ def read_worker(folder: Path, worker: str, settings: RunsSettings) -> list[RunRe
 
 
 def _results(run: Run, warmup: float | None) -> Iterator[RunResult]:
+    return results_of(timelines([run], _BUCKETS, families=compared(), latencies=True), warmup)
+
+
+def results_of(own: Iterable[Timeline], warmup: float | None) -> Iterator[RunResult]:
+    """The results of one run, whose workers are given, with their latencies: one for each tool and unit.
+
+    `warmup`, seconds, overrides what the records say.
+    """
     workers: dict[object, list[Timeline]] = {}
-    for timeline in timelines([run], _BUCKETS, families=compared(), latencies=True):
+    for timeline in own:
         roles = roles_for(timeline)
         # Who only sees what another one counts belongs to that one.
         key = timeline.tool if roles.observer else (timeline.tool, roles.unit)

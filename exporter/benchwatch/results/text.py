@@ -113,7 +113,7 @@ def _facts(result: RunResult) -> Iterator[str]:
     unsteady = "; ".join(finding.text for finding in result.findings if finding.kind == "unsteady")
     yield f"steady: {'too few reports to tell' if steady is None else 'yes' if steady else f'no, {unsteady}'}"
     if (objective := result.objective) is not None:
-        yield f"objective: {_kept(objective, result)}"
+        yield f"objective: {verdict(objective, result)}"
 
 
 def _share(result: RunResult, word: str) -> str:
@@ -122,7 +122,8 @@ def _share(result: RunResult, word: str) -> str:
     return f" ({quantity(found.value, measure.unit)})" if found and found.value else ""
 
 
-def _kept(kept: ObjectiveKept, result: RunResult) -> str:
+def verdict(kept: ObjectiveKept, result: RunResult) -> str:
+    """Whether a run kept its objective, and by what figure."""
     what = f"{_heading(result, kept.group)} {_short(kept.measure, result.run.roles)}".strip()
     above = f", above it in {kept.above} of {kept.reports} reports" if kept.reports else ""
     seconds = numbers.trimmed(numbers.latency(kept.seconds))
