@@ -36,7 +36,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
 _SEEDS = 1 << 32
 
 
-class Parameter(NamedTuple):
+class SweptParameter(NamedTuple):
     """A parameter that a sweep varies."""
 
     name: str
@@ -46,7 +46,7 @@ class Parameter(NamedTuple):
 Point = Mapping[str, str]
 
 
-def parameter(text: str) -> Parameter:
+def parameter(text: str) -> SweptParameter:
     """NAME=VALUES, for argparse."""
     name, equals, values = text.partition("=")
     if not (equals and _PLACEHOLDER.fullmatch(f"{{{name}}}") and values):
@@ -58,7 +58,7 @@ def parameter(text: str) -> Parameter:
         raise argparse.ArgumentTypeError(f"{name} has a value twice in {values!r}")
     if name == LABEL:
         raise argparse.ArgumentTypeError(f"{LABEL} is the label with the sweep's own name: choose another name")
-    return Parameter(check_label(name, "--sweep"), found)
+    return SweptParameter(check_label(name, "--sweep"), found)
 
 
 def _values(text: str) -> list[str]:
@@ -84,7 +84,7 @@ def _values(text: str) -> list[str]:
     return each
 
 
-def points_of(parameters: Sequence[Parameter], words: Sequence[str]) -> list[Point]:
+def points_of(parameters: Sequence[SweptParameter], words: Sequence[str]) -> list[Point]:
     """Every combination, in the given order; one empty point without parameters. Raises UserError.
 
     Each parameter must be in the command, and each placeholder of the command must be a parameter.
@@ -136,7 +136,9 @@ class SweepOrder(NamedTuple):
         return found
 
 
-def order_of(runs: Path, name: str, parameters: Sequence[Parameter], order: str | None, seed: int | None) -> SweepOrder:
+def order_of(
+    runs: Path, name: str, parameters: Sequence[SweptParameter], order: str | None, seed: int | None
+) -> SweepOrder:
     """What is requested; else that of the sweep of that name which is continued. Raises UserError."""
     if seed is not None and order not in (None, "shuffled"):
         raise UserError(f"--seed belongs to --order shuffled, not to {order}")

@@ -17,7 +17,7 @@ from ..compare.measures import (
 )
 from ..compare.text import figure, heading, row_title
 from ..tools.registry import TOOLS
-from . import tables
+from . import sweep, tables
 from .comparison import changes
 from .figures import Key, Stage, benchmark_figures
 from .page import Section, page
@@ -44,8 +44,14 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
     """The whole page. `machine` is what a Prometheus knows of the runs' time."""
     scenes = list(_scenes(runs))
     sections: list[Section] = []
-    for scene in scenes:
-        tool = scene.runs[0].timelines[0].tool
+    for whole in scenes:
+        tool = whole.runs[0].timelines[0].tool
+        swept = [run for run in whole.runs if sweep.is_part(run)]
+        if swept:
+            sections.append(sweep.section(f"Sweep: {tool}", [(run, _measure(run)) for run in swept]))
+        scene = whole._replace(runs=[run for run in whole.runs if run not in swept])
+        if not scene.runs:
+            continue
         if len({run.side for run in scene.runs}) > 1:
             change = changes(scene.runs, [_measure(run) for run in scene.runs])
             sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
@@ -89,7 +95,7 @@ def _foremost(run: MeasuredRun) -> list[tuple[str, str]]:
 
 
 def _compared(scenes: Iterable[Stage]) -> bool:
-    return any(len({run.side for run in scene.runs}) > 1 for scene in scenes)
+    return any(len({run.side for run in scene.runs if not sweep.is_part(run)}) > 1 for scene in scenes)
 
 
 def _title(runs: Sequence[View], scenes: Iterable[Stage]) -> str:
@@ -115,7 +121,8 @@ def _summary(runs: Sequence[View]) -> str:
     warmups = " and ".join(f"{warmup:g} s" for warmup in sorted({run.warmup for run in runs} - {0.0}))
     without = f" The figures leave out the warm-up of {warmups}." if warmups else ""
     if len(runs) > 1:
-        return f"{len(runs)} runs on one axis of elapsed time.{without}"
+        where = "" if any(map(sweep.is_part, runs)) else " on one axis of elapsed time"
+        return f"{len(runs)} runs{where}.{without}"
     found = dict(tables.facts(runs[0]))
     when = f"{found['Length']} from {found['Began']}, " if runs[0].length else ""
     objective = f" Objective {found['Objective']}." if "Objective" in found else ""

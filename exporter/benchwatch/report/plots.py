@@ -1,4 +1,4 @@
-"""The drawings: lines over elapsed time, heatmap, distribution, bars; each gives SVG.
+"""The drawings: lines over elapsed time, heatmap, distribution, bars, curves; each gives SVG.
 
 matplotlib is imported when the first one is drawn; `style.begin` must have been called before.
 """
@@ -167,6 +167,67 @@ def distribution(
     right.set_xlim(0, end * 1.03)
     right.set_xticks([-np.log10(1 - part) for part in nines if -np.log10(1 - part) <= end * 1.03])
     right.set_xticklabels([f"{part * 100:.7g}" for part in nines if -np.log10(1 - part) <= end * 1.03])
+    return style.svg(figure, description)
+
+
+class CurveLine(NamedTuple):
+    """Measured points in their order; `low` and `high` are the ends of their intervals (equal without one)."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    colour: str
+    knee: int | None = None
+    """Which point is marked."""
+    law: tuple[Sequence[float], Sequence[float]] | None = None
+    """A fitted line, dashed."""
+
+
+def curve(
+    lines: Sequence[CurveLine],
+    across: tuple[str, Callable[[float], str]],
+    unit: Axis,
+    description: str,
+    *,
+    geometric: bool = False,
+    ticks: Sequence[float] = (),
+    latency: bool = False,
+    objective: float | None = None,
+) -> str:
+    """Values over another quantity than time; `across` is that one's name and how it is written.
+
+    Its axis is logarithmic if `geometric`, and has these ticks if any; with `latency` the other axis is logarithmic.
+    """
+    from matplotlib.ticker import NullLocator
+
+    figure, axes = _figure(_HEIGHT + 0.4)
+    for line in lines:
+        axes.plot(line.x, line.y, color=line.colour, marker="o", markersize=4)
+        axes.vlines(line.x, line.low, line.high, color=line.colour, linewidth=1.2)
+        if line.law:
+            axes.plot(*line.law, color=line.colour, linewidth=1.1, linestyle=(0, (4, 2)))
+        if line.knee is not None:
+            place = [line.x[line.knee]], [line.y[line.knee]]
+            axes.plot(*place, color=style.INK, marker="o", markersize=11, fillstyle="none", linestyle="none")
+    if geometric:
+        axes.set_xscale("log", base=2)
+    else:
+        axes.set_xlim(0)
+    if ticks:
+        axes.set_xticks(ticks)
+    axes.xaxis.set_major_formatter(lambda value, _: across[1](value))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel(across[0])
+    if latency:
+        lowest = min(min(line.low) for line in lines if len(line.low))
+        highest = max(max(line.high) for line in lines if len(line.high))
+        ends = [lowest, highest] + ([] if objective is None else [objective])
+        _latency_axis(axes, unit, (max(min(ends), highest / 1e6) / 1.25, 1.25 * max(ends)))
+        if objective is not None:
+            axes.axhline(objective, color=style.STALL, linewidth=1, linestyle=(0, (1, 2)))
+    else:
+        _value_axis(axes, unit)
     return style.svg(figure, description)
 
 

@@ -41,7 +41,7 @@ class CurvePoint(NamedTuple):
     figures: Mapping[Measure, Mean]
 
 
-class Curve(NamedTuple):
+class CapacityCurve(NamedTuple):
     """One group of figures over the first parameter."""
 
     group: Group
@@ -124,7 +124,7 @@ class Curve(NamedTuple):
         return found
 
 
-def curves(runs: Sequence[MeasuredRun]) -> list[Curve]:
+def curves(runs: Sequence[MeasuredRun]) -> list[CapacityCurve]:
     """The curves of the runs of one sweep; of one tool, finished ones."""
     swept = [(run, place.values) for run in runs if (place := place_of(run)) is not None]
     groups = dict.fromkeys(group for run, _ in swept for group, one in run.figures if one is THROUGHPUT)
@@ -140,7 +140,9 @@ def curves(runs: Sequence[MeasuredRun]) -> list[Curve]:
     return found
 
 
-def _curve(group: Group, second: tuple[str, str] | None, members: Sequence[tuple[str, str, MeasuredRun]]) -> Curve:
+def _curve(
+    group: Group, second: tuple[str, str] | None, members: Sequence[tuple[str, str, MeasuredRun]]
+) -> CapacityCurve:
     points: dict[str, list[MeasuredRun]] = {}
     for _, value, run in members:
         points.setdefault(value, []).append(run)
@@ -149,7 +151,7 @@ def _curve(group: Group, second: tuple[str, str] | None, members: Sequence[tuple
     tails = [P99] if all((group, P99) in run.figures for _, _, run in members) else []
     tails += [reports] if reports is not LATENCY_MEAN and (group, reports) in first.figures else []
     tail = next(iter(tails), None)
-    return Curve(
+    return CapacityCurve(
         group,
         first.roles,
         name,

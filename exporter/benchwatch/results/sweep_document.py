@@ -7,7 +7,7 @@ from typing import Any
 from ..compare.measured import MeasuredRun
 from .repeats import CONFIDENCE
 from .scalability import Bounded, Scalability
-from .sweep import Curve, CurvePoint, curves
+from .sweep import CapacityCurve, CurvePoint, curves
 
 
 def content(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
@@ -15,7 +15,7 @@ def content(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
     return {"level": CONFIDENCE, "curves": [_curve(one) for one in curves(runs)]}
 
 
-def _curve(curve: Curve) -> dict[str, Any]:
+def _curve(curve: CapacityCurve) -> dict[str, Any]:
     law, knee, most = curve.law, curve.knee, curve.most_within
     return {
         **dict(zip(curve.roles.labels, curve.group, strict=False)),

@@ -8,7 +8,7 @@ from ..compare.text import figure, heading, level, title
 from ..values import numbers
 from .repeats import CONFIDENCE, FEWEST
 from .scalability import Bounded
-from .sweep import Curve, CurvePoint, Mean, curves
+from .sweep import CapacityCurve, CurvePoint, Mean, curves
 
 
 def told(runs: Sequence[MeasuredRun]) -> tuple[list[list[str]], list[str]]:
@@ -18,11 +18,13 @@ def told(runs: Sequence[MeasuredRun]) -> tuple[list[list[str]], list[str]]:
         return [], ["nothing to show: expected at least one finished run"]
     names = curve_names(found)
     first = found[0]
-    tail = next((one.tail for one in found if one.tail), None)
-    head = ["", first.parameter, "runs", title(THROUGHPUT, first.roles), "mean", tail.title if tail else ""]
-    table = [[part.removeprefix("latency ") for part in head]]
+    shown = [THROUGHPUT, LATENCY_MEAN, *dict.fromkeys(one.tail for one in found if one.tail)]
+    heads = [title(one, first.roles).removeprefix("latency ") for one in shown]
+    table = [["", first.parameter, "runs", *heads]]
     for name, curve in zip(names, found, strict=True):
-        table += [[name, *_row(curve, point)] for point in curve.points]
+        for point in curve.points:
+            cells = [_cell(curve, point.figures.get(one), one) for one in shown]
+            table.append([name, point.value, str(len(point.runs)), *cells])
     several = len(found) > 1
     lines = [f"{f'{name}: ' * several}{line}" for name, one in zip(names, found, strict=True) for line in _lines(one)]
     fewest = min(len(point.runs) for curve in found for point in curve.points)
@@ -34,7 +36,7 @@ def told(runs: Sequence[MeasuredRun]) -> tuple[list[list[str]], list[str]]:
     return table, lines
 
 
-def curve_names(found: Sequence[Curve]) -> list[str]:
+def curve_names(found: Sequence[CapacityCurve]) -> list[str]:
     """What distinguishes the curves of a sweep from each other; empty for a single one."""
     jobs = {one.group[:-1] for one in found}
     groups = {one.group for one in found}
@@ -45,14 +47,7 @@ def curve_names(found: Sequence[Curve]) -> list[str]:
     return names
 
 
-def _row(curve: Curve, point: CurvePoint) -> list[str]:
-    each = (THROUGHPUT, LATENCY_MEAN, curve.tail)
-    return [point.value, str(len(point.runs)), *(_cell(curve, point.figures.get(one), one) for one in each if one)] + (
-        [] if curve.tail else [""]
-    )
-
-
-def _cell(curve: Curve, mean: Mean | None, measure: Measure) -> str:
+def _cell(curve: CapacityCurve, mean: Mean | None, measure: Measure) -> str:
     if mean is None:
         return ""
     shown = figure(mean.value, measure, curve.roles)
@@ -61,7 +56,7 @@ def _cell(curve: Curve, mean: Mean | None, measure: Measure) -> str:
     return f"{shown} ±{50 * (mean.interval[1] - mean.interval[0]) / mean.value:.2g} %"
 
 
-def _lines(curve: Curve) -> Iterator[str]:
+def _lines(curve: CapacityCurve) -> Iterator[str]:
     if not curve.free:
         yield "the command sets the rate: no knee, and no law to fit"
     elif curve.numeric:
@@ -74,19 +69,19 @@ def _lines(curve: Curve) -> Iterator[str]:
         yield f"objective: {_kept(curve, objective)}"
 
 
-def _at(curve: Curve, point: CurvePoint) -> str:
+def _at(curve: CapacityCurve, point: CurvePoint) -> str:
     figures = ((THROUGHPUT, ""), (curve.judged, curve.judged.title.removeprefix("latency ")))
     known = [f"{name} {_figure(curve, point, one)}".strip() for one, name in figures if one in point.figures]
     known[0] += f" {curve.roles.unit.name}" * (not curve.roles.unit.in_bytes)
     return f"{curve.parameter} {point.value}, {', '.join(known)}"
 
 
-def _figure(curve: Curve, point: CurvePoint, measure: Measure) -> str:
+def _figure(curve: CapacityCurve, point: CurvePoint, measure: Measure) -> str:
     return figure(point.figures[measure].value, measure, curve.roles)
 
 
-def _kept(curve: Curve, objective: float) -> str:
-    what = curve.judged.title.removeprefix("latency ")
+def _kept(curve: CapacityCurve, objective: float) -> str:
+    what = "the mean" if curve.judged is LATENCY_MEAN else curve.judged.title.removeprefix("latency ")
     limit = numbers.trimmed(numbers.latency(objective))
     most = curve.most_within
     if most is None:
@@ -98,7 +93,7 @@ def _kept(curve: Curve, objective: float) -> str:
     return f"{_at(curve, most)}: the most that keeps {what} within {limit}{end}{doubt}"
 
 
-def law_lines(curve: Curve) -> Iterator[str]:
+def law_lines(curve: CapacityCurve) -> Iterator[str]:
     """The fit of the universal scalability law, or why there is none."""
     if curve.too_few:
         yield curve.too_few
@@ -108,7 +103,7 @@ def law_lines(curve: Curve) -> Iterator[str]:
     sure = f"{level(CONFIDENCE)} intervals"
     yield (
         f"scalability: contention {_bounded(law.contention)}, coherence {_bounded(law.coherence)} ({sure}); "
-        f"measured within {100 * law.deviation:.1f} % of the law"
+        f"the runs are {100 * law.deviation:.1f} % from the law"
     )
     peak, reach = law.peak, f"{law.reach:g}"
     if peak.value > law.reach:

@@ -149,7 +149,7 @@ def together(subject: Subject) -> Together:
     lines = [f"without {', '.join(left_out)}"] if left_out else []
     if subject.swept:
         table, notes = sweep_text.told([one.run for one in counted])
-        return Together(f"{head.removesuffix(' together')}", table, [*notes, *lines])
+        return Together(head.removesuffix(" together").replace(": ", ": sweep, ", 1), table, [*notes, *lines])
     found = list(repeated(counted))
     if not found:
         return Together(head, [], [*lines, "nothing to summarise: expected at least two finished runs"])

@@ -1,0 +1,172 @@
+"""The section on a sweep: its points as a table, throughput and tail latency over the parameter, and the capacity
+curve: the latency over the throughput. Several sweeps of one parameter share the axes."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compare.experiment import fault
+from ..compare.measured import MeasuredRun, place_of
+from ..compare.measures import THROUGHPUT, Measure
+from ..compare.text import title
+from ..results import sweep_text
+from ..results.scalability import Scalability
+from ..results.sweep import CapacityCurve, curves, geometric
+from ..values.printable import in_html
+from . import plots, style
+from .axes import LATENCY, throughput
+from .figures import Key, Plot
+from .page import Section
+from .views import View
+
+_STEPS = 200
+_BEYOND_PEAK = 1.1
+
+
+class _Drawn(NamedTuple):
+    """A curve with its name, its colour, and what is fitted to it."""
+
+    name: str
+    curve: CapacityCurve
+    colour: str
+    law: Scalability | None
+
+
+def is_part(run: View) -> bool:
+    """Whether a run is shown as a part of the sweep that was requested."""
+    return any(one.runfile.sweep is not None and one.runfile.sweep.of == run.side != run.name for one in run.timelines)
+
+
+def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
+    """Of one or several sweeps of one tool. What has not finished is named and left out."""
+    sweeps: dict[str, list[MeasuredRun]] = {}
+    html = ""
+    for view, run in runs:
+        faults = [text for worker in run.timelines if (text := fault(worker))]
+        html += "".join(f'<p class="note">{in_html(text)}; left out.</p>' for text in faults)
+        members = sweeps.setdefault(view.side, [])
+        if not faults and place_of(run) is not None:
+            members.append(run)
+    found: list[_Drawn] = []
+    for sweep, members in sweeps.items():
+        table, lines = sweep_text.told(members)
+        html += f"<h3>{in_html(sweep)}</h3>{_table(table)}{''.join(f'<p>{in_html(line)}</p>' for line in lines)}"
+        own = curves(members)
+        for curve, called in zip(own, sweep_text.curve_names(own), strict=True):
+            full = " ".join(part for part in (sweep if len(sweeps) > 1 else "", called) if part) or sweep
+            colour = style.SERIES[len(found) % len(style.SERIES)]
+            found.append(_Drawn(full, curve, colour, curve.law))
+    parameters = dict.fromkeys(one.curve.parameter for one in found if one.curve.numeric)
+    figures = [
+        plot
+        for parameter in parameters
+        for plot in _plots([one for one in found if one.curve.numeric and one.curve.parameter == parameter])
+    ]
+    return Section(name, figures, html)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return ""
+    head, *body = ("".join(f"<{tag}>{in_html(cell)}</{tag}>" for cell in row) for tag, row in _tagged(rows))
+    lines = "".join(f"<tr>{row}</tr>" for row in body)
+    return (
+        f'<div class="scroll"><table class="numbers"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+    )
+
+
+def _tagged(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, Sequence[str]]]:
+    used = [place for place, column in enumerate(zip(*rows, strict=True)) if any(column)]
+    for number, row in enumerate(rows):
+        yield ("td" if number else "th"), [row[place] for place in used]
+
+
+def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
+    first = found[0].curve
+    numbers = sorted({point.number for one in found for point in one.curve.points if point.number is not None})
+    on_log = geometric(numbers)
+    ticks = numbers if len(numbers) <= 20 else ()
+    parameter = _plain(first.parameter)
+    across = (parameter, lambda value: f"{value:g}")
+    keys = [Key(one.name, one.colour) for one in found] if len(found) > 1 else []
+    unit = throughput(first.roles.unit)
+    marks = "A ring marks the knee; thin lines: 95 % intervals of the mean of the repeats."
+    rates = [_line(one, THROUGHPUT, on_log=on_log) for one in found]
+    fitted = " Dashed: the universal scalability law." if any(line.law for line in rates) else ""
+    svg = plots.curve(
+        rates, across, unit, f"{unit.name} over {parameter}: {_described(found)}", geometric=on_log, ticks=ticks
+    )
+    yield Plot(f"{title(THROUGHPUT, first.roles)} over {first.parameter}", svg, f"{marks}{fitted}", keys)
+    late = [one for one in found if any(one.curve.judged in point.figures for point in one.curve.points)]
+    if not late:
+        return
+    judged = late[0].curve.judged
+    late = [one for one in late if one.curve.judged == judged]
+    objectives = {one.curve.objective for one in late}
+    objective = objectives.pop() if len(objectives) == 1 else None
+    dotted = " Dotted: the objective." if objective is not None else ""
+    keys = [Key(one.name, one.colour) for one in late] if len(late) > 1 else []
+    for name, beside, lines in (
+        (first.parameter, across, [_line(one, judged, on_log=on_log) for one in late]),
+        (title(THROUGHPUT, first.roles), (unit.name, unit.text), [_capacity(one, judged) for one in late]),
+    ):
+        over = name == first.parameter
+        svg = plots.curve(
+            lines,
+            beside,
+            LATENCY,
+            f"{judged.title} over {beside[0]}",
+            geometric=on_log and over,
+            ticks=ticks if over else (),
+            latency=True,
+            objective=objective,
+        )
+        what = "" if over else f" The capacity curve: a point a value of {first.parameter}, joined in their order."
+        what += " Dashed: the peak by the universal scalability law." if not over and any(x.law for x in lines) else ""
+        yield Plot(f"{judged.title} over {name}", svg, f"{marks}{dotted}{what}", keys)
+
+
+def _line(one: _Drawn, measure: Measure, *, on_log: bool) -> plots.CurveLine:
+    points = [point for point in one.curve.points if measure in point.figures]
+    means = [point.figures[measure] for point in points]
+    ends = [mean.interval or (mean.value, mean.value) for mean in means]
+    x = [point.number or 0.0 for point in points]
+    knee = one.curve.knee
+    law = _law(one.law, x, on_log=on_log) if measure is THROUGHPUT and one.law else None
+    return plots.CurveLine(
+        x,
+        [mean.value for mean in means],
+        [max(low, 0.0) for low, _ in ends],
+        [high for _, high in ends],
+        one.colour,
+        points.index(knee) if knee in points else None,
+        law,
+    )
+
+
+def _capacity(one: _Drawn, measure: Measure) -> plots.CurveLine:
+    line = _line(one, measure, on_log=False)
+    rates = [point.figures[THROUGHPUT].value for point in one.curve.points if measure in point.figures]
+    law = one.law
+    wall = None
+    if law is not None and law.peak.value <= law.reach:
+        wall = [law.at(law.peak.value)] * 2, [min(line.low), max(line.high)]
+    return line._replace(x=rates, law=wall)
+
+
+def _law(law: Scalability, x: Sequence[float], *, on_log: bool) -> tuple[Sequence[float], Sequence[float]]:
+    """The law from the least to the largest value, and on to its peak if it says anything of that."""
+    end = max(law.largest, min(_BEYOND_PEAK * law.peak.value, law.reach) if law.peak.value <= law.reach else 0.0)
+    numbers = (np.geomspace if on_log else np.linspace)(min(x), end, _STEPS)
+    return [float(number) for number in numbers], [law.at(float(number)) for number in numbers]
+
+
+def _described(found: Sequence[_Drawn]) -> str:
+    each = found[0].curve.points
+    return "; ".join(f"{point.number:g}: {point.figures[THROUGHPUT].value:.4g}" for point in each)
+
+
+def _plain(text: str) -> str:
+    """Words of a drawing: names come from outside."""
+    return "".join(char for char in text if (char.isascii() and char.isalnum()) or char == "_")[:28]

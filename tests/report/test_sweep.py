@@ -1,0 +1,60 @@
+"""The page of a sweep: its table, and the curves over the parameter and over the throughput."""
+
+from pathlib import Path
+
+from benchwatch.cli import main
+from tests.compare.made import place
+from tests.results.test_scalability import NUMBERS, law
+from tests.results.test_sweep import BENT, point
+from tests.support.pages import Page
+
+
+def report(tmp_path: Path, *paths: Path) -> Page:
+    output = tmp_path / "page.html"
+    assert main(["report", *map(str, paths), "--output", str(output)]) == 0
+    return Page(output)
+
+
+def test_a_sweep_is_drawn_over_its_parameter_and_as_a_capacity_curve(tmp_path: Path) -> None:
+    for n in NUMBERS:
+        rates = [BENT(n) * (1 + part) for part in (-0.01, 0, 0.01)]
+        point(tmp_path, {"clients": int(n)}, rates, "latency_objective: 3ms\n")
+    page = report(tmp_path, tmp_path / "curve")
+    assert page.text("h1") == ["curve"]
+    assert page.text("h2")[0] == "Sweep: pgbench"
+    assert page.text("h3")[:4] == ["curve", "TPS over clients", "latency mean over clients", "latency mean over TPS"]
+    assert len(page.drawings()) == 3
+    assert any(text.startswith("knee: clients 8, 5,369 TPS") for text in page.text("p"))
+    rates, latencies, capacity = page.text("figcaption")
+    assert rates.endswith("Dashed: the universal scalability law.")
+    assert latencies.endswith("Dotted: the objective.")
+    assert capacity.endswith("joined in their order. Dashed: the peak by the universal scalability law.")
+    assert "TPS over clients: 1: 1000; 2: 1923; 4: 3478; 8: 5369; 16: 6038; 32: 4644" in page.source
+
+
+def test_a_second_parameter_has_a_line_a_value(tmp_path: Path) -> None:
+    for threads in (1, 2):
+        for n in NUMBERS:
+            point(tmp_path, {"clients": int(n), "threads": threads}, [law(1000 * threads, 0.1, 0.01)(n)])
+    page = report(tmp_path, tmp_path / "curve")
+    assert page.text("li") == ["curve", *["threads 1", "threads 2"] * 3]
+    assert len(page.drawings()) == 3
+
+
+def test_a_sweep_beside_another_run_is_a_section_of_its_own(tmp_path: Path) -> None:
+    for n in (1, 2, 4, 8):
+        point(tmp_path, {"clients": n}, [1000.0 * n])
+    other = place(tmp_path / "other", [1000.0] * 20)
+    page = report(tmp_path, tmp_path / "curve", other)
+    assert page.text("h2")[:2] == ["Sweep: pgbench", "pgbench"]
+    assert "What changed" not in page.text("h2")
+
+
+def test_words_and_what_has_not_finished_leave_a_table(tmp_path: Path) -> None:
+    for word in ("simple", "prepared"):
+        point(tmp_path, {"protocol": word}, [1000.0])
+    record = tmp_path / "curve-protocolsimple/run.yaml"
+    record.write_text(record.read_text() + "exit_code: 2\n")
+    page = report(tmp_path, tmp_path / "curve")
+    assert len(page.drawings()) == 0
+    assert any("curve-protocolsimple" in text and text.endswith("left out.") for text in page.text("p"))
