@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchwatch.nutanix.simulator.cluster import SCENES
 from benchwatch.tools.api import Tool
 from demo_parts import Demo
 from demo_processes import Failure
@@ -82,6 +83,11 @@ def main() -> int:
         metavar="NAMES",
         help=f"run these as well, beside pgbench and fio: {', '.join(known)}, or all (default: none)",
     )
+    parser.add_argument(
+        "--scene",
+        choices=SCENES,
+        help="what the simulated CVM plays, with a simulated guest and its pgbench (default: checkpoint, without them)",
+    )
     arguments = parser.parse_args()
     asked = list(known) if arguments.tools == "all" else [name for name in arguments.tools.split(",") if name]
     if unknown := [name for name in asked if name not in known]:
@@ -92,7 +98,7 @@ def main() -> int:
         signal.signal(number, _interrupt)
     try:
         with _folder(arguments.folder.resolve()) as folder:
-            return _run(folder, arguments.duration, [known[name] for name in asked])
+            return _run(folder, arguments.duration, [known[name] for name in asked], arguments.scene)
     except Interrupted:
         return 0 if arguments.duration is None else 130
     except Failure as failure:
@@ -103,9 +109,9 @@ def main() -> int:
     return 1
 
 
-def _run(folder: Path, duration: int | None, tools: Sequence[Tool]) -> int:
+def _run(folder: Path, duration: int | None, tools: Sequence[Tool], scene: str | None) -> int:
     run_seconds = _RUN_SECONDS if duration is None else max(10, min(_RUN_SECONDS, duration // 2))
-    demo = Demo(folder, run_seconds, tools)
+    demo = Demo(folder, run_seconds, tools, scene)
     try:
         print(f"Starting PostgreSQL, a simulated CVM, exporters, benchwatch and Prometheus in {folder}", flush=True)
         demo.start()

@@ -47,14 +47,18 @@ nutanix:
     5f0d7d8e-3a52-4c0b-9f0e-000000045269: {{vm: pg1, disk: scsi.1, role: data}}
     5f0d7d8e-3a52-4c0b-9f0e-000000040043: {{vm: pg1, disk: scsi.2, role: log}}
 """
-_NODE_COLLECTORS = ("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "netdev", "pressure", "vmstat")
+_NODE_COLLECTORS = (
+    *("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "netdev", "netstat", "pressure", "stat", "vmstat"),
+    "vmstat.fields=^(oom_kill|pgpg|pgscan_direct|pswp|pg.*fault)",
+)
 
 
 class Demo:
-    """Everything that runs, in the folder `folder`."""
+    """Everything that runs, in the folder `folder`; with a `scene`, its simulated guest and pgbench too."""
 
-    def __init__(self, folder: Path, run_seconds: int, tools: Sequence[Tool]) -> None:
+    def __init__(self, folder: Path, run_seconds: int, tools: Sequence[Tool], scene: str | None = None) -> None:
         self.folder = folder
+        self._scene = scene
         self.ports = Ports(_DEFAULT_PORTS)
         self.processes = Processes(folder / "logs", _environment(folder))
         self.postgres = Postgres(self.processes, folder, self.ports["PostgreSQL"])
@@ -77,7 +81,8 @@ class Demo:
     def start(self) -> None:
         """Starts everything, each part once what it needs is ready. Raises Failure."""
         self._lasting["PostgreSQL"] = self.postgres.start()
-        simulate = [_benchwatch(), "nutanix", "simulate", "--scene", "checkpoint", "--listen", self._address("CVM")]
+        simulate = [_benchwatch(), "nutanix", "simulate", "--listen", self._address("CVM")]
+        simulate += ["--scene", self._scene, "--runs.path", str(self.folder / "runs")] if self._scene else []
         self._serve("CVM", "/", simulate)
         self._serve("node_exporter", "/metrics", self._node_exporter())
         where = {"DATA_SOURCE_NAME": f"{self.postgres.connection()} dbname=postgres sslmode=disable"}
@@ -169,6 +174,10 @@ class Demo:
             own.write_text(text.replace('"rules/', f'"{product}/rules/'))
         targets = [{"targets": [self._address("postgres_exporter")], "labels": {"host": socket.gethostname()}}]
         (self.folder / "targets" / "postgres.yml").write_text(json.dumps(targets))
+        if self._scene:
+            guest = {"targets": [self._address("CVM")], "labels": {"host": "pg1"}}
+            with (self.folder / "targets" / "nodes.yml").open("a") as nodes:
+                nodes.write(f"- {json.dumps(guest)}\n")
         shutil.rmtree(data, ignore_errors=True)  # what is shown and judged is of this demo alone
         listen = ["--web.cors.origin=", f"--web.listen-address={self._address('Prometheus')}"]
         return ["prometheus", f"--config.file={self.folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}", *listen]

@@ -1,3 +1,4 @@
+import logging
 import signal
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False  # the order is that of collection
     return Scheduling(config, log)
+
+
+@pytest.fixture(autouse=True)
+def _all_messages() -> None:
+    """Commands that tests run in their own process silence what the exporter says of runs, for the rest of it."""
+    logging.getLogger("benchwatch.runs").setLevel(logging.NOTSET)
 
 
 @pytest.fixture

@@ -175,6 +175,12 @@ def _layers(vdisks: Sequence[str]) -> Iterator[Made]:
     ]
     backs = [f'{where},layer="backend",which="{vdisk}",op="",role="data"' for vdisk in vdisks]
     yield Made("run_layer:latency:seconds", [*fronts, *backs], 5, 0.002)
+    yield Made("run_layer:slowness:max", [f'{where},layer="{layer}"' for layer in {*own, *dict(_VDISK_SIGNALS)}], 1, 1)
+    front = [
+        f'{where},layer="frontend",role="{role}",op="{op}"' for role in ("log", "data") for op in ("read", "write")
+    ]
+    rest = [f'{where},layer="{layer}",role="",op=""' for layer in ("benchmark", "backend")]
+    yield Made("run_layer:latency:max", [*front, *rest, *(one.replace('which="x",', "") for one in devices)], 1, 0.004)
     yield Made("run:benchmark_slowness:ratio", [where], 1, 1)
 
 

@@ -111,3 +111,29 @@ def test_what_is_looked_for_by_name_is_a_service_of_a_profile() -> None:
         (["postgres-exporter"], "A", 9187),
     ]
     assert all(SERVICES[name].get("profiles") for one in lookups for name in one["names"])
+
+
+def test_node_exporter_has_the_collectors_that_the_rules_need() -> None:
+    """But for the network, which a container sees as its own."""
+    collectors = {
+        "node_cpu_seconds_total": "cpu",
+        "node_disk_": "diskstats",
+        "node_memory_": "meminfo",
+        "node_netstat_": "netstat",
+        "node_network_": "netdev",
+        "node_pressure_": "pressure",
+        "node_procs_": "stat",
+        "node_vmstat_": "vmstat",
+    }
+    rules = "".join(path.read_text() for path in (FOLDER / "rules").glob("*.yml"))
+    metrics = set(re.findall(r"(?<![\w:])node_\w+(?=[{\[])", rules))
+    needed = {collectors[next(prefix for prefix in collectors if name.startswith(prefix))] for name in metrics}
+    flags = SERVICES["node-exporter"]["command"]
+    assert needed - {"netdev", "netstat"} <= {flag.removeprefix("--collector.") for flag in flags}
+    (fields,) = (flag.partition("fields=")[2] for flag in flags if "vmstat.fields" in flag)
+    parts = {name.removeprefix("node_vmstat_") for name in metrics if name.startswith("node_vmstat_")}
+    assert parts
+    assert [part for part in parts if not re.match(fields, part)] == []
+    demo = (FOLDER.parent / "scripts" / "demo_parts.py").read_text()
+    assert [name for name in needed if f'"{name}"' not in demo] == []
+    assert f'"vmstat.fields={fields}"' in demo

@@ -26,7 +26,6 @@ BUILT_IN = frozenset(
 # Of node_exporter, of Prometheus itself.
 OTHERS = re.compile(
     r"node_(disk|cpu|pressure|network)_\w+_total|node_disk_io_now|node_memory_\w+_bytes|pg_\w+"
-    r"|run_layer:(slowness|load):ratio|run_layer:latency:seconds|run:(benchmark|verdict)\w*:\w+"
     r"|ALERTS|ALERTS_FOR_STATE|up|scrape_(duration_seconds|samples_scraped)"
 )
 

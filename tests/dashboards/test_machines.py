@@ -102,10 +102,10 @@ def _machine(number: int, exporter: int) -> Iterator[Made]:
     yield growing("pg_buffers_written_bytes_total", f'{database},by="checkpointer"', 1e6 * number)
     where = f'run="{run}",host="{host}"'
     for layer in ("benchmark", "database", "network", "backend"):
-        yield constant("run_layer:latency:seconds", f'{where},layer="{layer}",which="x",op="",role=""', 0.001 * number)
+        yield constant("run_layer:latency:max", f'{where},layer="{layer}",op="",role=""', 0.001 * number)
     for layer in ("log_device", "path", "frontend"):
-        labels = f'{where},layer="{layer}",which="x",op="write",role="log"'
-        yield constant("run_layer:latency:seconds", labels, 0.001 * number)
+        yield constant("run_layer:latency:max", f'{where},layer="{layer}",op="write",role="log"', 0.001 * number)
+    yield constant("run_layer:slowness:max", f'{where},layer="log_device"', number)
     yield constant("run_layer:slowness:ratio", f'{where},layer="log_device",which="sdb"', number)
     yield constant("run_layer:load:ratio", f'{where},layer="log_device",which="sdb",op="write"', number)
     yield constant("run:benchmark_slowness:ratio", where, number)

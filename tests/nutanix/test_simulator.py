@@ -2,17 +2,27 @@
 
 import itertools
 import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from benchwatch.cli import main
 from benchwatch.nutanix.pages.main_page import MainPage, file_name, read_main_page
 from benchwatch.nutanix.pages.quantities import UNITS
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.document import Style, render
+from benchwatch.nutanix.simulator.faults import FAULT_SCENES, FAULT_START
+from benchwatch.nutanix.simulator.guest import Guest
 from benchwatch.nutanix.simulator.scenes import DATA, LOG
 from benchwatch.nutanix.simulator.server import SimulatedCvm
 from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, SERVER_VARIATIONS, listing, write
+from tests.support.waiting import eventually
 
 
 class Player:
@@ -171,3 +181,100 @@ def test_variations_are_listed_and_an_unknown_one_is_refused() -> None:
     assert all(f"  {name}: " in text for name in (*PAGE_VARIATIONS, *SERVER_VARIATIONS, "checkpoint", "published"))
     with pytest.raises(ValueError, match="no variation 'sideways'"):
         SimulatedCvm(Player("idle").cluster, variations=["sideways"])
+
+
+BEFORE, WITHIN = FAULT_START - 10, FAULT_START + 10
+
+
+def guest_awaits(player: Player, second: int) -> dict[str, float]:
+    """Seconds that an operation of each device takes in the guest, by "device op", from two looks a second apart."""
+    guest = Guest(player.cluster)
+    looks = []
+    for moment in (second, second + 1):
+        player.now = moment
+        found = re.findall(r'^node_disk_(\w+)_total{device="(\w+)"} (\S+)$', guest.exposition(moment), re.MULTILINE)
+        looks.append({(device, name): float(value) for name, device, value in found})
+    passed = {key: looks[1][key] - looks[0][key] for key in looks[1]}
+    return {
+        f"{device} {op}": passed[device, f"{op}_time_seconds"] / passed[device, f"{op}s_completed"]
+        for device in ("sdb", "sdc")
+        for op in ("read", "write")
+        if passed[device, f"{op}s_completed"]
+    }
+
+
+@pytest.mark.parametrize("scene", FAULT_SCENES)
+def test_the_guest_sees_the_front_end_and_the_path_to_it(scene: str) -> None:
+    player = Player(scene)
+    for second in (BEFORE, WITHIN):
+        awaits = guest_awaits(player, second)
+        assert sorted(awaits) == ["sdb write", "sdc read", "sdc write"]
+        for device, vdisk, op in (("sdb", LOG, "write"), ("sdc", DATA, "read"), ("sdc", DATA, "write")):
+            path = player.cluster.load(vdisk, second).path / 1e6
+            front = player.front(second, vdisk)[f"{op}_latency_seconds"]
+            assert awaits[f"{device} {op}"] == pytest.approx(front + path, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("scene", FAULT_SCENES)
+def test_each_fault_slows_its_layer_and_leaves_the_others(scene: str) -> None:
+    player = Player(scene)
+
+    def factor(figures: Callable[[int], float]) -> float:
+        """By how much a figure is more in the fault."""
+        return figures(WITHIN) / figures(BEFORE)
+
+    front = {
+        op: factor(lambda second, vdisk=vdisk, op=op: player.front(second, vdisk)[f"{op}_latency_seconds"])  # type: ignore[misc]
+        for vdisk, op in ((LOG, "write"), (DATA, "read"))
+    }
+    awaits = {
+        name: factor(lambda second, name=name: guest_awaits(player, second)[name])  # type: ignore[misc]
+        for name in ("sdb write", "sdc read")
+    }
+    back = factor(lambda second: player.back(second, DATA)["latency_seconds"])
+    pgbench = factor(lambda second: Guest(player.cluster).transaction(second))
+    queue = player.main(WITHIN).overview.values["queue_operations", "qos", "queued"]
+    absorbed = player.vdisk(WITHIN, LOG).write_destination["oplog"].ratio
+    sources = player.vdisk(WITHIN, DATA).read_source
+    hdd, remote = (sources.get(name) for name in ("estore_hdd_local", "estore_ssd_remote"))
+    slow_writes = scene in ("oplog-full", "oplog-bypassed", "cvm-queue")
+    slow_reads = scene in ("reads-hdd", "reads-remote", "cvm-queue", "vdisk-slow")  # by this seed
+    assert (front["write"] > 3) == slow_writes
+    assert (front["read"] > 2.5) == slow_reads
+    assert (max(awaits.values()) > 2.5) == (scene != "steady")
+    assert (pgbench > 1.8) == (scene != "steady")
+    assert (back > 2) == (scene in ("reads-hdd", "reads-remote"))
+    assert (queue >= 80) == (scene == "cvm-queue")
+    assert absorbed == {"oplog-full": 0.4, "oplog-bypassed": 0.05}.get(scene, 1)
+    assert (player.back(WITHIN, LOG)["oplog_bytes"] == 6 << 30) == (scene == "oplog-full")
+    assert (hdd.ratio if hdd else 0) == (0.6 if scene == "reads-hdd" else 0)
+    assert (remote.ratio if remote else 0) == (0.7 if scene == "reads-remote" else 0)
+    assert factor(lambda second: player.front(second, DATA)["write_ops_per_second"]) > 6  # the checkpoint
+
+
+def test_the_benchmark_of_the_guest_obeys_littles_law() -> None:
+    guest = Guest(Player("path-slow").cluster)
+    for second in (BEFORE, WITHIN):
+        line = guest.progress(second, 1_790_000_000)
+        found = re.fullmatch(r"progress: 1790000000.000 s, (\S+) tps, lat (\S+) ms stddev \S+, 0 failed\n", line)
+        assert found
+        assert float(found[1]) * float(found[2]) / 1000 == pytest.approx(8, rel=0.001)
+
+
+def test_the_guest_is_served_beside_the_pages_and_recorded_as_a_run(tmp_path: Path) -> None:
+    command = [*(sys.executable, "-m", "benchwatch", "nutanix", "simulate", "--scene", "path-slow")]
+    command += ["--listen", "127.0.0.1:0", "--runs.path", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().split()[-1]
+            with urllib.request.urlopen(f"{url}/metrics") as answer:
+                assert answer.headers["Content-Type"] == "text/plain; version=0.0.4"
+                assert 'node_uname_info{nodename="pg1",sysname="Linux"} 1\n' in answer.read().decode()
+            lines = "two lines of pgbench"
+            eventually(lambda: any(p.read_text().count("\n") > 1 for p in tmp_path.glob("path-slow-*/pg1.err")), lines)
+        finally:
+            process.send_signal(signal.SIGINT)
+    assert process.returncode == 130
+    (run,) = tmp_path.iterdir()
+    assert main(["metrics", str(run)]) == 0

@@ -21,6 +21,7 @@ Course = tuple[float, float]
 
 USUAL: dict[str, Course] = {
     "latency": (0.010, 0.010),  # of a transaction, seconds
+    "lag": (0, 0),  # of it behind the schedule of a fixed rate
     "tps": (1000, 1000),
     "idle": (0.5, 0.5),  # part of the processors
     "steal": (0, 0),
@@ -43,6 +44,7 @@ USUAL: dict[str, Course] = {
     "checkpoint_bytes": (0, 0),
     "lock": (0.01, 0.01),
     "sessions": (9, 9),
+    "lock_sessions": (0, 0),
     "retransmits": (0, 0),
 }
 SLOW = {"latency": (0.010, 0.050), "tps": (1000, 200), "sessions": (9, 9.8)}
@@ -98,6 +100,7 @@ def machine(name: str, now: Mapping[str, Course], cvm: bool = True) -> Iterator[
         yield counter("node_disk_read_time_seconds_total", (0.08, 0.08), **host, device=device)
         yield gauge("node_disk_io_now", (1, 1), **host, device=device)
     yield gauge("pgbench_latency_average_seconds", "latency", **worker)
+    yield gauge("pgbench_rate_limit_lag_seconds", "lag", **worker)
     yield gauge("pgbench_tps", "tps", **worker)
     for cpu in range(4):
         idle, steal = now["idle"], now["steal"]
@@ -114,6 +117,8 @@ def machine(name: str, now: Mapping[str, Course], cvm: bool = True) -> Iterator[
     yield gauge("pg_locks_waiting", (1, 1), **host)
     yield gauge("pg_locks_longest_wait_seconds", "lock", **host)
     yield gauge("pg_sessions_active", "sessions", **host, wait_event_type="CPU")
+    yield gauge("pg_sessions_active", "lock_sessions", **host, wait_event_type="Lock")
+    yield gauge("pg_sessions_active", (0, 0), **host, wait_event_type="IO")
     if not cvm:
         return
     yield gauge("benchwatch_run_vm_info", (1, 1), **worker, **host, vm=name)
@@ -207,6 +212,24 @@ CASES: dict[str, tuple[str, Mapping[str, Course], bool]] = {
     ),
     "a lock": ("database", {**SLOW, "latency": (0.010, 2), "tps": (1000, 5), "lock": (0.01, 12)}, False),
     "locks that are waited for while a device is slow": ("log_device", {**LOG, "lock": (0.01, 0.9)}, False),
+    "a log device, behind the schedule of a fixed rate": (
+        "log_device",
+        {**LOG, "latency": (0.010, 3), "lag": (0, 2.95)},
+        False,
+    ),
+    "a lock, while the kernel writes old pages back": (
+        "database",
+        {
+            **SLOW,
+            "latency": (0.010, 2),
+            "tps": (1000, 5),
+            "lock": (0.01, 12),
+            "lock_sessions": (0, 9),
+            "data_await": (0.0020, 0.6),
+        },
+        False,
+    ),
+    "a client that waits for a processor, as always here": (NONE, {**SLOW, "sessions": (9, 3), "idle": (0, 0)}, False),
     "the network": ("network", {**SLOW, "sessions": (9, 3)}, False),
     "segments that are sent again": ("network", {**SLOW, "retransmits": (0, 200)}, False),
 }
@@ -260,11 +283,11 @@ def test_each_fault_has_its_layer_and_no_other(tmp_path: Path) -> None:
 
 VERDICTS = {
     "the way to the vdisk": (
-        "log device sdb 42ms, 53x its usual; vdisk 40043 as usual: guest or network path."
+        "log device sdb 42 ms, 53x its usual; vdisk 40043 as usual: guest or network path."
         " Moved most: path log 165x, log device sdb 53x, database latency 5x."
     ),
     "a full oplog": (
-        "log device sdb 42ms, 53x its usual; vdisk 40043 57x its usual: oplog."
+        "log device sdb 42 ms, 53x its usual; vdisk 40043 57x its usual: oplog."
         " Moved most: frontend 40043 57x, log device sdb 53x, path log 8x."
     ),
     "processors": "server cpu: busy 25x its usual. Moved most: server cpu busy 25x, database latency 5x.",

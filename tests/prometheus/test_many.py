@@ -56,12 +56,14 @@ def machine(host: str, job: str) -> Iterator[dict[str, str]]:
         yield series(f"node_disk_{op}_time_seconds_total", f"0+0.5x{SECONDS}", **disk)
 
 
-def test_everything_twice_is_evaluated_and_fires_nothing(tmp_path: Path) -> None:
+def test_everything_twice_is_evaluated_and_fires_nothing_but_that(tmp_path: Path) -> None:
     exporters = product(("b:1", "b:2"), ("benchwatch-live", "all"))
     loads = [entry for instance, job in exporters for entry in exporter(instance, job)]
     loads += [entry for host, job in product(("db1", "db2"), ("node", "also")) for entry in machine(host, job)]
     expected = {
-        f"count_over_time(ALERTS[{SECONDS}s])": {},
+        f'count by (alertname, run, worker) (count_over_time(ALERTS{{alertstate="firing"}}[{SECONDS}s]))': {
+            f'{{alertname="WorkerOnTwoExporters", run="{run}", worker="db1"}}': 1 for run in ("one", "two")
+        },
         "count(worker:latency_seconds:threshold)": {"{}": 4},
         "count(vdisk:latency_seconds:mean)": {"{}": 2},
         "sum(worker:operations:rate)": {"{}": 4000},

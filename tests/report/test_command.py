@@ -355,7 +355,7 @@ def test_a_missing_library_is_named(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     runs = [str(pgbench(place, name)) for name in "ab"]
     assert main(["report", *runs, "--output", str(tmp_path / "page.html")]) == 2
-    assert "report needs matplotlib: pip install 'benchwatch[analysis]'" in capsys.readouterr().err
+    assert "report needs matplotlib: pip install '.[analysis]' in benchwatch's checkout" in capsys.readouterr().err
 
 
 def test_the_same_run_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

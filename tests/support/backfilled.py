@@ -47,7 +47,7 @@ def served(
     here.mkdir()
     write(here / "series.txt", series, times)
     blocks = [program("promtool"), "tsdb", "create-blocks-from", "openmetrics", here / "series.txt", here / "data"]
-    subprocess.run(blocks, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*map(str, blocks)], check=True, stdout=subprocess.DEVNULL)
     (here / "prometheus.yml").write_text("{}\n")
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

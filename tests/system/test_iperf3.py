@@ -70,7 +70,7 @@ def test_a_document_at_the_end_settles_the_counters_exactly(exporter: Exporter, 
     assert sum(each["sum"]["bytes"] for each in document["intervals"]) == received
     assert page[f'iperf_bytes_total{CLIENT},direction="receive"}}'] == received
     assert page[f"iperf_streams{CLIENT}}}"] == 2
-    assert page[f"iperf_target_bytes_per_second{CLIENT}}}"] == 2 * RATE
+    assert page[f'iperf_target_bytes_per_second{CLIENT},direction="receive"}}'] == 2 * RATE
     assert page[f"benchwatch_run_start_timestamp_seconds{CLIENT}}}"] == document["start"]["timestamp"]["timesecs"]
 
 

@@ -335,6 +335,54 @@ def alert(name: str, severity: str, state: str, since: str) -> dict[str, object]
     }
 
 
+def vector(*series: dict[str, str]) -> bytes:
+    """An answer of Prometheus, with series of the value that their label has."""
+    result = [{"metric": one, "value": [1_790_000_000.5, one.get("value", "1")]} for one in series]
+    return json.dumps({"status": "success", "data": {"resultType": "vector", "result": result}}).encode()
+
+
+def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows(
+    server: HTTPServer, exporter: Exporter, playback: Playback, watch: Watch
+) -> None:
+    url = f"http://127.0.0.1:{server.server_port}"
+    alerts = json.dumps(
+        {"data": {"alerts": [alert("RunStalled", "warning", "firing", "2026-01-01T00:00:00Z")]}}
+    ).encode()
+    slow = {"run": "test1", "host": "db", "series": "slow"}
+    device = {"run": "test1", "host": "db", "layer": "log_device", "which": "sdb", "role": "log"}
+    vdisk = {"run": "test1", "host": "db", "layer": "frontend", "which": "40043", "role": "log"}
+
+    def shown(answer: tuple[int, bytes]) -> str:
+        server.answers = {"/api/v1/alerts": (200, alerts), "/api/v1/query": answer}  # type: ignore[attr-defined]
+        code, out, _ = watch("--once", exporter.url, "--prometheus", url)
+        assert code == 0
+        assert "RunStalled it is" in out
+        return out
+
+    eventually(lambda: "test1  running" in shown((200, vector())), "the run is shown")
+    known = vector(
+        slow,
+        {**device, "series": "slowness", "value": "60.2"},
+        {**device, "series": "latency", "value": "0.042"},
+        {**vdisk, "series": "slowness", "value": "1.01"},
+        {**slow, "series": "rank", "layer": "path", "value": "4"},
+    )
+    lines = shown((200, known)).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("test1  running"))
+    assert lines[at + 1] == "  log device sdb 42 ms, 60x its usual; vdisk 40043 as usual: guest or network path."
+    unjudged = "\n  No layer can be judged: nothing is measured below the benchmark, or not for long enough.\n"
+    assert unjudged in shown((200, vector(slow)))
+    assert "usual" not in shown((200, vector()))
+    for answer, why in (
+        ((404, b""), "has no such page (HTTP status 404)"),
+        ((200, b"<html>"), "is not a Prometheus server"),
+        ((200, vector({**slow, "value": "much"})), "is not a Prometheus server"),
+    ):
+        out = shown(answer)
+        assert f"Alerts of {url}: it gives no verdict, since it {why}\n" in out
+        assert "usual" not in out
+
+
 def test_firing_alerts_are_shown_the_gravest_first(server: HTTPServer, exporter: Exporter, watch: Watch) -> None:
     alerts = [
         alert("RunStalled", "warning", "firing", "2026-01-01T00:00:00.123456789Z"),
@@ -342,7 +390,7 @@ def test_firing_alerts_are_shown_the_gravest_first(server: HTTPServer, exporter:
         alert("RunFailed", "critical", "pending", "2026-01-01T00:00:00Z"),
     ]
     body = json.dumps({"status": "success", "data": {"alerts": alerts}}).encode()
-    server.answers = {"/api/v1/alerts": (200, body)}  # type: ignore[attr-defined]
+    server.answers = {"/api/v1/alerts": (200, body), "/api/v1/query": (200, vector())}  # type: ignore[attr-defined]
     url = f"http://127.0.0.1:{server.server_port}"
     lines = watch("--once", exporter.url, "--prometheus", url)[1].splitlines()
     assert "2 alerts" in lines[0]

@@ -215,6 +215,32 @@ def test_alerts_that_cannot_be_read_are_not_said_to_be_none() -> None:
     assert "no alerts" in shown(screen_of(moment(pgbench("db1"), alerts=[]), prometheus="http://p:9090"))[0]
 
 
+SENTENCE = "log device sdb 42 ms, 60x its usual; vdisk 40043 as usual: guest or network path."
+
+
+@pytest.mark.parametrize(
+    ("width", "said"),
+    [
+        (80, ["  log device sdb 42 ms, 60x its usual; vdisk 40043 as usual: guest or network", "  path."]),
+        (120, [f"  {SENTENCE}"]),
+    ],
+)
+def test_the_verdict_is_whole_under_the_name_of_the_slow_run(width: int, said: list[str]) -> None:
+    verdicts = {"test1": SENTENCE, "elsewhere": "No layer stands out."}
+    workers = [pgbench(f"db{number}") for number in range(40)]
+    lines = shown(screen_of(moment(*workers, pgbench("db1", run="other"), verdicts=verdicts)), width)
+    at = next(number for number, line in enumerate(lines) if line.startswith("test1"))
+    assert lines[at + 1 : at + 1 + len(said)] == said
+    assert "usual" not in "".join([*lines[:at], *lines[at + 1 + len(said) :]])
+    assert any(line.startswith("other") for line in lines)
+    assert not any("stands out" in line for line in lines), "of a run that this exporter does not have"
+
+
+def test_there_is_no_verdict_while_the_exporter_does_not_answer() -> None:
+    lost = moment(pgbench("db1"), verdicts={"test1": SENTENCE}, problem="does not answer")
+    assert "log device" not in "".join(shown(screen_of(lost)))
+
+
 def test_vdisks_of_the_benchmark_come_first() -> None:
     vdisks = (
         ShownVdisk("cvm1", "50000", "", "", "", {"read": 9.0}, {"read": 0.5}, {}, None),

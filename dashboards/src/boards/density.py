@@ -28,9 +28,9 @@ _TOTAL = _of("tps", "sum")
 _EACH = _of("tps", "avg")
 _WORST = _of("tps", "min")
 _LATENCY = _of("latency_average_seconds", "max")
-# Linear: what the run with the fewest databases of its kind reaches with each of them.
+# Linear: what the runs with the fewest databases of their kind reach with each of them, the mean of equal ones.
 _FEWEST = f"({_COUNT}) == on ({_KIND}) group_left () min by ({_KIND}) ({_COUNT})"
-_LINEAR = f"({_EACH}) / on ({_KIND}) group_left () max by ({_KIND}) (({_EACH}) and on (run) ({_FEWEST}))"
+_LINEAR = f"({_EACH}) / on ({_KIND}) group_left () avg by ({_KIND}) (({_EACH}) and on (run) ({_FEWEST}))"
 _SPREAD = f"({_WORST}) / on (run) ({_EACH})"
 _TPS = f"pgbench_tps{{{RUN}}}"
 
@@ -41,7 +41,7 @@ def _named(expression: str) -> str:
 
 
 def _points(name: str) -> list[dashboard.DataTransformerConfig]:
-    """A line for each number of databases, a column for each kind."""
+    """A line for each number of databases, a column for each kind; of equal runs the mean."""
     return [
         transformation("merge"),
         transformation("filterFieldsByName", include={"names": ["kind", "Value #A", "Value #B"]}),
@@ -49,7 +49,15 @@ def _points(name: str) -> list[dashboard.DataTransformerConfig]:
             "organize", renameByName={"Value #A": "databases", "Value #B": name}, excludeByName={}, indexByName={}
         ),
         transformation("sortBy", fields={}, sort=[{"field": "databases"}]),
-        transformation("groupingToMatrix", columnField="kind", rowField="databases", valueField=name),
+        transformation(
+            "groupBy",
+            fields={
+                "kind": {"operation": "groupby", "aggregations": []},
+                "databases": {"operation": "groupby", "aggregations": []},
+                name: {"operation": "aggregate", "aggregations": ["mean"]},
+            },
+        ),
+        transformation("groupingToMatrix", columnField="kind", rowField="databases", valueField=f"{name} (mean)"),
     ]
 
 

@@ -77,7 +77,7 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
     """Seconds per I/O of log writes and of data reads and writes, layer by layer."""
 
     def of(layer: str, *by: str) -> str:
-        return f'max by ({", ".join(("host", *by))}) (run_layer:latency:seconds{{{_CHOSEN},layer=~"{layer}"}})'
+        return f'max by ({", ".join(("host", *by))}) (run_layer:latency:max{{{_CHOSEN},layer=~"{layer}"}})'
 
     queries = [
         Query(of("benchmark", "op"), "{{host}} {{op}} benchmark"),
@@ -120,7 +120,7 @@ def slowness(size: tuple[int, int]) -> dashboard.Panel:
         "Slowness by layer",
         "The slowest signal of each layer by its usual (the median of the minutes before): 1 is as usual. Only signals "
         "of waiting; a burst of load is listed on Spike.",
-        Query(_spoken(f"max by (host, layer) ({_SLOWNESS})"), "{{host}} {{layer}}"),
+        Query(_spoken(f"max by (host, layer) (run_layer:slowness:max{{{_CHOSEN}}})"), "{{host}} {{layer}}"),
         unit="suffix:x",
         bad="a line above 3 in the second in which latency rises: the lowest layer of those that rise together is "
         "closest to the cause.",

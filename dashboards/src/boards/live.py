@@ -6,7 +6,7 @@ from benchwatch.tools.registry import TOOLS
 
 from . import alerts, benchmark, disks, layers, machine, storage, variables
 from .board import Board, Row
-from .look import BLUE, GREEN, ORANGE, RED
+from .look import BLUE, GREEN, ORANGE, PURPLE, RED
 from .panels import BOTH, stat
 from .queries import RUN, now
 
@@ -14,7 +14,7 @@ _STATES = {
     "running": GREEN,
     "stalled": ORANGE,
     "failed": RED,
-    "interrupted": ORANGE,
+    "interrupted": PURPLE,
     "finished": BLUE,
     "abandoned": "gray",
 }

@@ -383,7 +383,7 @@ def _pages(role: str) -> list[dashboard.Panel]:
                     which,
                     operation,
                     Column("le", below, unit, width=90),
-                    Column("", "Operations", "short", decimals=0),
+                    Column("", "Operations", "none", decimals=0),
                     Column("", "Average of the range", unit),
                 ],
                 _now(f"{metric}_window_ios", role, "op", "le"),

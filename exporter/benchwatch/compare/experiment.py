@@ -48,6 +48,12 @@ def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) 
     runs = [_run(one, settings, warmup, forced) for one in one_thing(path, settings)]
     if forced and not force:
         raise CannotCompare(f"{forced[0]}; expected a run that finished (--force compares it anyway)")
+    first = [worker.runfile for worker in runs[0].timelines]
+    if not path.exists() and any(one.sweep is not None and one.sweep.of == path.name for one in first):
+        point = path.with_name(next((one.repeat_of for one in first if one.repeat_of), runs[0].name))
+        raise CannotCompare(
+            f"{path}: a sweep, which benchwatch show reads; expected runs or points of it, such as {point}"
+        )
     tools = sorted({run.tool for run in runs})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ..history.timeline import Timeline
 from ..metrics.latencies import Group
+from ..settings.record import SweepPoint
 from ..tools.roles import Roles
 from .course import Course, together
 from .figures import Figure, distribution, of_summary, rates, results
@@ -72,6 +73,11 @@ class MeasuredRun(NamedTuple):
         tail = of_reports(course.quantile) if course is not None and course.quantile else LATENCY_MEAN
         known = (one for one in (tail, LATENCY_MEAN, *reversed(LATENCY_QUANTILES)) if (group, one) in self.figures)
         return next(known, LATENCY_MEAN)
+
+
+def place_of(run: MeasuredRun) -> SweepPoint | None:
+    """The point of a sweep that a run is; None if it is none."""
+    return next((one.runfile.sweep for one in run.timelines if one.runfile.sweep is not None), None)
 
 
 def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:

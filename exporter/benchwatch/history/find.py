@@ -10,7 +10,7 @@ from ..metrics.buckets import Buckets
 from ..runs.files import listing
 from ..runs.layout import STANDARD_STREAMS, group_name
 from ..runs.run import Run
-from ..settings.record import NAME, SUFFIX, load_runfile
+from ..settings.record import NAME, SUFFIX, RunFile, load_runfile
 from ..settings.settings import RunsSettings
 from ..values.errors import ConfigError
 from ..values.names import label
@@ -110,8 +110,8 @@ def one_thing(path: Path, settings: RunsSettings) -> list[Path]:
 def repeats(path: Path, settings: RunsSettings, *, tolerant: bool = False) -> list[Path]:
     """The runs of an experiment of that name in the order of their numbers; empty if there is none.
 
-    They are the folders `<name>-...` beside it of which a record says `repeat_of: <name>`. `tolerant`: of records that
-    cannot be read.
+    They are the folders `<name>-...` beside it of which a record says `repeat_of: <name>`, or `sweep: {of: <name>}`:
+    the points of a sweep. `tolerant`: of records that cannot be read.
     """
     try:
         beside = list(path.parent.iterdir()) if path.name and path.parent.is_dir() else []
@@ -130,11 +130,15 @@ def _number(path: Path) -> tuple[int, str]:
 def _repeats(folder: Path, name: str, settings: RunsSettings, *, tolerant: bool) -> bool:
     try:
         records = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
-        return any(load_runfile(record, settings).repeat_of == name for record in records)
+        return any(name in (one.repeat_of, one.sweep and one.sweep.of) for one in _loaded(records, settings))
     except (ConfigError, OSError):
         if tolerant:
             return False
         raise
+
+
+def _loaded(records: Iterable[Path], settings: RunsSettings) -> Iterable[RunFile]:
+    return (load_runfile(record, settings) for record in records)
 
 
 def chosen(path: Path) -> tuple[Path, int] | None:

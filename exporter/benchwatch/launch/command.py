@@ -3,12 +3,15 @@
 import argparse
 import shutil
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from ..results.command import add_require
-from ..settings.record import NAME, SUFFIX, check_label
+from ..settings.record import NAME, SUFFIX, SweepPoint, check_label
 from ..tools.invocation import Benchmark, find_benchmark
 from ..tools.registry import TOOLS, named, names
 from ..values.arguments import CommandParser, count, duration, pair
@@ -17,10 +20,23 @@ from ..values.errors import NOT_MET, UserError
 from ..values.interrupts import tidy_up
 from ..values.names import check_name
 from .record import RunRecord
+from .sweep import (
+    LABEL,
+    ORDERS,
+    Point,
+    SweepOrder,
+    earlier_run,
+    name_of,
+    order_of,
+    parameter,
+    points_of,
+    substituted,
+)
 
 _EXAMPLES = (
     "benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb",
     "benchwatch run --name base --repeat 5 --pause 1m --warmup 60s -- pgbench -T 600 -c 32 mydb",
+    "benchwatch run --name curve --sweep clients=1..64x2 --repeat 3 -- pgbench -T 60 -c {clients} -j 4 mydb",
     "benchwatch run --objective 1ms --disk sdb=log --push host:19777 -- fio job.fio",
 )
 
@@ -63,15 +79,37 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--push", default="", metavar="URL", help="also send everything to this exporter, such as host:19777"
     )
-    run = parser.add_argument_group("repeats")
+    run = parser.add_argument_group("repeats and sweeps")
     run.add_argument("--repeat", type=count, metavar="N", help="number of runs, named NAME-1 to NAME-N (default: 1)")
     run.add_argument(
-        "--pause", type=duration, default=Duration(0), metavar="TIME", help="time between repeats (default: 0)"
+        "--pause", type=duration, default=Duration(0), metavar="TIME", help="time between runs (default: 0)"
     )
+    run.add_argument(
+        "--sweep",
+        action="append",
+        default=[],
+        type=parameter,
+        metavar="NAME=VALUES",
+        help="run with each value, such as clients=1,2,4 or 1..64x2, in place of {NAME} in the command; at most twice",
+    )
+    run.add_argument("--order", choices=ORDERS, help="of the runs of a sweep (default: shuffled)")
+    run.add_argument("--seed", type=int, metavar="N", help="of the shuffled order (default: a new one)")
     add_require(run)
     run.add_argument("--overwrite", action="store_true", help="replace a run (and worker) of this name that is over")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.set_defaults(func=partial(_run, parser))
+
+
+class _Step(NamedTuple):
+    """One run of a series."""
+
+    record: RunRecord
+    benchmark: Benchmark
+    content: dict[str, Any]
+    """What is special to it in its record."""
+    overwrite: bool
+    done: bool
+    """Whether an earlier start of the same sweep has finished it."""
 
 
 def _run(parser: CommandParser, options: argparse.Namespace) -> int:
@@ -80,31 +118,31 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     from .terminal import Terminal
 
     tidy_up()
-    if options.pause and options.repeat is None:
+    for option, given in (("--order", options.order), ("--seed", options.seed)):
+        if given is not None and not options.sweep:
+            raise UserError(f"{option} requires --sweep, such as --sweep clients=1,2,4,8")
+    if options.pause and options.repeat is None and not options.sweep:
         raise UserError("--pause requires --repeat, such as --repeat 5")
-    repeat = options.repeat or 1
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     if words is options.command and words[:1] and words[0].startswith("-"):
         parser.refuse(words)
     if not words:
         advice = "\n".join(("For example:", *(f"  {example}" for example in _EXAMPLES)))
         raise UserError("no benchmark is given: write its command after --", advice=advice)
-    benchmark = find_benchmark(words, {tool.name for tool in TOOLS})
-    if shutil.which(benchmark.command[0]) is None:
-        raise UserError(f"{benchmark.command[0]} was not found: expected a program on PATH, or its path")
-    check(benchmark)
-    required = read_requirements(options.require, named(benchmark.tool))
-    name, worker = _names(options, benchmark)
-    series = [name] if repeat == 1 else [f"{name}-{number + 1}" for number in range(repeat)]
-    records = [RunRecord(options.runs_path, run, worker) for run in series]
-    for record in records:
-        record.check_is_new(options.overwrite)
-    if repeat > 1 and (older := RunRecord(options.runs_path, f"{name}-{repeat + 1}", worker)).path.exists():
-        raise UserError(f"{older.path} is of an earlier, longer series {name}: choose another --name, or remove it")
+    points = points_of(options.sweep, words)
+    known = {tool.name for tool in TOOLS}
+    benchmarks = [find_benchmark(substituted(words, point), known) for point in points]
+    for benchmark in benchmarks:
+        if shutil.which(benchmark.command[0]) is None:
+            raise UserError(f"{benchmark.command[0]} was not found: expected a program on PATH, or its path")
+        check(benchmark)
+    required = read_requirements(options.require, named(benchmarks[0].tool))
+    name, worker = _names(options, benchmarks[0], points)
     for label, _ in options.label:
         check_label(label, "--label")
+    steps, order = _steps(options, name, worker, points, benchmarks)
     plan = Plan(
-        benchmark,
+        benchmarks[0],
         options.percentiles,
         options.push,
         {
@@ -115,31 +153,85 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
             "vm": options.vm,
             "disks": dict(options.disk),
             "warmup": None if options.warmup is None else float(options.warmup),
-            "repeat_of": name if repeat > 1 else "",
             "parameters": dict(options.parameter),
         },
-        options.overwrite,
     )
-    code = 0
+    todo = [step for step in steps if not step.done]
+    code, done = 0, len(steps) - len(todo)
     with Terminal() as terminal, Outcomes(terminal, required) as outcomes:
-        for number, record in enumerate(records, 1):
-            ending = launch(plan, record, terminal, Place(number, repeat, options.pause))
+        for step in steps:
+            if step.done:
+                outcomes.add(step.record, shown=False)
+        if order:
+            terminal.say(f"sweep {name}: {_extent(len(steps), len(points), done)}, {order}")
+        for number, step in enumerate(todo, done + 1):
+            own = plan.content | step.content | {"labels": plan.content["labels"] | step.content.get("labels", {})}
+            this = plan._replace(benchmark=step.benchmark, content=own, overwrite=step.overwrite)
+            ending = launch(this, step.record, terminal, Place(number, len(steps), options.pause))
             code = ending.exit_code or code
-            outcomes.add(record)
-            if ending.told or number == repeat:
+            outcomes.add(step.record)
+            if ending.told or number == len(steps):
                 break
             if received := outcomes.pause(options.pause):
                 code = code or 128 + received
                 break
-        met = outcomes.together(name, repeat)
+        met = outcomes.together(name, repeated=not order and len(steps) > 1, swept=bool(order))
     return code or (0 if met else NOT_MET)
 
 
-def _names(options: argparse.Namespace, benchmark: Benchmark) -> tuple[str, str]:
+def _extent(runs: int, points: int, done: int) -> str:
+    skipped = f"; skips {done} that {'have' if done > 1 else 'has'} finished" if done else ""
+    return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
+
+
+def _steps(
+    options: argparse.Namespace, name: str, worker: str, points: Sequence[Point], benchmarks: Sequence[Benchmark]
+) -> tuple[list[_Step], str]:
+    """The runs in their order, and what to say of that; empty without a sweep. Raises UserError."""
+    repeat = options.repeat or 1
+    order = SweepOrder("given", None)
+    if options.sweep:
+        order = order_of(options.runs_path, name, options.sweep, options.order, options.seed)
+    found = []
+    for place, number in order.arranged(len(points), repeat):
+        point, benchmark = points[place], benchmarks[place]
+        series = name_of(name, point)
+        record = RunRecord(options.runs_path, f"{series}-{number + 1}" if repeat > 1 else series, worker)
+        content: dict[str, Any] = {"repeat_of": series if repeat > 1 else ""}
+        earlier = None
+        if options.sweep:
+            at = SweepPoint(of=name, point=dict(point), order=order.order, seed=order.seed)
+            content |= {"sweep": msgspec.to_builtins(at), "labels": {LABEL: name, **point}}
+            earlier = None if options.overwrite else earlier_run(record, at, benchmark)
+        overwrite = options.overwrite or earlier is not None
+        if not earlier:
+            record.check_is_new(overwrite)
+        found.append(_Step(record, benchmark, content, overwrite, bool(earlier)))
+    for point in points:
+        _check_alone(options.runs_path, name_of(name, point), worker, repeat, swept=bool(options.sweep))
+    for label in dict(options.label):
+        if options.sweep and label in (LABEL, *points[0]):
+            raise UserError(f"--label {label}: the sweep has a label of that name: choose another one")
+    how = order.order + (f" with seed {order.seed}" if order.seed is not None else "")
+    return found, how if options.sweep else ""
+
+
+def _check_alone(runs: Path, name: str, worker: str, repeat: int, *, swept: bool) -> None:
+    """Raises UserError if there are runs that views would take for further repeats, or for the same thing."""
+    if repeat > 1 and (older := RunRecord(runs, f"{name}-{repeat + 1}", worker)).path.exists():
+        raise UserError(f"{older.path} is of an earlier, longer series {name}: choose another --name, or remove it")
+    other = RunRecord(runs, name if repeat > 1 else f"{name}-1", worker)
+    if swept and other.path.exists():
+        raise UserError(f"{other.path} is of the same point with another --repeat: choose another --name, or remove it")
+
+
+def _names(options: argparse.Namespace, benchmark: Benchmark, points: Sequence[Point]) -> tuple[str, str]:
     name = options.name or f"{benchmark.tool}-{time.strftime('%Y%m%d-%H%M%S')}"
     worker = options.worker or benchmark.tool
     try:
-        check_name("run", f"{name}-{options.repeat}" if (options.repeat or 1) > 1 else name)
+        for point in points:
+            run = name_of(name, point)
+            check_name("run", f"{run}-{options.repeat}" if (options.repeat or 1) > 1 else run)
         check_name("worker", worker)
     except ValueError as error:
         raise UserError(str(error)) from None

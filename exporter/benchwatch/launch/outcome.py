@@ -55,12 +55,12 @@ class Outcomes:
         self._interrupted = True
         raise KeyboardInterrupt
 
-    def add(self, record: RunRecord) -> None:
-        """Show the result of a run that has ended."""
+    def add(self, record: RunRecord, *, shown: bool = True) -> None:
+        """Show the result of a run that has ended; `shown` is false for one that belongs to the series only."""
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._records.append(record)
         try:
-            self._add(record)
+            self._add(record, shown)
         except KeyboardInterrupt:
             self._terminal.say(f"the result is not shown: see benchwatch show {record.folder}")
         except Exception as error:  # the benchmark has ended, and so must this
@@ -75,7 +75,7 @@ class Outcomes:
             return signal.SIGINT
         return received.si_signo if received else signal.SIGINT * self._interrupted
 
-    def _add(self, record: RunRecord) -> None:
+    def _add(self, record: RunRecord, shown: bool) -> None:
         from ..results.result import Subject, read_worker
         from ..results.text import text
 
@@ -84,16 +84,18 @@ class Outcomes:
             self._terminal.say(f"{record.run}: nothing was measured: no output of a known form")
             return
         self._results += found
-        self._terminal.say(text(Subject(record.run, found, False)).rstrip("\n"))
+        if shown:
+            self._terminal.say(text(Subject(record.run, found, False)).rstrip("\n"))
 
-    def together(self, name: str, repeat: int) -> bool:
+    def together(self, name: str, *, repeated: bool, swept: bool) -> bool:
         """Show what a series came to, whether requirements are met, and what can be done next; false if one is not."""
         met = True
         try:
-            if repeat > 1 and len(self._results) > 1:
+            if (repeated and len(self._results) > 1) or (swept and self._results):
+                from ..results.result import Subject
                 from ..results.text import series
 
-                self._terminal.say(series(name, self._results).rstrip("\n"))
+                self._terminal.say(series(Subject(name, self._results, repeated, swept)).rstrip("\n"))
             if self._requirements:
                 from ..results.requirements import answers
 
@@ -102,15 +104,17 @@ class Outcomes:
                 for answer in found:
                     self._terminal.say(answer.line)
             if any(result.measured for result in self._results):
-                self._next(name if repeat > 1 else self._records[-1].run)
+                self._next(name if repeated or swept else self._records[-1].run, swept)
         except KeyboardInterrupt:
             met = not self._requirements
         return met
 
-    def _next(self, name: str) -> None:
+    def _next(self, name: str, swept: bool) -> None:
         folder = self._records[-1].folder.parent
         this = shlex.quote(str(folder / name))
-        other = _before(folder, {record.run for record in self._records}, self._records[-1].worker)
+        other = None
+        if not swept:
+            other = _before(folder, {record.run for record in self._records}, self._records[-1].worker)
         well = all(result.state == "finished" for result in self._results)
         compare = f"benchwatch compare {shlex.quote(str(other))} {this}" if other and well else ""
         show = f"benchwatch show {this} --json"

@@ -87,7 +87,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
 
     command = inner.add_parser(
         "simulate",
-        help="serve the pages of simulated CVMs",
+        help="serve the pages of simulated CVMs, and the metrics of a guest",
         usage="benchwatch nutanix simulate [options]",
         description="Serves the pages of simulated CVMs, to try benchwatch without a cluster.",
         examples=(
@@ -123,6 +123,13 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     )
     simulate.add_argument(
         "--seed", type=int, default=1, metavar="N", help="equal seeds give equal numbers (default: 1)"
+    )
+    simulate.add_argument(
+        "--runs.path",
+        dest="runs",
+        type=Path,
+        metavar="DIR",
+        help="also write the run of a simulated pgbench in the guest to a new folder SCENE-TIME here",
     )
     simulate.add_argument("--list", action="store_true", help="list scenes and variations, then exit")
     command.set_defaults(func=_simulate)
@@ -173,9 +180,15 @@ def _simulate(options: argparse.Namespace) -> int:
             raise ConfigError(f"--variation: expected a name that --list shows, got {name!r}{meant}")
     host, port = options.listen
     addresses = [(host, port + number if port else 0) for number in range(options.cvms)]
+    run = options.runs and options.runs / f"{options.scene}-{time.strftime('%Y%m%d-%H%M%S')}"
     cluster = Cluster(options.scene, cvms=options.cvms, vdisks=options.vdisks, seed=options.seed, clock=time.monotonic)
     try:
-        serve(cluster, addresses, options.variation, lambda url: print(f"simulated CVM on {url}", flush=True))
+        serve(cluster, addresses, options.variation, lambda url: print(f"simulated CVM on {url}", flush=True), run)
     except OSError as error:
-        raise ConfigError(f"--listen: cannot serve on {host}:{port}: {error.strerror}") from None
+        what = (
+            f"--runs.path: cannot write {error.filename}"
+            if error.filename
+            else f"--listen: cannot serve on {host}:{port}"
+        )
+        raise ConfigError(f"{what}: {error.strerror}") from None
     return 0

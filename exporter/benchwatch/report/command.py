@@ -46,7 +46,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--prometheus",
         metavar="URL",
-        help="take disks and vdisks from this Prometheus, which watched the run",
+        help="take disks, vdisks, spikes and alerts from this Prometheus, which watched the run",
     )
     shown.add_argument(
         "--warmup",
@@ -63,7 +63,7 @@ def _report(options: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
-        raise ConfigError("report needs matplotlib: pip install 'benchwatch[analysis]'") from error
+        raise ConfigError("report needs matplotlib: pip install '.[analysis]' in benchwatch's checkout") from error
 
 
 def _write(options: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ from .figures import Key, Plot, spread
 from .lines import Line, column_width, drawn
 from .page import Section
 from .prometheus import Prometheus, PrometheusError, Result, text
+from .slowness import why_slow
 from .views import View
 
 _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
@@ -41,25 +42,27 @@ class _Panel(NamedTuple):
 
 
 def sections(url: str, runs: Sequence[View]) -> Iterator[Section]:
-    """Disks and vdisks of each run, or why there are none."""
+    """Why each run was slow, its disks and vdisks, or why there are none."""
     for run in runs:
         whose = f" during {run.name}" if len(runs) > 1 else ""
         if not run.length:
             yield Section(f"Disks{whose}", notes=[f"Prometheus was not asked: {run.name} does not say when it began."])
             continue
         prometheus = Prometheus(url, run.start, run.start + run.length)
+        doubt = (
+            f"{run.name} has no timestamps in its output and is dated by file modification times: if the files were "
+            "copied since, what follows is of another time."
+        )
+        doubts = [doubt] if run.by_file_time else []
         try:
+            why = list(why_slow(prometheus, run, f"Why {run.name if whose else 'it'} was slow", doubts))
             disks = list(_disks(prometheus, run))
             vdisks = list(_vdisks(prometheus, run))
         except PrometheusError as error:
             yield Section(f"Disks{whose}", notes=[f"{error}."])
             return
         none = "Prometheus has no disk of node_exporter with any I/O in this time."
-        doubt = (
-            f"{run.name} has no timestamps in its output and is dated by file modification times: if the files were "
-            "copied since, these plots show another time."
-        )
-        doubts = [doubt] if run.by_file_time else []
+        yield from why
         yield Section(f"Disks{whose}", disks, notes=doubts if disks else [none, *doubts])
         if vdisks:
             yield Section(f"Nutanix vdisks{whose}", vdisks, notes=doubts)

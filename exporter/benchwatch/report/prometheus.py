@@ -60,6 +60,17 @@ class Prometheus:
         found = [_result(series) for series in self._ask("query_range", query=query, **span)]
         return [result for result in found if len(result.times)]
 
+    def samples(self, selector: str, begin: float, end: float) -> list[Result]:
+        """The series as they were recorded between two moments, Unix seconds. Raises PrometheusError."""
+        query = f"{selector}[{max(1, math.ceil(end - begin))}s]"
+        found = [_result(series) for series in self._ask("query", query=query, time=end)]
+        return [result for result in found if len(result.times)]
+
+    def at(self, query: str, moment: float) -> list[tuple[Mapping[str, str], float]]:
+        """Labels and values of a query at a moment, Unix seconds. Raises PrometheusError."""
+        found = self._ask("query", query=query, time=moment)
+        return [(series["metric"], float(series["value"][1])) for series in found]
+
     def _ask(self, what: str, **parameters: str | float) -> Sequence[Any]:
         try:
             answer = requests.post(f"{self._url}/api/v1/{what}", data=parameters, timeout=_TIMEOUT)

@@ -6,6 +6,11 @@
       repeats       null for a single run; else level (confidence, ratio) and measures[]: labels of the group, name,
                     unit, better, runs, mean, interval ([low, high] or null), spread (standard deviation over the mean,
                     ratio), lowest, highest, outliers (names of runs)
+      sweep         null unless it is a sweep; else level and curves[]: labels of the group, parameter, second ({name:
+                    value} or null), points[]: value (text), runs (names), figures {name: {mean, interval}};
+                    knee, most_within_objective (values or null), objective_seconds, law (null, or
+                    throughput_of_one, contention, coherence, peak: each {value, interval}, null where it is infinite or
+                    beyond twice the largest value; deviation, a ratio)
       requirements[] requirement (as given), met, measured (text)
 
     results[]       run, tool, version, workers (names), state, reason, start, end (Unix seconds), seconds,
@@ -25,6 +30,7 @@ from typing import Any
 
 from ..compare.measures import unit_of
 from ..metrics.latencies import Group
+from . import sweep_document
 from .repeats import CONFIDENCE, finished, repeated
 from .requirements import CheckedRequirement
 from .result import RunResult, Subject
@@ -44,6 +50,7 @@ def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> dict[st
         "repeated": subject.repeated,
         "results": [_result(result) for result in subject.results],
         "repeats": _repeats(subject.results) if subject.repeated else None,
+        "sweep": sweep_document.content([one.run for one in finished(subject.results)]) if subject.swept else None,
         "requirements": [
             {"requirement": one.requirement.text, "met": one.met, "measured": one.measured} for one in answers
         ],

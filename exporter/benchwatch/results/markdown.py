@@ -15,9 +15,9 @@ def markdown(subjects: Sequence[Subject], answers: Mapping[str, Sequence[Checked
 
 def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> Iterator[str]:
     yield from (f"## {plain(subject.name)}", "")
-    for result in subject.results:
+    for result in () if subject.swept else subject.results:
         yield from _result(result)
-    if subject.repeated:
+    if subject.repeated or subject.swept:
         head, table, lines = together(subject)
         yield from (f"**{plain(head)}**", "")
         yield from _table(table)

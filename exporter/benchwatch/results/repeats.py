@@ -51,15 +51,21 @@ def repeated(results: Sequence[RunResult]) -> Iterator[Repeated]:
     for group, measure in sorted(keys, key=lambda key: (groups.index(key[0]), rank(key[1]))):
         values = [one.run.figures[group, measure].value for one in results]
         mean, deviation = statistics.fmean(values), statistics.stdev(values)
-        interval = None
-        if len(values) >= FEWEST:
-            width = student((1 + CONFIDENCE) / 2, len(values) - 1) * deviation / math.sqrt(len(values))
-            interval = (mean - width, mean + width)
+        interval = interval_of(values)
         far = []
         if len(values) >= FEWEST and measure is not LATENCY_MAX:
             limit = max(_grubbs(len(values)) * deviation, STEADY * mean)
             far = [one.run.name for one, value in zip(results, values, strict=True) if abs(value - mean) > limit]
         yield Repeated(group, measure, values, mean, interval, deviation / mean if mean else None, far)
+
+
+def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
+    """That of the mean of repeated runs; None for fewer than three."""
+    if len(values) < FEWEST:
+        return None
+    mean = statistics.fmean(values)
+    width = student((1 + CONFIDENCE) / 2, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    return mean - width, mean + width
 
 
 def _grubbs(number: int) -> float:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..compare.changes import is_unsteady, shift_of
 from ..compare.experiment import Experiment, fault
 from ..compare.findings import Finding, about, stalled
-from ..compare.measured import ALL, MeasuredRun, measure
+from ..compare.measured import ALL, MeasuredRun, measure, place_of
 from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for
 from ..compare.statistics import FEWEST_BATCHES
 from ..history.find import find_runs, find_worker, one_thing
@@ -149,11 +149,12 @@ class RunResult(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What one name stands for: a run, or the repeats of an experiment."""
+    """What one name stands for: a run, the repeats of an experiment, or the runs of a sweep."""
 
     name: str
     results: Sequence[RunResult]
     repeated: bool
+    swept: bool = False
 
 
 def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = None) -> list[Subject]:
@@ -170,7 +171,9 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
         if not each:
             raise UserError(f"nothing recognised in {path}: expected output of {names()}", FAILED_EXIT)
         if runs != [path]:
-            found.append(Subject(label(path.name), [one for _, results in each for one in results], True))
+            results = [one for _, several in each for one in several]
+            swept = any((place := place_of(one.run)) is not None and place.of == path.name for one in results)
+            found.append(Subject(label(path.name), results, not swept, swept))
         else:
             found += [Subject(run.name, results, False) for run, results in each]
     return found

@@ -9,6 +9,7 @@ from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from ..values import numbers
 from ..values.printable import printable
+from . import sweep_text
 from .repeats import CONFIDENCE, FEWEST, Repeated, finished, repeated
 from .result import ObjectiveKept, RunResult, Subject
 
@@ -18,16 +19,18 @@ _INDENT = "  "
 
 
 def text(subject: Subject) -> str:
-    """The results of a run, or of each repeat and of all together."""
+    """The results of a run, of each repeat and of all together, or of a sweep point by point."""
+    if subject.swept:
+        return series(subject)
     found: list[str] = []
     for result in subject.results:
         found += [*(("",) if found else ()), *_of_run(result)]
-    return _lines(found) + (f"\n{series(subject.name, subject.results)}" if subject.repeated else "")
+    return _lines(found) + (f"\n{series(subject)}" if subject.repeated else "")
 
 
-def series(name: str, results: Sequence[RunResult]) -> str:
-    """All repeats together."""
-    head, table, lines = together(Subject(name, results, True))
+def series(subject: Subject) -> str:
+    """All repeats together, or the points of a sweep."""
+    head, table, lines = together(subject)
     return _lines([head, *(f"{_INDENT}{line}" for line in (*aligned(table), *lines))])
 
 
@@ -128,7 +131,7 @@ def verdict(kept: ObjectiveKept, result: RunResult) -> str:
 
 
 class Together(NamedTuple):
-    """What repeats came to together."""
+    """What repeats or the points of a sweep came to together."""
 
     head: str
     table: list[list[str]]
@@ -137,13 +140,16 @@ class Together(NamedTuple):
 
 
 def together(subject: Subject) -> Together:
-    """All repeats together."""
+    """All repeats together, or the points of a sweep."""
     counted = finished(subject.results)
     lengths = [one.seconds for one in counted if one.seconds is not None]
     of = f" of {span(lengths)}" if lengths else ""
     head = f"{subject.name}: {len(counted)} run{'s' * (len(counted) != 1)}{of} together"
     left_out = [f"{one.run.name} ({one.state})" for one in subject.results if one not in counted]
     lines = [f"without {', '.join(left_out)}"] if left_out else []
+    if subject.swept:
+        table, notes = sweep_text.told([one.run for one in counted])
+        return Together(f"{head.removesuffix(' together')}", table, [*notes, *lines])
     found = list(repeated(counted))
     if not found:
         return Together(head, [], [*lines, "nothing to summarise: expected at least two finished runs"])

@@ -15,6 +15,7 @@ command: pgbench -P 1 ...           or a list of arguments
 start: 1790000000.0                 Unix seconds
 warmup: 60s                         time at the start that results should leave out
 repeat_of: huge-pages               the experiment that this run repeats
+sweep: {of: curve, point: {clients: 4}, order: shuffled, seed: 7}   the sweep that it is a point of
 end: 1790000600.0                   Unix seconds; this and the following appear when the benchmark has ended
 exit_code: 0
 signal: SIGINT                      the signal that ended it
@@ -47,6 +48,7 @@ _PLAIN = (
     "start",
     "warmup",
     "repeat_of",
+    "sweep",
     "end",
     "exit_code",
     "signal",
@@ -67,6 +69,24 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """By the name that node_exporter has for the disk."""
 
 
+class SweepPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which point of a sweep a run is."""
+
+    of: str
+    """Name of the sweep."""
+    point: dict[str, _Text]
+    """The parameters that the sweep varies, in its order."""
+    order: str = ""
+    """In which its runs were started,"""
+    seed: int | None = None
+    """and the seed of that order, where it is a random one."""
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The point as text."""
+        return {name: _text(value) for name, value in self.point.items()}
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of one record."""
 
@@ -82,6 +102,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     start: PointInTime | None = None
     warmup: Duration | None = None
     repeat_of: str | None = None
+    sweep: SweepPoint | None = None
     end: PointInTime | None = None
     exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**32)] | None = None
     signal: str | None = None
@@ -108,6 +129,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds at the start that results should leave out."""
     repeat_of: str = ""
     """Name of the experiment that the run repeats."""
+    sweep: SweepPoint | None = None
     end: float | None = None
     """Unix seconds."""
     exit_code: int | None = None

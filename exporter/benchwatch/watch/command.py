@@ -38,7 +38,9 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         "url", nargs="?", default=DEFAULT_URL, metavar="URL", help=f"address of the exporter (default: {DEFAULT_URL})"
     )
     watch = command.add_argument_group("what to show, and how often")
-    watch.add_argument("--prometheus", metavar="URL", help="show the firing alerts of this Prometheus")
+    watch.add_argument(
+        "--prometheus", metavar="URL", help="show the firing alerts of this Prometheus, and why a run is slow"
+    )
     watch.add_argument(
         "--interval", type=_interval, default=Duration(1), metavar="TIME", help="time between readings (default: 1s)"
     )

@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from .model import Alert, Page
+from .model import Page
 from .screen import ScreenMoment
-from .sources import SourceUnreadable, WatchedExporter, WatchedPrometheus
+from .sources import PrometheusReading, SourceUnreadable, WatchedExporter, WatchedPrometheus
 
 _OVERDUE = 5.0
 """Seconds beyond two intervals after which a silent exporter counts as lost."""
+_OLD = 10.0
+"""Seconds after which a verdict is no longer shown."""
 
 
 class ReadSource(Protocol):
@@ -33,7 +35,8 @@ class Readings:
         self._read_at: float | None = None
         self._clock_ahead = 0.0
         self._problem: SourceUnreadable | None = None
-        self._alerts: tuple[Alert, ...] | None = None
+        self._told: PrometheusReading | None = None
+        self._told_at = 0.0
         self._alerts_problem = ""
 
     def read_once(self) -> None:
@@ -67,8 +70,9 @@ class Readings:
             if isinstance(result, Exception) and not isinstance(result, SourceUnreadable):
                 raise result
             if source is self._prometheus:
-                self._alerts_problem = str(result) if isinstance(result, SourceUnreadable) else ""
-                self._alerts = None if isinstance(result, SourceUnreadable) else result  # type: ignore[assignment]
+                self._told = result if isinstance(result, PrometheusReading) else None
+                self._told_at = time.monotonic()
+                self._alerts_problem = self._told.problem if self._told else str(result)
             elif isinstance(result, SourceUnreadable):
                 self._problem = result
             else:
@@ -88,8 +92,9 @@ class Readings:
             read_at=None if self._read_at is None else now - silent,
             problem=str(problem or ""),
             advice=problem.advice if problem else "",
-            alerts=self._alerts,
+            alerts=self._told.alerts if self._told else None,
             alerts_problem=self._alerts_problem,
+            verdicts=self._told.verdicts if self._told and time.monotonic() - self._told_at < _OLD else {},
         )
 
 

@@ -71,6 +71,8 @@ class RunRows(NamedTuple):
     """How many workers are in each state, worst first."""
     totals: tuple[ShownRow, ...]
     rows: tuple[ShownRow, ...]
+    verdict: tuple[str, ...] = ()
+    """Why it is slower than usual, by lines of the screen; empty if it is not, or nobody knows."""
 
 
 def total(measured: Sequence[Measured]) -> Measured:

@@ -1,11 +1,13 @@
 """The whole screen: active runs, vdisks, alerts and ended runs, in the space available."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from textwrap import wrap
 
 from rich.text import Text
 
 from ..values import numbers as figures
+from ..values.printable import printable
 from .curves import curve_lines, draw_curves
 from .layout import Align, Block, fit, joined, line, spread, text
 from .model import Alert, Measured, Page, ShownVdisk, ShownWorker
@@ -33,6 +35,9 @@ class ScreenMoment:
     alerts: Sequence[Alert] | None = None
     """None: not requested, or not known."""
     alerts_problem: str = ""
+    """Why there are no alerts, or no verdicts."""
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    """A sentence for each run that is slower than usual."""
 
 
 class Screen:
@@ -82,7 +87,11 @@ class Screen:
 
     def _body(self, moment: ScreenMoment, width: int, height: int, charts: bool = True) -> list[Text]:
         page = moment.page or Page()
-        runs = active_runs(page, moment.now)
+        verdicts = {} if moment.problem else moment.verdicts
+        runs = [
+            run._replace(verdict=tuple(wrap(printable(verdicts.get(run.name, "")), max(1, width - 2))))
+            for run in active_runs(page, moment.now)
+        ]
         names = max((row.name_length for run in runs for row in run.rows), default=0)
         look = Look(width, Columns.of(width, names, charts), moment.now, self._selected, bool(moment.problem))
         ended = ended_workers(page)

@@ -1,4 +1,4 @@
-"""Where what is shown comes from: the exporter's /metrics, and the alerts of a Prometheus (/api/v1/alerts).
+"""Where what is shown comes from: the exporter's /metrics, and a Prometheus (/api/v1/alerts, /api/v1/query).
 
 Proxies and netrc files are ignored. User and password come from the URL; REQUESTS_CA_BUNDLE names a file of trusted
 certificates.
@@ -6,16 +6,18 @@ certificates.
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+from urllib.parse import urlencode
 
 import msgspec
 import requests
 import urllib3
 
 from ..values.addresses import server_url, without_user
+from ..values.verdict import answered, question
 from ..values.version import VERSION
 from .model import Alert, Page
 from .page import ReadSample, SampleReader, live, read_page, slow
@@ -29,6 +31,8 @@ _LARGEST = 64 * 1024 * 1024
 _CLOCKS_DIFFER = 2.0
 """Difference in seconds above which the exporter's clock counts: the Date of an answer has whole seconds."""
 _SEVERITIES = ("critical", "warning", "info")
+_FRESH = 5
+"""Seconds after which what the rules have recorded no longer counts."""
 
 
 _RUNNING = "Is `benchwatch serve` running there, and is the URL right?"
@@ -178,21 +182,58 @@ class _Answer(msgspec.Struct):
     data: _Alerts
 
 
+class _Series(msgspec.Struct):
+    metric: dict[str, str]
+    value: tuple[float, str]
+
+
+class _Vector(msgspec.Struct):
+    result: list[_Series]
+
+
+class _QueryAnswer(msgspec.Struct):
+    data: _Vector
+
+
+_Decoded = TypeVar("_Decoded")
+
+
+class PrometheusReading(NamedTuple):
+    """What a Prometheus says now. `verdicts`: why each run that is slower than usual is slow, a sentence a run."""
+
+    alerts: tuple[Alert, ...]
+    verdicts: Mapping[str, str]
+    problem: str = ""
+    """Why there are no verdicts, a clause; empty if there could be."""
+
+
 class WatchedPrometheus:
-    """A Prometheus that evaluates the alerts (https://prometheus.io/docs/prometheus/latest/querying/api/#alerts)."""
+    """A Prometheus that evaluates the rules (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
 
     def __init__(self, url: str) -> None:
         """Raises UserError for what is not an address."""
         self._web = _Web(url, "--prometheus")
         self.name = self._web.name
 
-    def read(self) -> tuple[Alert, ...]:
-        """Firing alerts, most severe first, then most recent. Raises SourceUnreadable."""
-        body, _ = self._web.get("/api/v1/alerts")
+    def read(self) -> PrometheusReading:
+        """Firing alerts and verdicts. Raises SourceUnreadable if there are not even alerts."""
+        alerts = self._alerts()
         try:
-            answer = msgspec.json.decode(body, type=_Answer)
-        except msgspec.DecodeError as error:
+            return PrometheusReading(alerts, self._verdicts())
+        except SourceUnreadable as error:
+            return PrometheusReading(alerts, {}, f"gives no verdict, since it {error}")
+
+    def _verdicts(self) -> dict[str, str]:
+        answer = self._get(f"/api/v1/query?{urlencode({'query': question(_FRESH)})}", _QueryAnswer)
+        try:
+            found = answered([(one.metric, float(one.value[1])) for one in answer.data.result])
+        except ValueError as error:
             raise SourceUnreadable("is not a Prometheus server") from error
+        return {run: evidence.sentence() for run, evidence in found.items()}
+
+    def _alerts(self) -> tuple[Alert, ...]:
+        """Most severe first, then most recent."""
+        answer = self._get("/api/v1/alerts", _Answer)
         firing = [
             Alert(
                 name=alert.labels.get("alertname", ""),
@@ -204,6 +245,13 @@ class WatchedPrometheus:
             if alert.state == "firing"
         ]
         return tuple(sorted(firing, key=lambda alert: (_rank(alert.severity), -alert.since)))
+
+    def _get(self, path: str, kind: type[_Decoded]) -> _Decoded:
+        body, _ = self._web.get(path)
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except msgspec.DecodeError as error:
+            raise SourceUnreadable("is not a Prometheus server") from error
 
 
 def _rank(severity: str) -> int:

@@ -115,7 +115,8 @@ class _Plan(NamedTuple):
     @property
     def height(self) -> int:
         """The number of lines that it takes."""
-        return 1 + sum(1 + bool(notes) for _, notes in self.rows) + bool(self.hidden and self.rows)
+        rows = sum(1 + bool(notes) for _, notes in self.rows) + bool(self.hidden and self.rows)
+        return 1 + len(self.run.verdict) + rows
 
 
 def lines_wanted(runs: Sequence[RunRows]) -> int:
@@ -147,7 +148,7 @@ def _fullest(run: RunRows, others: Sequence[RunRows], lines: int) -> _Plan:
             return plan
     lines -= sum(_plan(other, "none", 0).height for other in others)
     plan = _plan(run, "none")
-    return plan if plan.height <= lines else _plan(run, "none", lines - 2 - len(run.totals))
+    return plan if plan.height <= lines else _plan(run, "none", lines - 2 - len(run.verdict) - len(run.totals))
 
 
 def _plan(run: RunRows, remarks: str, most: int | None = None) -> _Plan:
@@ -173,6 +174,7 @@ def _which(row: ShownRow) -> str:
 
 def _draw(plan: _Plan, trends: Trends, look: Look) -> list[Text]:
     drawn = [_title(plan.run, look)]
+    drawn += [text(f"  {part}", "bold yellow") for part in plan.run.verdict]
     for row, notes in plan.rows:
         drawn.append(_row(row, trends, look))
         if notes and not look.lost:

@@ -5,10 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 from . import published, sections
 from .document import PageDocument
+from .faults import FAULT_SCENES
 from .load import Load
-from .scenes import SCENES, background, jitter
+from .scenes import PUBLISHED_SCENES, background, jitter
 from .sections import SimulatedVdisk, Stargate
 
+SCENES = {**PUBLISHED_SCENES, **FAULT_SCENES}
 PUBLISHED = "published"
 SCENE_NAMES = (*SCENES, PUBLISHED)
 EVENT_SECONDS = 30
@@ -50,7 +52,7 @@ class Cluster:
         if self._scene is None:
             return published.MAIN
         stargates = [self._stargate(number, "restart" in variations) for number in range(self._cvms)]
-        rows = [(self._vdisk(vdisk), self._load(vdisk)) for vdisk in self.hosted(cvm, variations)]
+        rows = [(self._vdisk(vdisk), self.load(vdisk)) for vdisk in self.hosted(cvm, variations)]
         operations = self.second * sum(load.read.rate + load.write.rate for _, load in rows)
         admitted = sum(load.read.rate * load.read.average_latency for _, load in rows) // 1_000_000
         hits = [load.read_source.get("Cache DRAM", 0) for _, load in rows if load.read.rate]
@@ -64,8 +66,8 @@ class Cluster:
             "Content cache memory usage": "3220 MB",
             "Content cache physical memory usage": "3224 MB",
             "Content cache flash usage": "0 MB",
-            "QoS Queue (size/admitted)": f"0/{admitted}",
-            "Oplog QoS queue (size/admitted)": "0/0",
+            "QoS Queue (size/admitted)": f"{sum(load.queued for _, load in rows)}/{admitted}",
+            "Oplog QoS queue (size/admitted)": f"{sum(load.oplog_queued for _, load in rows)}/0",
             "NFS Flush Queue (size/admitted)": "0/0",
             "NFS cache usage": "0 MB",
         }
@@ -85,7 +87,7 @@ class Cluster:
             return published.vdisk_document(vdisk) if vdisk in (published.BUSY, published.IDLE) else None
         if vdisk not in self.hosted(cvm, variations):
             return None
-        return sections.vdisk_document(vdisk, self._load(vdisk))
+        return sections.vdisk_document(vdisk, self.load(vdisk))
 
     def oplog(self, cvm: int) -> PageDocument:
         """The page of the oplog's flushing."""
@@ -93,10 +95,17 @@ class Cluster:
             return published.OPLOG
         rows = []
         for vdisk in self.hosted(cvm):
-            load = self._load(vdisk)
+            load = self.load(vdisk)
             fragment = max(load.write.average_size // 1024, 1)
             rows.append((self._vdisk(vdisk).name, load.oplog_kilobytes, load.oplog_kilobytes // fragment))
         return sections.oplog_document(rows, _OPLOG_KILOBYTES)
+
+    def load(self, vdisk: str, second: int | None = None) -> Load:
+        """What a vdisk does at a second, by default now."""
+        second = self.second if second is None else second
+        if self._scene is not None and vdisk in self._scene.vdisks:
+            return jitter(self._scene.load(vdisk, second, self._seed), vdisk, second, self._seed)
+        return background(vdisk, second, self._seed)
 
     def _host(self, vdisk: str, moved: bool) -> int:
         if moved and vdisk == self.vdisks[0] and self.second >= EVENT_SECONDS:
@@ -107,11 +116,6 @@ class Cluster:
 
     def _vdisk(self, vdisk: str) -> SimulatedVdisk:
         return SimulatedVdisk(vdisk, f"NFS:{vdisk} (5f0d7d8e-3a52-4c0b-9f0e-{int(vdisk):012d})")
-
-    def _load(self, vdisk: str) -> Load:
-        if self._scene is not None and vdisk in self._scene.vdisks:
-            return jitter(self._scene.load(vdisk, self.second), vdisk, self.second, self._seed)
-        return background(vdisk, self.second, self._seed)
 
     def _stargate(self, number: int, restarts: bool) -> Stargate:
         anew = int(restarts and self.second >= EVENT_SECONDS)

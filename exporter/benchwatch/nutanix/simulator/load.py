@@ -97,6 +97,15 @@ class Load:
     """MB in 2 minutes and in 1 hour, by Read, Write, Union."""
     up_migrations: tuple[int, int, int] = (0, 0, 0)
     usage_gigabytes: int = 20
+    path: float = 150
+    """Microseconds that an operation takes in the guest, beyond those that the front end sees."""
+    backend_latency: float | None = None
+    """Mean of reads and writes in the store, microseconds; None: two fifths of a read's."""
+    queued: int = 0
+    """Operations in the QoS queue of the CVM."""
+    oplog_queued: int = 0
+    noise: float = 0
+    """Standard deviation of the logarithm of each latency, from second to second."""
 
 
 def total(buckets: Sequence[Bucket]) -> Bucket:

@@ -1,7 +1,7 @@
-"""The scenes that can be played: what each vdisk does at each second, and which CVM hosts it.
+"""Scenes: what each vdisk does at each second, and which CVM hosts it.
 
-They follow published experiments: a database whose checkpoints write in bursts beside its constant transaction log;
-reads that move from HDD to SSD after a cold start; reads that turn local after a VM has moved to another host.
+Those here follow published experiments: a database whose checkpoints write in bursts beside its constant transaction
+log; reads that move from HDD to SSD after a cold start; reads that turn local after a VM has moved to another host.
 """
 
 import math
@@ -26,17 +26,17 @@ LOCALITY_MOVE = 60
 _LOCAL_SECONDS = 100.0
 
 _EIGHT = {8 * KILOBYTE: 1.0}
-_LOG_SIZES = {16 * KILOBYTE: 0.5, 24 * KILOBYTE: 0.3, 32 * KILOBYTE - 512: 0.2}
+LOG_SIZES = {16 * KILOBYTE: 0.5, 24 * KILOBYTE: 0.3, 32 * KILOBYTE - 512: 0.2}
 IDLE = Load()
 
 
 @dataclass(frozen=True)
 class Scene:
-    """`load` of a vdisk at a second since the start; `host` is the number of the CVM (from 0) that has the vdisk."""
+    """`load` of a vdisk at a second since the start, with a seed; `host` is the number (from 0) of the vdisk's CVM."""
 
     description: str
     vdisks: tuple[str, ...]
-    load: Callable[[str, int], Load]
+    load: Callable[[str, int, int], Load]
     host: Callable[[str, int], int] = lambda vdisk, second: 0
 
 
@@ -59,18 +59,23 @@ def background(vdisk: str, second: int, seed: int) -> Load:
 
 
 def jitter(load: Load, vdisk: str, second: int, seed: int) -> Load:
-    """The load with rates a few percent off, as measured ones are."""
+    """The load with rates a few percent off, as measured ones are, and latencies off by its noise."""
     chance = random.Random(f"{seed}/{vdisk}/{second}/jitter")
-    streams = [
-        replace(stream, rate=round(stream.rate * chance.uniform(0.97, 1.03))) for stream in (load.read, load.write)
-    ]
-    return replace(load, read=streams[0], write=streams[1])
+    rates = [round(stream.rate * chance.uniform(0.97, 1.03)) for stream in (load.read, load.write)]
+    noise = [chance.lognormvariate(0, load.noise) for _ in range(4)]
+    return replace(
+        load,
+        read=replace(load.read, rate=rates[0], latency=load.read.latency * noise[0]),
+        write=replace(load.write, rate=rates[1], latency=load.write.latency * noise[1]),
+        path=load.path * noise[2],
+        backend_latency=load.backend_latency and load.backend_latency * noise[3],
+    )
 
 
-def _checkpoint(vdisk: str, second: int) -> Load:
+def _checkpoint(vdisk: str, second: int, seed: int) -> Load:
     if vdisk == LOG:
         return Load(
-            write=LoadStream(400, _LOG_SIZES, 700, 0.1),
+            write=LoadStream(400, LOG_SIZES, 700, 0.1),
             oplog_kilobytes=9600,
             drain_kilobytes=9600,
             working_set={"Write": (1100, 8000), "Union": (1100, 8000)},
@@ -96,7 +101,7 @@ def _oplog_fill(phase: int) -> int:
     return max(0, rising * (4000 * 8 - _DRAIN) - falling * _DRAIN)
 
 
-def _up_migration(vdisk: str, second: int) -> Load:
+def _up_migration(vdisk: str, second: int, seed: int) -> Load:
     cold = math.exp(-(second % UP_MIGRATION_CYCLE) / _COLD_SECONDS)
     sources = {"Cache DRAM": 0.1 * (1 - cold), "Estore SSD": 0.9 * (1 - cold), "Estore HDD": cold}
     latency = 150 * sources["Cache DRAM"] + 600 * sources["Estore SSD"] + 8000 * sources["Estore HDD"]
@@ -117,7 +122,7 @@ def _migrated(second: int) -> int:
     return cycles * _EXTENT_GROUPS + round(_EXTENT_GROUPS * (1 - math.exp(-phase / _COLD_SECONDS)))
 
 
-def _locality(vdisk: str, second: int) -> Load:
+def _locality(vdisk: str, second: int, seed: int) -> Load:
     since = second - LOCALITY_MOVE
     remote = 1.0 if since < 0 else math.exp(-since / _LOCAL_SECONDS)
     transactions = 15_000 if since < 0 else 20_000 + 10_000 * (1 - remote)
@@ -132,7 +137,7 @@ def _locality(vdisk: str, second: int) -> Load:
     )
 
 
-SCENES: Mapping[str, Scene] = {
+PUBLISHED_SCENES: Mapping[str, Scene] = {
     "checkpoint": Scene(
         f"vDisk {DATA} (data files): bursts of random writes of {BURST_SECONDS} s every {BURST_CYCLE} s into the oplog;"
         f" vDisk {LOG} (transaction log): constant small, mostly sequential writes, a tenth as many",
@@ -152,5 +157,5 @@ SCENES: Mapping[str, Scene] = {
         _locality,
         lambda vdisk, second: int(second >= LOCALITY_MOVE),
     ),
-    "idle": Scene("nothing happens", (DATA, LOG), lambda vdisk, second: IDLE),
+    "idle": Scene("nothing happens", (DATA, LOG), lambda vdisk, second, seed: IDLE),
 }

@@ -143,7 +143,8 @@ def hosted_row(vdisk: SimulatedVdisk, load: Load) -> tuple[Cell, ...]:
     writes = past + drains
     write_kilobytes = past * load.write.average_size // 1024 + drains * 320
     operations = load.read.rate + writes
-    latency = load.read.average_latency * 2 // 5 if operations else 0
+    latency = load.read.average_latency * 2 // 5 if load.backend_latency is None else int(load.backend_latency)
+    latency = latency if operations else 0
     random = round(load.read.rate * load.read.random + past * load.write.random)
     fragment = max(load.write.average_size // 1024, 1)
     waiting = _outstanding(operations, latency)

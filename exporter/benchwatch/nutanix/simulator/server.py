@@ -1,4 +1,4 @@
-"""HTTP servers for the simulated CVMs, and everything that can go wrong between a CVM and its reader."""
+"""HTTP servers for the simulated CVMs and their guest, and all that can go wrong between a CVM and its reader."""
 
 import gzip
 import socket
@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from .cluster import Cluster
+from .guest import Guest
 from .variations import PAGE_VARIATIONS, SERVER_VARIATIONS, write
 
 HUGE_BYTES = 100 * 1024 * 1024
@@ -40,6 +42,7 @@ class SimulatedCvm:
     ) -> None:
         self.cluster = cluster
         self.number = number
+        self.guest = Guest(cluster)
         self.variations = set(variations)
         unknown = self.variations - PAGE_VARIATIONS.keys() - SERVER_VARIATIONS.keys()
         if unknown:
@@ -168,7 +171,10 @@ class _Handler(BaseHTTPRequestHandler):
             if "late" in variations:
                 self.cvm.sleep(LATE_SECONDS)
             page = self.cvm.page(self.path)
-            if page is None:
+            if self.path == "/metrics":
+                exposition = self.cvm.guest.exposition(self.cvm.cluster.second)
+                self._send(exposition.encode(), 200, "text/plain; version=0.0.4")
+            elif page is None:
                 self._send(b"<html><body>Not found</body></html>\n", 404)
             else:
                 self._page(page.encode(), variations)
@@ -199,15 +205,15 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(body, 200)
 
-    def _head(self, status: int, **headers: str) -> None:
+    def _head(self, status: int, content_type: str = "text/html", **headers: str) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Type", content_type)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
 
-    def _send(self, body: bytes, status: int) -> None:
-        self._head(status, Content_Length=str(len(body)))
+    def _send(self, body: bytes, status: int, content_type: str = "text/html") -> None:
+        self._head(status, content_type, Content_Length=str(len(body)))
         self._leave()  # with the last byte the client is free to ask again, before this thread gets its turn
         self.wfile.write(body)
 
@@ -227,9 +233,13 @@ def _huge() -> Iterator[bytes]:
 
 
 def serve(
-    cluster: Cluster, addresses: Sequence[tuple[str, int]], variations: Iterable[str], announce: Callable[[str], None]
+    cluster: Cluster,
+    addresses: Sequence[tuple[str, int]],
+    variations: Iterable[str],
+    announce: Callable[[str], None],
+    run: Path | None = None,
 ) -> None:
-    """Serve the cluster's CVMs, one an address, until interrupted."""
+    """Serve the cluster's CVMs, one an address, until interrupted; `run` is a new folder for the guest's benchmark."""
     cvms = [
         SimulatedCvm(cluster, number, host=host, port=port, variations=variations)
         for number, (host, port) in enumerate(addresses)
@@ -238,6 +248,8 @@ def serve(
         for cvm in cvms:
             cvm.start()
             announce(cvm.url)
+        if run is not None:
+            cvms[0].guest.record(run)
         threading.Event().wait()
     finally:
         for cvm in cvms:

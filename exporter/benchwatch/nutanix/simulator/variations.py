@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from .cluster import SCENES
 from .document import BAR, Cell, PageBar, PageColumn, PageDocument, PageSection, Style, render
-from .scenes import SCENES
 from .units import OTHER_UNITS, UNKNOWN_UNITS, change_units
 
 Change = Callable[[PageDocument], PageDocument]

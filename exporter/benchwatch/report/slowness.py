@@ -1,0 +1,128 @@
+"""Why a run was slow, as a Prometheus with the rules of prometheus/rules saw it: its spikes, and its alerts.
+
+A spike lasts from the first to the last sample of `run:benchmark_slow:info`. Its verdict is that of its first 35 s, as
+in an alert. Times are elapsed, as on the plots.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from math import ceil
+
+import numpy as np
+
+from ..values.numbers import clock
+from ..values.printable import in_html
+from ..values.verdict import answered, question
+from . import plots, style
+from .axes import Axis
+from .figures import Key, Plot, spread
+from .lines import Array, Line, Span, column_width, drawn
+from .page import Section
+from .prometheus import Prometheus, text
+from .tables import TableRow, table
+from .views import View
+
+_JUDGED = 35.0
+"""Seconds from the beginning of a spike that its verdict is of."""
+_AT_LEAST = 5
+"""Seconds that a verdict is of if the spike is shorter: the signals themselves look back 3 s."""
+_APART = 5.0
+"""Seconds without a sample after which something begins anew."""
+_INTERVALS = 2.5
+"""The same in intervals of the rules, if these are longer."""
+_AFTERWARDS = 30.0
+"""Seconds after the end of a run in which alerts about it still fire."""
+_STANDS_OUT = 3
+"""Times its usual from which on a layer is drawn, as in the rules."""
+_MOST_LAYERS = 6
+_MOST_SPIKES = 30
+_MOST_TIMES = 10
+_TIMES = Axis("times its usual", lambda ratio: f"{ratio:.3g}x")
+_UNNAMED = frozenset({"__name__", "alertname", "alertstate", "severity", "run"})
+
+
+def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str]) -> Iterator[Section]:
+    """The section about a run; none if the rules did not watch it. Raises PrometheusError."""
+    of_run = f"run={text(run.name)}"
+    end = run.start + run.length
+    slow = [one.times for one in prometheus.samples(f"run:benchmark_slow:info{{{of_run}}}", run.start, end)]
+    times = np.unique(np.concatenate(slow)) if slow else np.empty(0)
+    alerts = prometheus.samples(f'ALERTS{{alertstate="firing",{of_run}}}', run.start, end + _AFTERWARDS)
+    watched = f"count_over_time(run:benchmark_slowness:ratio{{{of_run}}}[{ceil(run.length)}s])"
+    if not (slow or alerts or prometheus.at(watched, end)):
+        return
+    html = "".join(f'<p class="note">{in_html(doubt)}</p>' for doubt in doubts)
+    spikes = _spans(times)
+    if spikes:
+        shown = sorted(sorted(spikes, key=lambda span: span.begin - span.end)[:_MOST_SPIKES])
+        if len(shown) < len(spikes):
+            html += f"<p>The {len(shown)} longest of {len(spikes)} times when the run was slower than usual.</p>"
+        rows = [_spike(prometheus, run, of_run, times, span) for span in shown]
+        html += table([("verdict", ""), ("moved most", "")], rows)
+    else:
+        html += "<p>The run was never slower than usual, as far as Prometheus knew what is usual.</p>"
+    if alerts:
+        told = sorted((_spans(one.times), _alert(one.labels, _spans(one.times), run.start)) for one in alerts)
+        columns = [("fired", ""), ("severity", ""), ("labels", "")]
+        html += f"<h3>Alerts</h3>{table(columns, [row for _, row in told])}"
+    else:
+        html += "<p>No alert fired.</p>"
+    yield Section(title, list(_layers(prometheus, run, of_run, spikes)), html=html)
+
+
+def _spans(times: Array) -> list[Span]:
+    """From when to when there were samples, Unix seconds."""
+    if not len(times):
+        return []
+    steps = np.diff(times)
+    most = max(_APART, _INTERVALS * float(steps.min(initial=np.inf))) if len(steps) else _APART
+    begins = np.flatnonzero(np.concatenate(([True], steps > most)))
+    ends = np.append(begins[1:], len(times)) - 1
+    return [Span(float(times[begin]), float(times[end])) for begin, end in zip(begins, ends, strict=True)]
+
+
+def _spike(prometheus: Prometheus, run: View, of_run: str, times: Array, spike: Span) -> TableRow:
+    judged = float(times[times <= spike.begin + _JUDGED][-1])
+    seconds = max(_AT_LEAST, ceil(judged - spike.begin) + 1)
+    evidence = answered(prometheus.at(question(seconds, of_run), judged)).get(run.name)
+    values = (evidence.sentence(), ", ".join(evidence.moved_most())) if evidence else ("", "")
+    return TableRow(_elapsed(spike, run.start), _moment(spike), values)
+
+
+def _layers(prometheus: Prometheus, run: View, of_run: str, spikes: Iterable[Span]) -> Iterator[Plot]:
+    """The layers that ever stood out, in the order in which they did most."""
+    highest = f"max_over_time(run_layer:slowness:ratio{{{of_run}}}[{prometheus.step:.0f}s])"
+    found = [
+        one for one in prometheus.range(f"clamp_min(max by (layer) ({highest}), 1)") if one.values.max() >= _STANDS_OUT
+    ]
+    found = sorted(found, key=lambda one: -one.values.max())[:_MOST_LAYERS]
+    if not found:
+        return
+    keys = [Key(one.labels["layer"].replace("_", " "), style.SERIES[number]) for number, one in enumerate(found)]
+    lines = [Line(one.times - run.start, one.values) for one in found]
+    width = column_width(run.length, lines)
+    shapes = [(drawn(line, width, rate=False), plots.Stroke(key.colour)) for line, key in zip(lines, keys, strict=True)]
+    marked = [(Span(span.begin - run.start, span.end - run.start), style.STALL) for span in spikes]
+    said = "; ".join(f"{key.name} {spread(line, _TIMES)}" for key, line in zip(keys, lines, strict=True))
+    svg = plots.over_time(shapes, run.length, _TIMES, plots.Marks(run.warmup, marked), f"Layers: {said}", log=True)
+    caption = (
+        "The worst signal of each layer that was ever three times its usual; what is below its usual is drawn as 1x. "
+        "From the recorded series run_layer:slowness:ratio. Marked: when the run was slower than usual."
+    )
+    yield Plot("Layers, compared with their usual", svg, caption, keys)
+
+
+def _alert(labels: Mapping[str, str], spans: Sequence[Span], start: float) -> TableRow:
+    fired = ", ".join(_elapsed(span, start) for span in spans[:_MOST_TIMES])
+    more = f" and {len(spans) - _MOST_TIMES} more" if len(spans) > _MOST_TIMES else ""
+    others = ", ".join(f"{name}={value}" for name, value in sorted(labels.items()) if name not in _UNNAMED)
+    values = (fired + more, labels.get("severity", ""), others)
+    return TableRow(labels.get("alertname", ""), _moment(spans[0]), values)
+
+
+def _elapsed(span: Span, start: float) -> str:
+    return "–".join(dict.fromkeys(clock(max(0.0, moment - start)) for moment in span))
+
+
+def _moment(span: Span) -> str:
+    return f"{datetime.fromtimestamp(span.begin, UTC):%Y-%m-%d %H:%M:%S} UTC"

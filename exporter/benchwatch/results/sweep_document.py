@@ -1,0 +1,49 @@
+"""A sweep as JSON: the key `sweep` of a subject (see document)."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..compare.measured import MeasuredRun
+from .repeats import CONFIDENCE
+from .scalability import Bounded, Scalability
+from .sweep import Curve, CurvePoint, curves
+
+
+def content(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
+    """Of the finished runs of a sweep."""
+    return {"level": CONFIDENCE, "curves": [_curve(one) for one in curves(runs)]}
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    law, knee, most = curve.law, curve.knee, curve.most_within
+    return {
+        **dict(zip(curve.roles.labels, curve.group, strict=False)),
+        "parameter": curve.parameter,
+        "second": dict([curve.second]) if curve.second else None,
+        "points": [_point(point) for point in curve.points],
+        "knee": knee and knee.value,
+        "objective_seconds": curve.objective,
+        "most_within_objective": most and most.value,
+        "law": law and _law(law),
+    }
+
+
+def _point(point: CurvePoint) -> dict[str, Any]:
+    figures = {one.name: {"mean": mean.value, "interval": mean.interval} for one, mean in point.figures.items()}
+    return {"value": point.value, "runs": [run.name for run in point.runs], "figures": figures}
+
+
+def _law(law: Scalability) -> dict[str, Any]:
+    return {
+        "throughput_of_one": _bounded(law.rate, math.inf),
+        "contention": _bounded(law.contention, math.inf),
+        "coherence": _bounded(law.coherence, math.inf),
+        "peak": _bounded(law.peak, law.reach),
+        "deviation": law.deviation,
+    }
+
+
+def _bounded(found: Bounded, most: float) -> dict[str, Any]:
+    value, low, high = (one if math.isfinite(one) and one <= most else None for one in found)
+    return {"value": value, "interval": [low, high]}

@@ -1,0 +1,125 @@
+"""A sweep in words: a row a point, then a line each for knee, law and objective of each curve."""
+
+from collections.abc import Iterator, Sequence
+
+from ..compare.measured import MeasuredRun
+from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
+from ..compare.text import figure, heading, level, title
+from ..values import numbers
+from .repeats import CONFIDENCE, FEWEST
+from .scalability import Bounded
+from .sweep import Curve, CurvePoint, Mean, curves
+
+
+def told(runs: Sequence[MeasuredRun]) -> tuple[list[list[str]], list[str]]:
+    """The table with its head, and the lines, of the finished runs of a sweep."""
+    found = curves(runs)
+    if not found:
+        return [], ["nothing to show: expected at least one finished run"]
+    names = curve_names(found)
+    first = found[0]
+    tail = next((one.tail for one in found if one.tail), None)
+    head = ["", first.parameter, "runs", title(THROUGHPUT, first.roles), "mean", tail.title if tail else ""]
+    table = [[part.removeprefix("latency ") for part in head]]
+    for name, curve in zip(names, found, strict=True):
+        table += [[name, *_row(curve, point)] for point in curve.points]
+    several = len(found) > 1
+    lines = [f"{f'{name}: ' * several}{line}" for name, one in zip(names, found, strict=True) for line in _lines(one)]
+    fewest = min(len(point.runs) for curve in found for point in curve.points)
+    if fewest < FEWEST:
+        few = f"expected {FEWEST} or more a point (--repeat {FEWEST})"
+        lines.append(f"too few runs for intervals of the points: {few}")
+    else:
+        lines.append(f"±: half of the {level(CONFIDENCE)} interval of the mean")
+    return table, lines
+
+
+def curve_names(found: Sequence[Curve]) -> list[str]:
+    """What distinguishes the curves of a sweep from each other; empty for a single one."""
+    jobs = {one.group[:-1] for one in found}
+    groups = {one.group for one in found}
+    names = []
+    for one in found:
+        group = heading(one.group if len(jobs) > 1 else one.group[-1:]) if len(groups) > 1 else ""
+        names.append(" ".join(part for part in (group, " ".join(one.second or ())) if part))
+    return names
+
+
+def _row(curve: Curve, point: CurvePoint) -> list[str]:
+    each = (THROUGHPUT, LATENCY_MEAN, curve.tail)
+    return [point.value, str(len(point.runs)), *(_cell(curve, point.figures.get(one), one) for one in each if one)] + (
+        [] if curve.tail else [""]
+    )
+
+
+def _cell(curve: Curve, mean: Mean | None, measure: Measure) -> str:
+    if mean is None:
+        return ""
+    shown = figure(mean.value, measure, curve.roles)
+    if mean.interval is None or not mean.value:
+        return shown
+    return f"{shown} ±{50 * (mean.interval[1] - mean.interval[0]) / mean.value:.2g} %"
+
+
+def _lines(curve: Curve) -> Iterator[str]:
+    if not curve.free:
+        yield "the command sets the rate: no knee, and no law to fit"
+    elif curve.numeric:
+        if (knee := curve.knee) is not None:
+            yield f"knee: {_at(curve, knee)}; beyond it latency grows faster than throughput"
+        elif len(curve.points) > 2:
+            yield f"knee: none up to {curve.parameter} {curve.points[-1].value}"
+    yield from law_lines(curve)
+    if (objective := curve.objective) is not None and curve.numeric:
+        yield f"objective: {_kept(curve, objective)}"
+
+
+def _at(curve: Curve, point: CurvePoint) -> str:
+    figures = ((THROUGHPUT, ""), (curve.judged, curve.judged.title.removeprefix("latency ")))
+    known = [f"{name} {_figure(curve, point, one)}".strip() for one, name in figures if one in point.figures]
+    known[0] += f" {curve.roles.unit.name}" * (not curve.roles.unit.in_bytes)
+    return f"{curve.parameter} {point.value}, {', '.join(known)}"
+
+
+def _figure(curve: Curve, point: CurvePoint, measure: Measure) -> str:
+    return figure(point.figures[measure].value, measure, curve.roles)
+
+
+def _kept(curve: Curve, objective: float) -> str:
+    what = curve.judged.title.removeprefix("latency ")
+    limit = numbers.trimmed(numbers.latency(objective))
+    most = curve.most_within
+    if most is None:
+        return f"no value of {curve.parameter} keeps {what} within {limit}"
+    end = " (the largest that was measured)" if most is curve.points[-1] else ""
+    mean = most.figures[curve.judged]
+    unsure = mean.interval is not None and mean.interval[1] > objective
+    doubt = "; its interval reaches beyond" if unsure else ""
+    return f"{_at(curve, most)}: the most that keeps {what} within {limit}{end}{doubt}"
+
+
+def law_lines(curve: Curve) -> Iterator[str]:
+    """The fit of the universal scalability law, or why there is none."""
+    if curve.too_few:
+        yield curve.too_few
+    law = curve.law
+    if law is None:
+        return
+    sure = f"{level(CONFIDENCE)} intervals"
+    yield (
+        f"scalability: contention {_bounded(law.contention)}, coherence {_bounded(law.coherence)} ({sure}); "
+        f"measured within {100 * law.deviation:.1f} % of the law"
+    )
+    peak, reach = law.peak, f"{law.reach:g}"
+    if peak.value > law.reach:
+        least = f"; it may be from {peak.low:.3g} on" if peak.low <= law.reach else ""
+        yield f"peak: none up to {curve.parameter} {reach}, twice the largest measured{least}"
+        return
+    high = f"{peak.high:.3g}" if peak.high <= law.reach else f"beyond {reach}"
+    top = figure(law.at(peak.value), THROUGHPUT, curve.roles)
+    unit = "" if curve.roles.unit.in_bytes else f" {curve.roles.unit.name}"
+    yield f"peak: {curve.parameter} {peak.value:.3g} ({peak.low:.3g} to {high}), {top}{unit} by the law"
+
+
+def _bounded(found: Bounded) -> str:
+    return f"{found.value:.3g} ({found.low:.2g} to {found.high:.2g})"

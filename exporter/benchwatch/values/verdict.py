@@ -1,0 +1,125 @@
+"""Why a benchmark is slow, in one sentence: the layer that stands out, from what prometheus/rules/layers.yml records.
+
+It says the same as the annotation `verdict` of the alerts (prometheus/rules/workers.yml). Which layer it is, only the
+rules decide (docs/alerts.md, "How the layer is found").
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from . import numbers
+
+_STANDS_OUT = 3.0
+"""Times its usual, as in the rules."""
+_MOVED = 1.5
+"""Times its usual from which on a layer has moved."""
+_MOST_MOVED = 3
+_DEVICES = ("log_device", "data_device")
+_STORAGE = frozenset({*_DEVICES, "path", "frontend", "oplog", "read_source", "cvm_queue", "backend"})
+"""Layers that a run notices as slow devices."""
+
+
+class LayerSignal(NamedTuple):
+    """What is compared with its usual, by the labels of `run_layer:slowness:ratio`."""
+
+    host: str
+    layer: str
+    which: str
+    role: str
+
+
+class Evidence(NamedTuple):
+    """What was recorded of a run that is slower than usual, over some seconds."""
+
+    believed: tuple[str, str] | None
+    """Host and layer of the verdict; None: no layer stands out, or none can be judged."""
+    slowness: Mapping[LayerSignal, float]
+    """The highest multiple of its usual."""
+    latency: Mapping[tuple[str, str, str], float]
+    """The highest await by host, layer and device, seconds per I/O."""
+
+    def sentence(self) -> str:
+        """The verdict."""
+        if self.believed is None:
+            nothing = "No layer can be judged: nothing is measured below the benchmark, or not for long enough."
+            return "No layer stands out." if self.slowness else nothing
+        host, layer = self.believed
+        signals = sorted((-ratio, one) for one, ratio in self.slowness.items() if one.host == host)
+        devices = [(one, -ratio) for ratio, one in signals if one.layer in _DEVICES]
+        if layer in _STORAGE and devices:
+            device, ratio = devices[0]
+            await_ = self.latency.get((host, device.layer, device.which))
+            spent = "" if await_ is None else f" {numbers.trimmed(numbers.latency(await_))},"
+            said = f"{_words(device)}{spent} {_times(ratio)} its usual"
+            if layer in _DEVICES:  # its vdisks have not been polled since, so nobody knows how they are
+                return f"{said}."
+            vdisks = [(one, -ratio) for ratio, one in signals if (one.layer, one.role) == ("frontend", device.role)]
+            for vdisk, ratio in vdisks[:1]:
+                said += f"; vdisk {vdisk.which} {f'{_times(ratio)} its' if ratio >= _STANDS_OUT else 'as'} usual"
+            return f"{said}: {'guest or network path' if layer == 'path' else _name(layer)}."
+        own = [f": {one.which} {_times(-ratio)} its usual" for ratio, one in signals if one.layer == layer]
+        return f"{_name(layer)}{''.join(own[:1])}."
+
+    def moved_most(self) -> list[str]:
+        """The three layers furthest above their usual, as `log device sdb 53x`; one of each layer."""
+        layers: dict[str, tuple[float, LayerSignal]] = {}
+        for ratio, one in sorted((-ratio, one) for one, ratio in self.slowness.items() if ratio > _MOVED):
+            layers.setdefault(one.layer, (-ratio, one))
+        return [f"{_words(one)} {_times(ratio)}" for ratio, one in list(layers.values())[:_MOST_MOVED]]
+
+
+def question(seconds: int, chosen: str = "") -> str:
+    """In PromQL: what is known of the last seconds of each run that is slower than usual now. `chosen`: matchers.
+
+    A series that nobody has recorded for so long is not in the answer, however long Prometheus looks back.
+    """
+
+    def over(function: str, name: str, more: str = "") -> str:
+        return f"{function}({name}{{{','.join(filter(None, (chosen, more)))}}}[{seconds}s])"
+
+    def named(series: str, query: str) -> str:
+        return f'label_replace({query}, "series", "{series}", "", "")'
+
+    slow = f"(run:benchmark_slow:info{{{chosen}}} and {over('last_over_time', 'run:benchmark_slow:info')})"
+    ranks = f"{over('min_over_time', 'run_layer:suspect:rank')} and on (run, host, layer) "
+    ranks += over("last_over_time", "run:verdict:layer")
+    slowness = over("max_over_time", "run_layer:slowness:ratio")
+    latency = over("max_over_time", "run_layer:latency:seconds", f'layer=~"{"|".join(_DEVICES)}"')
+    evidence = (
+        named("rank", ranks),
+        named("slowness", f"max by (run, host, layer, which, role) ({slowness})"),
+        named("latency", f"max by (run, host, layer, which) ({latency})"),
+    )
+    return f"({' or '.join(evidence)}) and on (run) {slow} or {named('slow', slow)}"
+
+
+def answered(samples: Iterable[tuple[Mapping[str, str], float]]) -> dict[str, Evidence]:
+    """The evidence by run, from the labels and values that Prometheus answers the question with."""
+    ranks: dict[str, tuple[float, str, str]] = {}
+    found: dict[str, tuple[dict[LayerSignal, float], dict[tuple[str, str, str], float]]] = {}
+    for labels, value in samples:
+        if not math.isfinite(value):
+            continue
+        run, host, layer, which, role = (labels.get(name, "") for name in ("run", "host", "layer", "which", "role"))
+        slowness, latency = found.setdefault(run, ({}, {}))
+        series = labels.get("series")
+        if series == "rank":
+            ranks[run] = min(ranks.get(run, (value, host, layer)), (value, host, layer))
+        elif series == "slowness":
+            slowness[LayerSignal(host, layer, which, role)] = value
+        elif series == "latency":
+            latency[host, layer, which] = value
+    return {run: Evidence(ranks[run][1:] if run in ranks else None, *known) for run, known in found.items()}
+
+
+def _name(layer: str) -> str:
+    return layer.replace("_", " ")
+
+
+def _words(one: LayerSignal) -> str:
+    return f"{_name(one.layer)} {one.which}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.0f}x"

@@ -1,0 +1,42 @@
+import time
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from benchwatch.watch import readings
+from benchwatch.watch.model import Page
+from benchwatch.watch.readings import Readings
+from benchwatch.watch.sources import PrometheusReading, Reading, SourceUnreadable, WatchedExporter, WatchedPrometheus
+
+
+class Source:
+    """Reads what it is given."""
+
+    def __init__(self, *results: object) -> None:
+        self._results = iter(results)
+
+    def read(self) -> object:
+        result = next(self._results)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+
+def test_a_verdict_that_is_not_renewed_is_no_longer_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(time=time.time, monotonic=lambda: 100.0)
+    monkeypatch.setattr(readings, "time", clock)
+    told = PrometheusReading((), {"test1": "No layer stands out."})
+    exporter = Source(*[Reading(Page(), 0.0)] * 2)
+    prometheus = Source(told, SourceUnreadable("does not answer within 3 s"))
+    read = Readings(cast(WatchedExporter, exporter), cast(WatchedPrometheus, prometheus), 1.0)
+    read.read_once()
+    read.take()
+    assert read.moment().verdicts == told.verdicts
+    clock.monotonic = lambda: 110.0
+    assert read.moment().verdicts == {}, "Prometheus has not answered since"
+    clock.monotonic = lambda: 101.0
+    read.read_once()
+    read.take()
+    moment = read.moment()
+    assert (moment.verdicts, moment.alerts, moment.alerts_problem) == ({}, None, "does not answer within 3 s")
