@@ -50,6 +50,11 @@ def test_locks_agree_with_each_other() -> None:
         assert pins(name).items() <= development.items()
 
 
+@pytest.mark.parametrize("name", ["exporter/Dockerfile", "docker/fio.Dockerfile"])
+def test_images_can_be_built_for_any_architecture(name: str) -> None:
+    assert not re.search(r"amd64|arm64|x86_64|aarch64|--platform|TARGETARCH", (ROOT / name).read_text())
+
+
 def test_prometheus_scrapes_every_part_of_the_exposition_once() -> None:
     config = yaml.safe_load((ROOT / "prometheus" / "prometheus.yml").read_text())
     jobs = [job for job in config["scrape_configs"] if job["job_name"].startswith("benchwatch-")]

@@ -1,5 +1,6 @@
 """The committed dashboards as files: up to date, and as Grafana and its users need them."""
 
+import json
 import re
 import subprocess
 import sys
@@ -75,6 +76,27 @@ def test_the_json_is_what_the_source_generates(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "boards", tmp_path], cwd=DASHBOARDS / "src", check=True)
     generated = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert generated == {path.name: path.read_bytes() for path in FILES}, "run scripts/dashboards"
+
+
+def test_a_dashboard_to_import_asks_for_its_data_source_and_takes_it_everywhere(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "boards", "--import", tmp_path], cwd=DASHBOARDS / "src", check=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [path.name for path in FILES]
+    for path in FILES:
+        text = (tmp_path / path.name).read_text()
+        shared, provisioned = json.loads(text), load(path)
+        (asked,) = shared["__inputs"]
+        assert (asked["name"], asked["type"], asked["pluginId"]) == ("DS_PROMETHEUS", "datasource", "prometheus")
+        assert shared["id"] is None
+        assert "${datasource}" not in text
+        assert text.count('"datasource": {') == path.read_text().count('"datasource": {') > 0
+        assert len(re.findall(r'"datasource": \{[^}]*"\$\{DS_PROMETHEUS\}"\s*\}', text)) == text.count(
+            '"datasource": {'
+        )
+        kinds = {one["id"] for one in shared["__requires"] if one["type"] == "panel"}
+        assert kinds == {panel["type"] for panel in panels(provisioned)} - {"row"}
+        names = [one["name"] for one in provisioned["templating"]["list"]]
+        assert [one["name"] for one in shared["templating"]["list"]] == [name for name in names if name != "datasource"]
+        assert (shared["uid"], shared["title"]) == (provisioned["uid"], provisioned["title"])
 
 
 def test_uids_and_titles_are_unique() -> None:

@@ -1,6 +1,7 @@
 """Writes the dashboards, one JSON file each, into the folder that is named."""
 
 import argparse
+import json
 import warnings
 from pathlib import Path
 
@@ -12,6 +13,7 @@ with warnings.catch_warnings():
 
     from . import compare, density, exporter, fio, live, locality, nutanix, pgbench, spike, tool
     from .board import Board, build
+    from .sharing import shared
 
 MADE = tuple(module.BOARD for module in (live, pgbench, fio, nutanix, locality, density, compare, spike, exporter))
 """Those made by hand."""
@@ -28,12 +30,19 @@ def main() -> None:
     """Writes the files; those of dashboards that are no more are left to the user."""
     parser = argparse.ArgumentParser(prog="boards", description=__doc__)
     parser.add_argument("folder", type=Path)
-    folder: Path = parser.parse_args().folder
+    parser.add_argument(
+        "--import", action="store_true", dest="shared", help="as grafana.com and the page Import take them"
+    )
+    options = parser.parse_args()
+    folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     encoder = JSONEncoder(indent=2, sort_keys=True, ensure_ascii=False)
     for board in boards():
         name = board.uid.removeprefix("benchwatch-")
-        (folder / f"{name}.json").write_text(encoder.encode(build(board)) + "\n", encoding="utf-8")
+        text = encoder.encode(build(board))
+        if options.shared:
+            text = json.dumps(shared(json.loads(text)), indent=2, ensure_ascii=False)
+        (folder / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

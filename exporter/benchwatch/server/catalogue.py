@@ -44,6 +44,7 @@ def _lines() -> Iterator[str]:
     yield "# Metrics"
     yield ""
     yield "Generated from the code by `scripts/document-metrics`. *Part* is what `/metrics?collect[]=` selects."
+    yield "What a new version may change, and what it may not: [contract.md](contract.md)."
     for title, labels, families in sections():
         common = f" Every series carries `{labels.replace(', ', '`, `')}`." if labels else ""
         yield from ("", f"## {title}", "", f"{len(families)} families.{common}", "")
