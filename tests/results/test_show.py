@@ -54,6 +54,20 @@ def test_what_was_not_measured_is_absent(show: Show, tmp_path: Path) -> None:
     assert (result["lost"], result["stalled_seconds"], result["steady"], result["objective"]) == ({}, None, None, None)
 
 
+@pytest.mark.parametrize(
+    ("recording", "line"),
+    [
+        ("iperf3/text-p4-bidir-3.22.out", "retransmits 6 (1.50/s)"),
+        ("iperf3/text-udp-3.12.out", "lost packets 1 (0.131 %)"),
+        ("iperf3/json-udp-omit-3.18.out", "lost packets 0"),
+        ("sysbench/deadlocks-t8-psdisable-1.0.20", "retried 31 (2.75/s)"),
+    ],
+)
+def test_what_is_no_part_of_the_operations_is_not_said_to_be_one(show: Show, recording: str, line: str) -> None:
+    _, out, _ = show(RECORDINGS / recording)
+    assert f"  {line}\n" in out
+
+
 def test_fio_has_reads_and_writes_apart_with_their_bandwidth(show: Show) -> None:
     _, out, _ = show(RECORDINGS / "fio/json-multi-stonewall-3.42.out")
     assert "  reader read    32,068   125 MiB/s  61.4 µs  60.7 µs  85.5 µs  99.8 µs   173 µs  1.90 ms\n" in out

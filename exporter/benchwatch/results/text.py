@@ -101,11 +101,11 @@ def aligned(rows: Sequence[Sequence[str]], *, right: int = -1) -> Iterator[str]:
 
 
 def _facts(result: RunResult) -> Iterator[str]:
-    lost = result.lost
-    if lost:
-        counts = (f"{word} {numbers.count(count)}{_share(result, word)}" for word, count in lost.items())
-        of = "" if result.operations is None else f"of {result.operations:,.0f} "
-        yield f"{', '.join(counts)} {of}{result.run.roles.operations}"
+    if result.lost:
+        counts = ", ".join(f"{word} {numbers.count(count)}{_share(result, word)}" for word, count in result.lost.items())
+        whole = any(result.run.roles.total in result.run.roles.lost[word].of for word in result.lost)
+        known = whole and result.operations is not None
+        yield counts + (f" of {result.operations:,.0f} {result.run.roles.operations}" if known else "")
     stalled = result.stalled
     if stalled is not None:
         yield f"stalls: {numbers.duration(stalled) if stalled else 'none'}"
@@ -119,7 +119,8 @@ def _facts(result: RunResult) -> Iterator[str]:
 def _share(result: RunResult, word: str) -> str:
     measure = of_lost(word, result.run.roles.lost[word])
     found = result.run.figures.get(((), measure))
-    return f" ({quantity(found.value, measure.unit)})" if found and found.value else ""
+    per_second = "" if measure.unit == "ratio" else "/s"
+    return f" ({quantity(found.value, measure.unit)}{per_second})" if found and found.value else ""
 
 
 def verdict(kept: ObjectiveKept, result: RunResult) -> str:
