@@ -65,10 +65,10 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
 
 def history(size: tuple[int, int]) -> dashboard.Panel:
     """Those of the time range; where there is little room, one line for each kind of alert."""
-    by = "alertname, severity, run, worker, host, vm, role, op, vdisk, device" if size[1] > 4 else "alertname"
+    by = "alertname, worker, host, vm, role, op, vdisk, device" if size[1] > 4 else "alertname"
     return timeline(
         "Alert history",
-        "When each alert fired, one bar each.",
+        "When each alert fired, runs that follow each other on one line.",
         Query(
             f"max by ({by}) (ALERTS{{{CHOSEN}}})",
             "{{alertname}} {{worker}} {{vm}} {{role}} {{device}} {{op}}",

@@ -49,20 +49,17 @@ def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Pane
 
     found, slow = lately("run:verdict:which"), lately("run:benchmark_slow:info")
     how = lately("run:benchmark_slowness:ratio")
-    judged = f"{how} unless on (run, host) {lately('run:verdict:layer')}"
+    named = f"topk by (run, host) (1, max by (run, host, layer, which) ({found}))"
+    unnamed = f"max by (run, host) ({how} unless on (run, host) {lately('run:verdict:layer')})"
     return stat(
         "Verdict",
         "The layer that stands out while the benchmark is slower than usual, by how much its signal exceeds the usual; "
-        "for the others, the benchmark's own latency (or loss of throughput) by its usual.",
-        now(
-            _spoken(f"topk by (run, host) (1, max by (run, host, layer, which) ({found}))"),
-            "{{run}}: {{layer}} {{which}} of {{host}}",
-        ),
-        now(
-            f"max by (run, host) ({judged} and on (run, host) {slow})",
-            "{{run}} on {{host}}: slow, but no layer stands out",
-        ),
-        now(f"max by (run, host) ({judged} unless on (run, host) {slow})", "{{run}} on {{host}}: as usual"),
+        "for the others, the benchmark's own latency (or loss of throughput) by its usual. Of several runs and hosts "
+        "the worst two with a layer, the worst without one, and only if none is slow the worst of the others: choose a "
+        "run for its own.",
+        now(_spoken(f"topk(2, {named})"), "{{run}}: {{layer}} {{which}} of {{host}}"),
+        now(f"topk(1, {unnamed} and on (run, host) {slow})", "{{run}} on {{host}}: slow, but no layer stands out"),
+        now(f"topk(1, {unnamed}) unless on () ({found} or {slow})", "{{run}} on {{host}}: as usual"),
         unit=_USUAL,
         bad="a layer is named: the time goes there, or it stays there. See the waterfall.",
         none="Nothing to compare with yet: it takes a minute of a run, and the rules of layers.yml",
@@ -106,8 +103,12 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
     made.max_data_points = 150
     _color(made, {"benchmark", "database", "network", "path", "frontend", "backend"})
     assert made.field_config is not None and made.field_config.overrides is not None
+    made.field_config.defaults.min_val = 1e-5  # a path of nearly nothing would take most of the axis
     made.field_config.overrides += [
-        override("byRegexp", "/guest await$/", color={"mode": "shades", "fixedColor": _PATH["log_device"][1]}),
+        *(
+            override("byRegexp", f"/{role} \\S+ guest await$/", color={"mode": "shades", "fixedColor": _PATH[layer][1]})
+            for role, layer in (("log", "log_device"), ("data", "data_device"))
+        ),
         override("byRegexp", "/data read /", custom__lineStyle={"fill": "dash", "dash": [8, 5]}),
         override("byRegexp", "/data write /", custom__lineStyle={"fill": "dot", "dash": [2, 5]}),
     ]
@@ -164,7 +165,7 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
         Column("run", "Run"),
     ]
     values = [
-        Column("Value #A", "At the moment", _USUAL, width=120, decimals=1, steps=_STEPS),
+        Column("Value #A", "At the moment", _USUAL, width=150, decimals=1, steps=_STEPS),
         Column("Value #B", "Before", _USUAL, width=120, decimals=1),
     ]
     return [
@@ -177,7 +178,7 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
             columns=[
                 *names[:2],
                 *values,
-                Column("Value #C", "Verdict", "bool_yes_no", width=80, steps=((None, RED),)),
+                Column("Value #C", "Verdict", "bool_yes_no", width=80, steps=((None, "transparent"), (1, RED))),
                 *names[2:],
             ],
             bad="a layer above 3 that was near 1 before. The verdict is that of the rules, at its time.",
@@ -190,7 +191,7 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
             "Operations and bytes in the same way. More load is no slowness: a checkpoint's burst of writes belongs "
             "here.",
             *of(f"run_layer:load:ratio{{{_CHOSEN}}}", f"{by}, op"),
-            columns=[*names[:2], Column("op", "Operation", width=80), *values, *names[2:]],
+            columns=[*names[:2], Column("op", "Operation", width=100), *values, *names[2:]],
             bad="a load that nobody has ordered, in the second before a layer gets slow.",
             none="Nothing recorded at the end of this time range",
             size=size,
