@@ -91,7 +91,8 @@ def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
     across = (parameter, lambda value: f"{value:g}")
     keys = [Key(one.name, one.colour) for one in found] if len(found) > 1 else []
     unit = throughput(first.roles.unit)
-    marks = "A ring marks the knee; thin lines: 95 % intervals of the mean of the repeats."
+    ring = "A ring marks the knee; thin" if any(one.curve.knee for one in found) else "Thin"
+    marks = f"{ring} lines: 95 % intervals of the mean, where a point has three runs or more."
     rates = [_line(one, THROUGHPUT, on_log=on_log) for one in found]
     fitted = " Dashed: the universal scalability law." if any(line.law for line in rates) else ""
     svg = plots.curve(
