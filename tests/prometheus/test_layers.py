@@ -281,6 +281,25 @@ def test_each_fault_has_its_layer_and_no_other(tmp_path: Path) -> None:
     judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
 
 
+def test_what_another_run_waits_for_outside_the_disks_explains_no_slow_fio(tmp_path: Path) -> None:
+    """fio beside a pgbench that waits for the network or for a lock has neither a network nor a database."""
+    loads: list[dict[str, str]] = []
+    expected = []
+    for name in ("the network", "a lock"):
+        layer, now, cvm = CASES[name]
+        worker = {**EXPORTER, "run": f"fio beside {name}", "worker": "disk1"}
+        loads += machine(name, {**USUAL, **now}, cvm)
+        loads.append(series("benchwatch_run_state", values((1, 1)), **worker, state="running"))
+        loads.append(series("benchwatch_run_start_timestamp_seconds", values((0, 0)), **worker))
+        loads.append(series("benchwatch_run_host_info", values((1, 1)), **worker, host=name, role="server"))
+        loads.append(series("fio_latency_average_seconds", values((0.001, 0.010)), **worker, job="data", op="read"))
+        loads.append(series("fio_iops", values((1000, 900)), **worker, job="data", op="read"))
+        slow = {f'{{run="{run}"}}': 1.0 for run in (name, worker["run"])}
+        expected.append(expectation(f'max by (run) (run:benchmark_slow:info{{host="{name}"}} ^ 0)', DURING, slow))
+        expected.append(expectation(f'run:verdict:layer{{host="{name}"}}', DURING, verdict(name, layer)))
+    judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
+
+
 VERDICTS = {
     "the way to the vdisk": (
         "log device sdb 42 ms, 53x its usual; vdisk 40043 as usual: guest or network path."
