@@ -73,7 +73,6 @@ def _show(options: argparse.Namespace) -> int:
     settings = load_settings(options.config_file)
     subjects = read(options.paths, settings.runs, options.warmup)
     found = {one.name: answers(asked, one.results) for one in subjects}
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
     sys.stdout.write(_formats()[options.format](subjects, found))
     return 0 if all(answer.met for each in found.values() for answer in each) else NOT_MET
 
