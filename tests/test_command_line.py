@@ -220,3 +220,26 @@ def test_interrupting_at_any_moment_shows_no_traceback() -> None:
             os.kill(process.pid, signal.SIGINT)
             _, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, err) == (130, ""), delay
+
+
+def _ended(shell: str) -> tuple[int, str]:
+    script = f'benchwatch() {{ "{sys.executable}" -m benchwatch "$@"; }}; cd "{RECORDINGS}/pgbench"; {shell}'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", ["show tpcb-15.18.out", "list tpcb-15.18.out", "compare tpcb-15.18.out tpcb-13.16.out"]
+)
+def test_a_command_without_standard_output_works(command: str) -> None:
+    assert _ended(f"benchwatch {command} >&-") == (0, "")
+
+
+def test_standard_output_that_is_full_is_said_and_the_command_has_failed() -> None:
+    full = "benchwatch: the output cannot be written: No space left on device\n"
+    assert _ended("benchwatch show tpcb-15.18.out >/dev/full") == (1, full)
+
+
+def test_a_reader_that_has_seen_enough_of_a_comparison_is_no_failure() -> None:
+    shell = "benchwatch compare tpcb-15.18.out tpcb-13.16.out | true; exit ${PIPESTATUS[0]}"
+    assert _ended(shell) == (0, "")

@@ -51,17 +51,23 @@ exit codes:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     _open_what_is_closed()
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
     try:
         code = _run(arguments)
-        if sys.stdout:
-            sys.stdout.flush()
+        sys.stdout.flush()
         return code
     except UserError as error:
         say(str(error), error.advice)
         return error.exit_code
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _drop_output()
+        say(f"the output cannot be written: {error.strerror or error}")
+        return FAILED
     except KeyboardInterrupt:
         return 130
 
@@ -83,6 +89,13 @@ def _open_what_is_closed() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
+
+
+def _drop_output() -> None:
+    """What is buffered for stdout must not fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser(given: str = "") -> argparse.ArgumentParser:

@@ -552,6 +552,16 @@ def test_what_is_piped_is_plain_and_fits_80_columns(
     assert head.index("better") == row.index("higher")
 
 
+def test_figures_keep_their_digits_on_a_narrow_terminal(
+    compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = compare(*pair(tmp_path, 1200))
+    assert "…" not in out
+    row = next(line for line in out.splitlines() if line.startswith("TPS  "))
+    assert row.split()[1:4] == ["982", "1,189", "+21.1"]
+
+
 def test_where_the_rate_was_given_and_there_is_no_mean_the_percentile_of_the_reports_is_judged(
     recordings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -209,6 +209,16 @@ def test_junit_has_a_case_for_the_run_and_each_requirement(show: Show, tmp_path:
     assert cases == {"the run has finished": [], "tps > 1": [], "tps < 1": ["1,000"]}
 
 
+@pytest.mark.parametrize("form", ["terminal", "json", "markdown", "junit"])
+def test_each_of_two_runs_of_the_same_name_must_meet_a_requirement(show: Show, tmp_path: Path, form: str) -> None:
+    slow, fast = place(tmp_path / "x/r", [10.0] * 20), place(tmp_path / "y/r", STEADY)
+    code, out, _ = show(slow, fast, "--format", form, "--require", "tps > 900")
+    assert code == 3
+    assert "10.0" in out.replace("\\", "")
+    assert "x/r" in out
+    assert "y/r" in out
+
+
 def test_markdown_escapes_what_others_chose(show: Show, tmp_path: Path) -> None:
     run = place(tmp_path / "a_*b*", STEADY)
     _, out, _ = show(run, "--format", "markdown", "--require", "tps > 1")

@@ -96,7 +96,6 @@ def _compare(options: argparse.Namespace) -> int:
     loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
     base, *others = told_apart(loaded, paths)
     found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
     if options.format == "json":
         sys.stdout.write(document(found))
     elif options.format == "junit":

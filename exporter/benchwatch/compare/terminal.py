@@ -8,6 +8,7 @@ from typing import IO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -18,10 +19,18 @@ from .text import cells, heading, level, sentence
 
 _COLOURS = {"better": "bold green", "worse": "bold red", "no difference shown": "bold", "not judged": "bold yellow"}
 
+_WIDEST = 1000
+
 
 def show(found: Comparisons, into: IO[str]) -> None:
     """Print a comparison."""
     console = Console(file=into, highlight=False, markup=False, emoji=False)
+    with console.capture() as shown:  # rich itself would end the process when the reader has
+        _print(found, console)
+    into.write(shown.get())
+
+
+def _print(found: Comparisons, console: Console) -> None:
     console.print(_text("base   ", "dim") + _text(describe(found.base), "bold"))
     for comparison in found.others:
         console.print(_text("other  ", "dim") + _text(describe(comparison.other), "bold"))
@@ -30,7 +39,7 @@ def show(found: Comparisons, into: IO[str]) -> None:
             row = next(row for row in comparison.rows if comparison.verdict(row) is verdict)
             console.print(_text(sentence(verdict, row, found.roles, found.each), _COLOURS[verdict.word]))
         console.print()
-        console.print(_table(found, comparison))
+        _print_figures(console, _table(found, comparison))
         console.print()
         if comparison.parameters:
             console.print(_parameters(comparison))
@@ -39,6 +48,14 @@ def show(found: Comparisons, into: IO[str]) -> None:
             console.print(_text(f"! {finding.text}", "yellow"))
         if comparison.findings:
             console.print()
+
+
+def _print_figures(console: Console, table: Table) -> None:
+    """On a narrow terminal they exceed its width, since a figure must not lose digits."""
+    width = console.width
+    console.width = max(width, Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum)
+    console.print(table)
+    console.width = width
 
 
 def _table(found: Comparisons, comparison: Comparison) -> Table:

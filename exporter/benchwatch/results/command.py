@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from .requirements import CheckedRequirement
     from .result import Subject
 
-_Answers = Mapping[str, Sequence["CheckedRequirement"]]
+_Answers = Sequence[Sequence["CheckedRequirement"]]
+"""Those of each subject."""
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -72,10 +73,9 @@ def _show(options: argparse.Namespace) -> int:
     asked = [requirement(text) for text in options.require]
     settings = load_settings(options.config_file)
     subjects = read(options.paths, settings.runs, options.warmup)
-    found = {one.name: answers(asked, one.results) for one in subjects}
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
+    found = [answers(asked, one.results) for one in subjects]
     sys.stdout.write(_formats()[options.format](subjects, found))
-    return 0 if all(answer.met for each in found.values() for answer in each) else NOT_MET
+    return 0 if all(answer.met for each in found for answer in each) else NOT_MET
 
 
 def _formats() -> Mapping[str, Callable[[Sequence["Subject"], _Answers], str]]:
@@ -90,8 +90,8 @@ def _text(subjects: Sequence["Subject"], found: _Answers) -> str:
     from .text import text
 
     each = []
-    for one in subjects:
-        lines = [printable(answer.line) for answer in found[one.name]]
+    for one, told in zip(subjects, found, strict=True):
+        lines = [printable(answer.line) for answer in told]
         each.append(text(one) + "".join(f"{line}\n" for line in lines))
     return "\n".join(each)
 
@@ -100,9 +100,9 @@ def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
     from ..compare.junit import Case, Suite, junit
 
     suites = []
-    for one in subjects:
+    for one, told in zip(subjects, found, strict=True):
         ended = [f"{result.run.name}: {result.state}" for result in one.results if result.state != "finished"]
         cases = [Case("the run has finished", "; ".join(ended))]
-        cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in found[one.name]]
+        cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in told]
         suites.append(Suite(one.name, cases))
     return junit(suites)

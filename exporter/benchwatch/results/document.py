@@ -25,7 +25,7 @@ null: not known, or there is none. What was not measured is absent from `figures
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..compare.measures import unit_of
@@ -38,9 +38,9 @@ from .result import RunResult, Subject
 SCHEMA = 1
 
 
-def document(subjects: Sequence[Subject], answers: Mapping[str, Sequence[CheckedRequirement]]) -> str:
-    """The JSON text; `answers` by the name of the subject."""
-    content = {"schema": SCHEMA, "subjects": [_subject(one, answers.get(one.name, ())) for one in subjects]}
+def document(subjects: Sequence[Subject], answers: Sequence[Sequence[CheckedRequirement]]) -> str:
+    """The JSON text; `answers` are those of each subject."""
+    content = {"schema": SCHEMA, "subjects": [_subject(*one) for one in zip(subjects, answers, strict=True)]}
     return json.dumps(content, indent=2) + "\n"
 
 

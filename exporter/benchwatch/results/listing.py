@@ -114,7 +114,6 @@ def _list(options: argparse.Namespace) -> int:
         runs = [{**one._asdict(), "seconds": one.seconds} for one in found]
         sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n")
     else:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that its encoding does not have
         sys.stdout.writelines(f"{line}\n" for line in _table(found, now))
     if not found:
         raise UserError(f"no such runs in {', '.join(map(str, options.paths))}", FAILED)

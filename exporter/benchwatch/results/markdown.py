@@ -1,6 +1,6 @@
 """Results as Markdown, as GitHub renders it, for a pull request or a job's summary (see compare.markdown)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ..compare.markdown import plain, table_row
 from .requirements import CheckedRequirement
@@ -8,9 +8,9 @@ from .result import RunResult, Subject
 from .text import figures, notes, together
 
 
-def markdown(subjects: Sequence[Subject], answers: Mapping[str, Sequence[CheckedRequirement]]) -> str:
-    """The whole document; `answers` by the name of the subject."""
-    return "\n".join(line for subject in subjects for line in _subject(subject, answers.get(subject.name, ()))) + "\n"
+def markdown(subjects: Sequence[Subject], answers: Sequence[Sequence[CheckedRequirement]]) -> str:
+    """The whole document; `answers` are those of each subject."""
+    return "\n".join(line for one in zip(subjects, answers, strict=True) for line in _subject(*one)) + "\n"
 
 
 def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> Iterator[str]:

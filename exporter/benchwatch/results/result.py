@@ -6,6 +6,7 @@ what there is. What was not measured is absent.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -163,7 +164,7 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
     `warmup`, seconds, overrides what the records say. Raises UserError for a path that does not exist, or that holds
     nothing which a tool has written.
     """
-    found = []
+    found: list[tuple[Path, Subject]] = []
     for path in paths:
         runs = one_thing(path, settings)
         each = [(run, list(_results(run, warmup))) for run in find_runs(runs, settings, _BUCKETS)]
@@ -173,10 +174,18 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
         if runs != [path]:
             results = [one for _, several in each for one in several]
             swept = any((place := place_of(one.run)) is not None and place.of == path.name for one in results)
-            found.append(Subject(label(path.name), results, not swept, swept))
+            found.append((path, Subject(label(path.name), results, not swept, swept)))
         else:
-            found += [Subject(run.name, results, False) for run, results in each]
-    return found
+            found += [(path, Subject(run.name, results, False)) for run, results in each]
+    taken = Counter(subject.name for _, subject in found)
+    return [one if taken[one.name] == 1 else _with_its_path(one, path) for path, one in found]
+
+
+def _with_its_path(subject: Subject, path: Path) -> Subject:
+    """Named by its path, since another one has the same name."""
+    folder = path if path.name != subject.name else path.parent
+    each = [one._replace(run=one.run._replace(name=f"{label(folder)}/{one.run.name}")) for one in subject.results]
+    return subject._replace(name=f"{label(folder)}/{subject.name}", results=each)
 
 
 def read_worker(folder: Path, worker: str, settings: RunsSettings) -> list[RunResult]:

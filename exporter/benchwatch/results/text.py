@@ -102,7 +102,9 @@ def aligned(rows: Sequence[Sequence[str]], *, right: int = -1) -> Iterator[str]:
 
 def _facts(result: RunResult) -> Iterator[str]:
     if result.lost:
-        counts = ", ".join(f"{word} {numbers.count(count)}{_share(result, word)}" for word, count in result.lost.items())
+        counts = ", ".join(
+            f"{word} {numbers.count(count)}{_share(result, word)}" for word, count in result.lost.items()
+        )
         whole = any(result.run.roles.total in result.run.roles.lost[word].of for word in result.lost)
         known = whole and result.operations is not None
         yield counts + (f" of {result.operations:,.0f} {result.run.roles.operations}" if known else "")

@@ -71,7 +71,6 @@ def _watch(options: argparse.Namespace) -> int:
     prometheus = WatchedPrometheus(options.prometheus) if options.prometheus else None
     readings = Readings(exporter, prometheus, options.interval)
     screen = Screen(exporter.name, prometheus.name if prometheus else "")
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters that the terminal lacks
     console = Console(highlight=False, markup=False, emoji=False)
     if options.once or not sys.stdout.isatty() or console.is_dumb_terminal:
         return _once(console, screen, readings, options.json)
