@@ -378,3 +378,44 @@ def test_the_provisioned_data_source_is_fresh_to_the_second() -> None:
     source = _provisioned_datasource()
     assert source["type"] == "prometheus" and source["uid"] == "prometheus"
     assert source["jsonData"]["timeInterval"] == "1s"
+
+
+def test_bytes_are_shown_as_bytes_beside_other_rates() -> None:
+    (now,) = [panel for panel in panels(load(DASHBOARDS / "json" / "live.json")) if panel["title"] == "Throughput now"]
+    units = {
+        override["matcher"]["options"]: one["value"]
+        for override in now["fieldConfig"]["overrides"]
+        for one in override["properties"]
+        if one["id"] == "unit"
+    }
+    assert units == {r"/B\/s$/": "Bps"}
+
+
+def test_a_layer_that_is_not_in_the_verdict_has_no_colour_for_it() -> None:
+    (layers,) = [panel for panel in panels(load(DASHBOARDS / "json" / "spike.json")) if panel["title"] == "Layers"]
+    (verdict,) = [
+        one["value"]["steps"]
+        for override in layers["fieldConfig"]["overrides"]
+        if override["matcher"]["options"] == "Verdict"
+        for one in override["properties"]
+        if one["id"] == "thresholds"
+    ]
+    assert [(step.get("value"), step["color"]) for step in verdict] == [(None, "transparent"), (1, "red")]
+
+
+def test_the_await_of_log_and_data_devices_has_the_colours_of_the_path() -> None:
+    (path,) = [panel for panel in panels(load(DASHBOARDS / "json" / "live.json")) if panel["title"].startswith("Where")]
+    colours = {
+        name: one["value"]["fixedColor"]
+        for override in path["fieldConfig"]["overrides"]
+        for name in ("vm log write guest await", "vm data read guest await", "vm data write guest await")
+        if override["matcher"]["id"] == "byRegexp" and re.search(override["matcher"]["options"][1:-1], name)
+        for one in override["properties"]
+        if one["id"] == "color"
+    }
+    purple, blue = "#B877D9", "#3274D9"
+    assert colours == {
+        "vm log write guest await": purple,
+        "vm data read guest await": blue,
+        "vm data write guest await": blue,
+    }

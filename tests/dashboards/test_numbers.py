@@ -315,3 +315,41 @@ def test_writes_that_bypass_the_oplog_are_among_what_moved_most(tmp_path: Path) 
     query = expression("spike", "What moved most", log_device="none", data_device="none")
     line = '{direction="fell", what="writes absorbed by the oplog", which="v1"}'
     shows(tmp_path, query, loads, {line: 1000})
+
+
+def test_the_parameters_of_pgbench_are_not_those_of_other_tools(tmp_path: Path) -> None:
+    known = [
+        line
+        for run, tool, name in (("a", "pgbench", "clients"), ("b", "sysbench", "block_size"))
+        for line in (
+            series("benchwatch_run_info", "1+0x10", run=run, worker="w", tool=tool),
+            series("benchwatch_run_parameter", "1+0x10", run=run, worker="w", name=name, value="16"),
+        )
+    ]
+    shows(tmp_path, expression("pgbench", "Parameters"), known, {'{run="a", name="clients", value="16"}': 1})
+
+
+@pytest.mark.parametrize("board", ["live", "spike"])
+def test_of_many_runs_the_worst_verdicts_are_shown_and_no_run_as_usual_beside_them(tmp_path: Path, board: str) -> None:
+    runs = [
+        line
+        for run, slowness in (("a", 9), ("b", 7), ("c", 5), ("d", 4), ("e", 3), ("f", 1))
+        for line in (
+            series("run:benchmark_slowness:ratio", f"{slowness}+0x10", run=run, host="h"),
+            *([series("run:benchmark_slow:info", "1+0x10", run=run, host="h")] if run != "f" else []),
+        )
+    ]
+    named = [
+        line
+        for run, ratio in (("a", 60), ("b", 40), ("c", 30))
+        for line in (
+            series("run:verdict:layer", f"{ratio}+0x10", run=run, host="h", layer="log_device"),
+            series("run:verdict:which", f"{ratio}+0x10", run=run, host="h", layer="log_device", which="sdb"),
+        )
+    ]
+    words = 'host="h", layer="log device", which="sdb"'
+    with_layer, without, usual = (expression(board, "Verdict", place) for place in range(3))
+    shows(tmp_path, with_layer, runs + named, {f'{{run="a", {words}}}': 60, f'{{run="b", {words}}}': 40})
+    shows(tmp_path, without, runs + named, {'{run="d", host="h"}': 4})
+    shows(tmp_path, usual, runs + named, {})
+    shows(tmp_path, usual, runs[-1:], {'{run="f", host="h"}': 1})

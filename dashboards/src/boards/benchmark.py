@@ -11,7 +11,7 @@ from benchwatch.tools.api import Tool
 from benchwatch.tools.registry import TOOLS
 from benchwatch.tools.roles import Roles
 
-from .look import RED
+from .look import RED, override
 from .panels import BOTH, graph, heatmap, stat
 from .queries import RECORDED, RUN, UNRECORDED, Query, alive, histogram, mean, mean_of, now, one_of, peak
 
@@ -179,7 +179,7 @@ def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
     rates: dict[str, list[str]] = {}
     for tool, roles, earlier in _parts(TOOLS):
         rates.setdefault(f"{tool.name} {roles.unit.name}", []).append(f"sum ({_rate(roles, earlier, RUN)})")
-    return stat(
+    made = stat(
         "Throughput now",
         "The last report, all workers of a tool together; bytes a second for tools that count bytes.",
         now(one_of("tool", {name: " or ".join(each) for name, each in rates.items()}), "{{tool}}"),
@@ -191,6 +191,9 @@ def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
         steps=((None, "text"), (0, RED), (0.001, "text")),
         decimals=0,
     )
+    assert made.field_config is not None and made.field_config.overrides is not None
+    made.field_config.overrides.append(override("byRegexp", "/B\\/s$/", unit="Bps"))
+    return made
 
 
 def latency_now(size: tuple[int, int]) -> dashboard.Panel:

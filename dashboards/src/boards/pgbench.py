@@ -270,8 +270,11 @@ def _results() -> list[dashboard.Panel]:
         table(
             "Parameters",
             "How the runs were started, from the tool's output and run.yaml.",
-            now(f"group by (run, name, value) (benchwatch_run_parameter{{{RUN}}})"),
-            columns=[Column("run", "Run"), Column("name", "Parameter"), Column("value", "Value")],
+            now(
+                f"group by (run, name, value) (benchwatch_run_parameter{{{RUN}}} "
+                f'and on (run) benchwatch_run_info{{tool="pgbench"}})'
+            ),
+            columns=[Column("run", "Run", width=180), Column("name", "Parameter"), Column("value", "Value")],
             bad="not what you meant to measure.",
             none="No parameters are known of these runs",
             size=(10, 9),

@@ -25,7 +25,7 @@ class Column(NamedTuple):
 
 
 RUN_COMPARED = Column(
-    "run", "Run", link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw:percentencode}"
+    "run", "Run", width=220, link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw:percentencode}"
 )
 """The name of a run, which leads to its comparison with a baseline."""
 
