@@ -36,7 +36,7 @@ _ALWAYS = (
 )
 _SECRET = re.compile(r"conninfo|passphrase|passw|secret|token|_command$|_key$|salt", re.IGNORECASE)
 _QUESTIONS = f"""
-set statement_timeout = '300ms';
+set statement_timeout = '1s';
 select name, current_setting(name) from pg_settings
  where name = any (string_to_array('{_ALWAYS}', ' '))
     or source not in ('default', 'override', 'session') and name not in ('application_name', 'client_encoding');
