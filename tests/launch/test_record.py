@@ -99,3 +99,21 @@ def test_a_shorter_series_does_not_mix_with_a_longer_one_of_its_name(place: Laun
     assert b"a-3/pgbench.yaml is of an earlier, longer series a: choose another --name, or remove it" in done.stderr
     assert place.run("--name", "a", "--repeat", "3", "--overwrite", *OPTIONS).returncode == 0
     assert len(list(place.runs.iterdir())) == 3
+
+
+def test_a_run_a_series_and_a_sweep_do_not_share_a_name(place: Launchpad) -> None:
+    place.tool("pgbench", f"echo '{REPORTS}' >&2")
+    kinds = {"run": (), "series": ("--repeat", "2"), "sweep": ("--sweep", "T=1,2")}
+
+    def start(name: str, kind: str) -> tuple[int, bytes]:
+        words = ["pgbench", "-T", "{T}" if kind == "sweep" else "1"]
+        done = place.run("--name", name, *kinds[kind], "--no-percentiles", "--", *words)
+        return done.returncode, done.stderr
+
+    for first in kinds:
+        assert start(first, first)[0] == 0
+        for second in kinds:
+            if second != first:
+                code, said = start(first, second)
+                assert code == 2
+                assert f"is {'a run already' if first == 'run' else f'of a {first} {first}'}".encode() in said
