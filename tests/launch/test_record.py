@@ -1,10 +1,14 @@
 """Which names of runs are taken, and what is replaced."""
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from benchwatch.launch.record import RunRecord
+from benchwatch.values.errors import UserError
 from tests.support.launching import Launchpad
 from tests.support.waiting import PATIENCE, eventually
 
@@ -74,6 +78,21 @@ def test_what_was_to_be_replaced_stays_if_nothing_is_started(place: Launchpad) -
     code, said = run(place, "exit 0", "--overwrite", "--push", "ftp://x")
     assert (code, "--push: expected" in said[-1]) == (2, True)
     assert {file.name: file.read_bytes() for file in (place.runs / "a").iterdir()} == before
+
+
+def test_what_was_to_be_replaced_stays_on_a_file_system_without_room_for_a_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/pgbench.out").write_text("measured")
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(UserError, match="a cannot be written to: No space left on device; nothing was started"):
+        RunRecord(tmp_path, "a", "pgbench").create(overwrite=True)
+    monkeypatch.undo()
+    assert [(file.name, file.read_text()) for file in (tmp_path / "a").iterdir()] == [("pgbench.out", "measured")]
 
 
 def test_a_worker_that_is_being_recorded_is_never_replaced(place: Launchpad) -> None:
