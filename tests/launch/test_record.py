@@ -1,10 +1,14 @@
 """Which names of runs are taken, and what is replaced."""
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from benchwatch.launch.record import RunRecord
+from benchwatch.values.errors import UserError
 from tests.support.launching import Launchpad
 from tests.support.waiting import PATIENCE, eventually
 
@@ -76,6 +80,21 @@ def test_what_was_to_be_replaced_stays_if_nothing_is_started(place: Launchpad) -
     assert {file.name: file.read_bytes() for file in (place.runs / "a").iterdir()} == before
 
 
+def test_what_was_to_be_replaced_stays_on_a_file_system_without_room_for_a_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/pgbench.out").write_text("measured")
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(UserError, match="a cannot be written to: No space left on device; nothing was started"):
+        RunRecord(tmp_path, "a", "pgbench").create(overwrite=True)
+    monkeypatch.undo()
+    assert [(file.name, file.read_text()) for file in (tmp_path / "a").iterdir()] == [("pgbench.out", "measured")]
+
+
 def test_a_worker_that_is_being_recorded_is_never_replaced(place: Launchpad) -> None:
     place.tool("pgbench", "echo READY; while [ ! -e stop ]; do sleep 0.1; done")
     first = place.start("--name", "a", *OPTIONS)
@@ -99,3 +118,21 @@ def test_a_shorter_series_does_not_mix_with_a_longer_one_of_its_name(place: Laun
     assert b"a-3/pgbench.yaml is of an earlier, longer series a: choose another --name, or remove it" in done.stderr
     assert place.run("--name", "a", "--repeat", "3", "--overwrite", *OPTIONS).returncode == 0
     assert len(list(place.runs.iterdir())) == 3
+
+
+def test_a_run_a_series_and_a_sweep_do_not_share_a_name(place: Launchpad) -> None:
+    place.tool("pgbench", f"echo '{REPORTS}' >&2")
+    kinds = {"run": (), "series": ("--repeat", "2"), "sweep": ("--sweep", "T=1,2")}
+
+    def start(name: str, kind: str) -> tuple[int, bytes]:
+        words = ["pgbench", "-T", "{T}" if kind == "sweep" else "1"]
+        done = place.run("--name", name, *kinds[kind], "--no-percentiles", "--", *words)
+        return done.returncode, done.stderr
+
+    for first in kinds:
+        assert start(first, first)[0] == 0
+        for second in kinds:
+            if second != first:
+                code, said = start(first, second)
+                assert code == 2
+                assert f"is {'a run already' if first == 'run' else f'of a {first} {first}'}".encode() in said

@@ -25,6 +25,7 @@ from .sweep import (
     ORDERS,
     Point,
     SweepOrder,
+    check_is_alone,
     earlier_run,
     name_of,
     order_of,
@@ -207,6 +208,7 @@ def _steps(
         if not earlier:
             record.check_is_new(overwrite)
         found.append(_Step(record, benchmark, content, overwrite, bool(earlier)))
+    check_is_alone(options.runs_path, name, repeated=repeat > 1, swept=bool(options.sweep))
     for point in points:
         _check_alone(options.runs_path, name_of(name, point), worker, repeat, swept=bool(options.sweep))
     for label in dict(options.label):

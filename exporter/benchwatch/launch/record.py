@@ -113,6 +113,7 @@ class RunRecord:
         except FileExistsError:
             raise UserError(f"{self.path} is there already: choose another --name or --worker") from None
         except OSError as error:
+            self._restore()
             raise UserError(f"{self.folder} cannot be written to: {error.strerror}; nothing was started") from error
         return replaced
 
@@ -150,7 +151,11 @@ class RunRecord:
         self.release()
         for file in (self.path, self.file("out"), self.file("err")):
             file.unlink(missing_ok=True)
-        for file, kept in self._replaced.items():
-            kept.replace(file)
+        self._restore()
         with suppress(OSError):  # other workers' files remain
             self.folder.rmdir()
+
+    def _restore(self) -> None:
+        for file, kept in self._replaced.items():
+            kept.replace(file)
+        self._replaced = {}

@@ -11,7 +11,7 @@ random order of its own, so that no point always precedes the same other one.
 import argparse
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
@@ -160,14 +160,20 @@ def order_of(
 
 def _earlier(path: Path) -> SweepPoint | None:
     """Of any run of the sweep of that name."""
+    return next((found for _, found in _series_of(path) if found is not None), None)
+
+
+def _series_of(path: Path) -> Iterator[tuple[Path, SweepPoint | None]]:
+    """The records of the series or sweep of that name, and their places in the sweep."""
     from ..history.find import repeats
 
     for folder in repeats(path, RunsSettings(), tolerant=True):
         for record in folder.glob(f"*{SUFFIX}"):
             found = _read(record)
             if found is not None and found.sweep is not None and found.sweep.of == path.name:
-                return found.sweep
-    return None
+                yield record, found.sweep
+            elif found is not None and found.repeat_of == path.name:
+                yield record, None
 
 
 def _read(path: Path) -> Record | None:
@@ -189,3 +195,14 @@ def earlier_run(record: RunRecord, place: SweepPoint, benchmark: Benchmark) -> b
     if words and not same:
         raise UserError(f"{record.path} is of another command: choose another --name, or add --overwrite")
     return found.exit_code == 0 and not found.signal
+
+
+def check_is_alone(runs: Path, name: str, *, repeated: bool, swept: bool) -> None:
+    """Raises UserError if views would find two things of that name: a run, a series, a sweep."""
+    path = runs / name
+    if (repeated or swept) and path.exists():
+        raise UserError(f"{path} is a run already: choose another --name, or remove it")
+    for record, place in _series_of(path):
+        if not (repeated or swept) or (place is not None) != swept:
+            what = "series" if place is None else "sweep"
+            raise UserError(f"{record} is of a {what} {name}: choose another --name, or remove it")
