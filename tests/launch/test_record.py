@@ -136,3 +136,15 @@ def test_a_run_a_series_and_a_sweep_do_not_share_a_name(place: Launchpad) -> Non
                 code, said = start(first, second)
                 assert code == 2
                 assert f"is {'a run already' if first == 'run' else f'of a {first} {first}'}".encode() in said
+
+
+def test_a_series_with_a_failed_run_is_not_proposed_for_a_comparison(place: Launchpad) -> None:
+    def proposed(*options: str) -> list[str]:
+        said = place.run(*options, *OPTIONS).stderr.decode()
+        return [line.partition("compare ")[2] for line in said.splitlines() if "next: benchwatch compare" in line]
+
+    place.tool("pgbench", f"echo '{REPORTS}' >&2")
+    assert proposed("--name", "a") == []
+    place.tool("pgbench", f"echo '{REPORTS}' >&2; test -e failed && exit 0; touch failed; exit 1")
+    assert place.run("--name", "b", "--repeat", "2", *OPTIONS).returncode == 1
+    assert proposed("--name", "c") == ["runs/a runs/c"]

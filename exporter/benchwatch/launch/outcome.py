@@ -107,6 +107,9 @@ class Outcomes:
                 self._next(name if repeated or swept else self._records[-1].run, swept)
         except KeyboardInterrupt:
             met = not self._requirements
+        except Exception as error:  # the benchmarks have ended, and so must this
+            self._terminal.say(f"the results together cannot be shown: {type(error).__name__}: {error}")
+            met = not self._requirements
         return met
 
     def _next(self, name: str, swept: bool) -> None:
@@ -129,9 +132,20 @@ def _before(folder: Path, own: set[str], worker: str) -> Path | None:
     records = [path for path in folder.glob(f"*/{worker}{SUFFIX}") if path.parent.name not in own]
     for path in sorted(records, key=lambda path: path.stat().st_mtime, reverse=True):
         try:
-            record = load_runfile(path, RunsSettings())
+            name = load_runfile(path, RunsSettings()).repeat_of
         except (UserError, OSError):
             continue
-        if record.exit_code == 0:
-            return folder / (record.repeat_of or path.parent.name)
+        each = [one for one in records if one.parent.name.startswith(f"{name}-")] if name else [path]
+        if all(map(_ended_well, each)):  # `compare` would refuse another
+            return folder / (name or path.parent.name)
     return None
+
+
+def _ended_well(path: Path) -> bool:
+    from ..settings.record import load_runfile
+    from ..values.errors import UserError
+
+    try:
+        return load_runfile(path, RunsSettings()).exit_code == 0
+    except (UserError, OSError):
+        return False
