@@ -1,5 +1,6 @@
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -439,3 +440,15 @@ def test_what_scrolls_on_a_screen_does_not_in_print(run_page: Page) -> None:
     scrolling = re.findall(r"([^{}]+)\{[^{}]*overflow-x:auto", screen)
     assert scrolling
     assert all(f"{selector.strip()}{{overflow:visible}}" in printed for selector in scrolling)
+
+
+def test_an_earlier_report_stays_if_there_is_no_room_for_a_new_one(place: Place, tmp_path: Path) -> None:
+    output = tmp_path / "earlier.html"
+    output.write_text("earlier")
+    command = [sys.executable, "-m", "benchwatch", "report", str(pgbench(place, "a")), "--output", str(output)]
+    done = subprocess.run(
+        ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", *command], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (2, f"benchwatch: --output: {output} cannot be written: File too large\n")
+    assert output.read_text() == "earlier"
+    assert not (tmp_path / ".earlier.html.new").exists()

@@ -114,7 +114,13 @@ def _write(options: argparse.Namespace) -> int:
 
 
 def _save(option: str, path: Path, content: bytes) -> None:
+    target = path.resolve() if path.is_file() else path
+    beside = target if target is path else target.with_name(f".{target.name}.new")
     try:
-        path.write_bytes(content)
+        beside.write_bytes(content)
+        if beside is not target:
+            beside.replace(target)  # an earlier report stays whole if there is no room for this one
     except OSError as error:
+        if beside is not target:
+            beside.unlink(missing_ok=True)
         raise ConfigError(f"{option}: {path} cannot be written: {error.strerror}") from error
