@@ -87,7 +87,7 @@ def _far(by: str) -> str:
 
 
 def _read_source(role: str) -> dashboard.Panel:
-    return _panel(
+    made = _panel(
         role,
         "reads from disk and from afar",
         "Share of the data read that came from hard disks, and from another node (remote), by the row of Read Source.",
@@ -95,6 +95,9 @@ def _read_source(role: str) -> dashboard.Panel:
         unit="percentunit",
         bad="HDD above 0 once the data should be on SSD; remote: the VM or its vdisk runs away from its data.",
     )
+    assert made.field_config is not None
+    made.field_config.defaults.no_value = "Nothing was read from these vdisks in this time range"
+    return made
 
 
 def vdisks() -> Sequence[dashboard.Panel]:
