@@ -126,7 +126,7 @@ def controller(size: tuple[int, int] = (12, 6)) -> Sequence[dashboard.Panel]:
             Query(f"max by (cvm, store) (nutanix_oplog_utilisation_ratio{{{CVM}}})", "{{cvm}} {{store}}"),
             unit="percentunit",
             bad="rises through the run: it drains more slowly than it fills; at the end writes bypass it.",
-            none=NO_CVM,
+            none="No page /oplog_flush_stats of a Nutanix CVM was read in this time range",
             size=size,
             maximum=1,
         ),
