@@ -81,7 +81,7 @@ def _text(size: tuple[int, int]) -> common.VizTextDisplayOptions | None:
         return None
     one_of_each_tool = 4 < size[0] < 24
     return common.VizTextDisplayOptions(
-        title_size=16 if size[0] == 24 else 10, value_size=12 if one_of_each_tool else 16
+        title_size=16 if size[0] == 24 else 10, value_size=10 if one_of_each_tool else 16
     )
 
 
