@@ -18,7 +18,7 @@ _MORE: Steps = ((None, "transparent"), (0, RED), (0.9, ORANGE), (0.97, "transpar
 _LESS: Steps = ((None, "transparent"), (0, GREEN), (0.97, "transparent"), (1.03, ORANGE), (1.1, RED))
 
 _LINK = "/d/benchwatch-compare?${__url_time_range}&${baseline:queryparam}&var-run=${__value.raw:percentencode}"
-_RUN = Column("run", "Run", link=_LINK)
+_RUN = Column("run", "Run", link=_LINK, width=220)
 
 
 def _start(run: str) -> str:

@@ -128,6 +128,8 @@ def _now() -> list[dashboard.Panel]:
             bad="near 100 %: more databases only share what is there.",
             none="no recent samples",
             size=(8, 3),
+            decimals=1,
+            text_mode=BOTH,
         ),
         stat(
             "Taken by the hypervisor",
@@ -139,6 +141,8 @@ def _now() -> list[dashboard.Panel]:
             none="no recent samples",
             size=(8, 3),
             steps=((None, GREEN), (0.05, ORANGE), (0.2, RED)),
+            decimals=1,
+            text_mode=BOTH,
         ),
     ]
 

@@ -76,7 +76,11 @@ def _scrapes() -> list[dashboard.Panel]:
         timeline(
             "Targets",
             "Whether each scrape was answered.",
-            Query("min by (job, instance) (min_over_time(up[$__interval]))", "{{job}} {{instance}}", minimum_step="1s"),
+            Query(
+                "min by (job, instance) (min_over_time(up[$__interval]) or up)",
+                "{{job}} {{instance}}",
+                minimum_step="1s",
+            ),
             bad="red: there is no data from that time, whatever the lines suggest.",
             none=_NONE,
             size=(12, 7),

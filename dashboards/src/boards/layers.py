@@ -159,14 +159,14 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
     by = "run, host, layer, which"
     found = _spoken(f"max by ({by}) (max_over_time(run:verdict:which{{{_CHOSEN}}}[{window}]) * 0 + 1)")
     names = [
-        Column("layer", "Layer", width=110),
-        Column("which", "Which", width=130),
+        Column("layer", "Layer", width=100),
+        Column("which", "Which", width=115),
         Column("host", "Host", width=90),
         Column("run", "Run"),
     ]
     values = [
-        Column("Value #A", "At the moment", _USUAL, width=150, decimals=1, steps=_STEPS),
-        Column("Value #B", "Before", _USUAL, width=120, decimals=1),
+        Column("Value #A", "At the moment", _USUAL, width=145, decimals=1, steps=_STEPS),
+        Column("Value #B", "Before", _USUAL, width=110, decimals=1),
     ]
     return [
         table(
@@ -178,7 +178,7 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
             columns=[
                 *names[:2],
                 *values,
-                Column("Value #C", "Verdict", "bool_yes_no", width=80, steps=((None, "transparent"), (1, RED))),
+                Column("Value #C", "Verdict", "bool_yes_no", width=70, steps=((None, "transparent"), (1, RED))),
                 *names[2:],
             ],
             bad="a layer above 3 that was near 1 before. The verdict is that of the rules, at its time.",

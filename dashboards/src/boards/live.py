@@ -52,7 +52,7 @@ def _overview() -> list[dashboard.Panel]:
             now(f"max({late} and on (run, worker) {active})", "late"),
             unit="s",
             bad="`late`, beyond 3 of its own report intervals: the benchmark hangs or its output does not arrive.",
-            none="nothing on",
+            none="nothing active",
             size=(3, 2),
             text_mode=BOTH,
             fixed={"on time": GREEN, "late": RED},

@@ -35,6 +35,8 @@ _COLORS = (
         "p99.9": ("fixed", "dark-red"),
         "max": ("fixed", "dark-purple"),
         "total": ("fixed", GREEN),
+        "local": ("fixed", GREEN),
+        "remote": ("fixed", RED),
         "target": ("fixed", "semi-dark-red"),
         "objective": ("fixed", "semi-dark-red"),
     }

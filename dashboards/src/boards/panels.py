@@ -77,9 +77,12 @@ def graph(
 
 def _text(size: tuple[int, int]) -> common.VizTextDisplayOptions | None:
     """The size of the words, where a panel is too low for Grafana's own choice."""
-    if size[1] > 2:
+    if size[1] > 2 and size[0] < 24:
         return None
-    return common.VizTextDisplayOptions(title_size=16 if size[0] == 24 else 10, value_size=16)
+    one_of_each_tool = 4 < size[0] < 24
+    return common.VizTextDisplayOptions(
+        title_size=16 if size[0] == 24 else 10, value_size=10 if one_of_each_tool else 16
+    )
 
 
 def stat(

@@ -87,7 +87,7 @@ def _far(by: str) -> str:
 
 
 def _read_source(role: str) -> dashboard.Panel:
-    return _panel(
+    made = _panel(
         role,
         "reads from disk and from afar",
         "Share of the data read that came from hard disks, and from another node (remote), by the row of Read Source.",
@@ -95,6 +95,9 @@ def _read_source(role: str) -> dashboard.Panel:
         unit="percentunit",
         bad="HDD above 0 once the data should be on SSD; remote: the VM or its vdisk runs away from its data.",
     )
+    assert made.field_config is not None
+    made.field_config.defaults.no_value = "Nothing was read from these vdisks in this time range"
+    return made
 
 
 def vdisks() -> Sequence[dashboard.Panel]:
@@ -123,7 +126,7 @@ def controller(size: tuple[int, int] = (12, 6)) -> Sequence[dashboard.Panel]:
             Query(f"max by (cvm, store) (nutanix_oplog_utilisation_ratio{{{CVM}}})", "{{cvm}} {{store}}"),
             unit="percentunit",
             bad="rises through the run: it drains more slowly than it fills; at the end writes bypass it.",
-            none=NO_CVM,
+            none="No page /oplog_flush_stats of a Nutanix CVM was read in this time range",
             size=size,
             maximum=1,
         ),
