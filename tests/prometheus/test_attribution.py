@@ -10,6 +10,7 @@ from attribution_table import Judged, insert, tables
 from tests.support.programs import program
 
 
+@pytest.mark.slow(6)
 def test_the_layer_of_a_fault_is_named_and_none_without_one(tmp_path: Path) -> None:
     scenes = [("steady", 1), ("path-slow", 2), ("oplog-bypassed", 3)]
     tape = play(scenes, tmp_path, skipped=60)
