@@ -28,7 +28,7 @@ _SPIKE = (
 
 
 def firing(size: tuple[int, int]) -> dashboard.Panel:
-    """Those of now, the gravest first."""
+    """The alerts that fire now, the most severe first."""
     every = f"ALERTS{{{CHOSEN}}}"
     critical, warning = (f'ALERTS{{{CHOSEN},severity="{severity}"}}' for severity in ("critical", "warning"))
     begun = f"(ALERTS_FOR_STATE and ignoring (alertstate) {every}) * 1000"

@@ -31,7 +31,7 @@ def _overview() -> list[dashboard.Panel]:
         for word, lost in roles.lost.items()
         if word == "failed"
     ]
-    failed = " + ".join(f"sum(max by (run, worker) ({family.name}{{{RUN}}}))" for family in counters)
+    failed = " or ".join(f"max by (run, worker) ({family.name}{{{RUN}}})" for family in counters)
     return [
         stat(
             "State",
@@ -63,11 +63,11 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Failures",
             "Transactions that failed (serialization, deadlock) and fio jobs that ended with an error.",
-            now(f"{failed} or vector(0)", "transactions"),
-            now(f"count(max by (run, worker, job) (fio_job_error{{{RUN}}}) > 0) or vector(0)", "jobs"),
+            now(f"sum({failed})", "transactions"),
+            now(f"sum(max by (run, worker, job) (fio_job_error{{{RUN}}}) > bool 0)", "jobs"),
             unit="short",
             bad="above 0: the figures do not describe the requested load.",
-            none="0",
+            none="not counted",
             size=(3, 2),
             text_mode=BOTH,
             steps=((None, GREEN), (1, RED)),

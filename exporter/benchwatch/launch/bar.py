@@ -9,15 +9,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ..values import numbers
 from .live import Live, Shown
-from .record import RunRecord
+from .record import Place, RunRecord
 from .sinks import write_to
-
-if TYPE_CHECKING:
-    from .launch import Place
 
 _STDERR = 2
 _ERASE = b"\r\x1b[2K"
@@ -27,7 +23,7 @@ _EVERY = 1.0
 class Bar:
     """A status line over `length` seconds from now on; None if nobody knows how long it takes."""
 
-    def __init__(self, record: RunRecord, length: float | None, place: "Place") -> None:
+    def __init__(self, record: RunRecord, length: float | None, place: Place) -> None:
         self._name = record.run if place.of == 1 else f"{record.run}  run {place.number} of {place.of}"
         self._place = place
         self._length = length

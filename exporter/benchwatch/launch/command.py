@@ -19,7 +19,7 @@ from ..values.durations import Duration
 from ..values.errors import NOT_MET, UserError
 from ..values.interrupts import tidy_up
 from ..values.names import check_name
-from .record import RunRecord
+from .record import Place, RunRecord
 from .sweep import (
     LABEL,
     ORDERS,
@@ -114,7 +114,7 @@ class _Step(NamedTuple):
 
 
 def _run(parser: CommandParser, options: argparse.Namespace) -> int:
-    from .launch import Place, Plan, check, launch
+    from .launch import Plan, check, launch
     from .outcome import Outcomes, read_requirements
     from .terminal import Terminal
 

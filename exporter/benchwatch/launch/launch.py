@@ -20,7 +20,7 @@ from ..values.errors import UserError
 from . import child, sinks
 from .facts import ask_version, find_facts
 from .files import OwnFiles, place_log
-from .record import RunRecord
+from .record import Place, RunRecord
 from .terminal import STDERR, STDOUT, Terminal
 
 if TYPE_CHECKING:
@@ -43,15 +43,6 @@ class Plan(NamedTuple):
     content: dict[str, Any]
     """What the user's options put into the records."""
     overwrite: bool = False
-
-
-class Place(NamedTuple):
-    """Which run of a series it is."""
-
-    number: int = 1
-    of: int = 1
-    pause: float = 0.0
-    """Seconds between two runs."""
 
 
 class _Prepared(NamedTuple):

@@ -9,7 +9,7 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -20,6 +20,15 @@ from ..values.errors import UserError
 _GREETING = 1024
 """Bytes that a tool may print on standard output before it measures anything; its results for people are longer."""
 _SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
+
+
+class Place(NamedTuple):
+    """Which run of a series it is."""
+
+    number: int = 1
+    of: int = 1
+    pause: float = 0.0
+    """Seconds between two runs."""
 
 
 class RunRecord:
