@@ -15,6 +15,7 @@ _OPS = {"read": BLUE, "write": ORANGE, "trim": "purple", "sync": "yellow"}
 
 
 def _overview() -> list[dashboard.Panel]:
+    warnings = f"count(max by (run, worker, job, warning) (fio_job_warning{{{FIO}}}))"
     return [
         stat(
             "IOPS",
@@ -74,11 +75,14 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Errors",
             "Jobs that ended with an error, and I/Os that were short or dropped.",
-            now(f"count(fio_job_error{{{FIO}}} > 0) or vector(0)", "jobs"),
-            now(f"sum(fio_short_ios_total{{{FIO}}} + fio_dropped_ios_total{{{FIO}}}) or vector(0)", "I/Os"),
+            now(f"sum(max by (run, worker, job) (fio_job_error{{{FIO}}}) > bool 0)", "jobs"),
+            now(
+                f"sum(max by (run, worker, job, op) (fio_short_ios_total{{{FIO}}} + fio_dropped_ios_total{{{FIO}}}))",
+                "I/Os",
+            ),
             unit="short",
             bad="above 0.",
-            none="0",
+            none="not counted",
             size=(8, 3),
             text_mode=BOTH,
             steps=((None, GREEN), (1, RED)),
@@ -87,10 +91,13 @@ def _overview() -> list[dashboard.Panel]:
             "Warnings",
             "Combinations of options that give the numbers another meaning than expected; the table Warnings names "
             "them.",
-            now(f"count(fio_job_warning{{{FIO}}}) or vector(0)", "warnings"),
+            now(
+                f"{warnings} or 0 * count(fio_job_info{{{FIO}}})",
+                "warnings",
+            ),
             unit="short",
             bad="above 0.",
-            none="0",
+            none="not counted",
             size=(8, 3),
             steps=((None, GREEN), (1, ORANGE)),
         ),
