@@ -77,9 +77,7 @@ def test_bytes_go_to_their_streams_and_files_untouched(place: Launchpad) -> None
 
 def test_streams_that_go_to_one_place_stay_in_order(place: Launchpad) -> None:
     place.tool("pgbench", "for i in $(seq 300); do echo err$i >&2; echo out$i; done")
-    done = place.run(
-        "--name", "a", "--", "pgbench", capture_output=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    done = place.run("--name", "a", "--", "pgbench", together=True)
     seen = [line for line in done.stdout.decode().split() if line[:3] in ("err", "out") and line[3:].isdigit()]
     place_of = {line: number for number, line in enumerate(seen)}
     assert len(place_of) == len(seen) == 600

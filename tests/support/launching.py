@@ -8,11 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
+import warnings
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, NoReturn
 
 import yaml
 
+import benchwatch.launch.launch
+import benchwatch.launch.outcome  # noqa: F401 (all that a launcher imports, for those that are forked)
+from benchwatch.__main__ import entry
 from tests.support.waiting import PATIENCE, eventually
 
 
@@ -38,10 +44,47 @@ class Launchpad:
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "benchwatch", "run", *arguments]
 
-    def run(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
-        """Launches and waits for the end."""
-        options = {"capture_output": True, "timeout": PATIENCE, "check": False} | options
-        return subprocess.run(self.command(*arguments), cwd=self.folder, env=self.environment, **options)
+    def run(self, *arguments: str, together: bool = False) -> subprocess.CompletedProcess[bytes]:
+        """Launches and waits for the end; `together`: both streams go to one file.
+
+        The launcher is a fork of this process, which has imported everything: most of a start is importing.
+        """
+        with TemporaryFile() as out, TemporaryFile() as err, warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # the fork needs none of this process's threads
+            command = self.command(*arguments)
+            if not (process := os.fork()):
+                self._become(command, out.fileno(), (out if together else err).fileno())
+            ended: list[int] = []
+            try:
+                eventually(lambda: _has_ended(process, ended), "the launcher ends")
+            finally:
+                if not ended:
+                    os.kill(process, signal.SIGKILL)
+                    os.waitpid(process, 0)
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess(command, ended[0], out.read(), err.read())
+
+    def _become(self, command: list[str], out: int, err: int) -> NoReturn:
+        """Is that command from here on, in a process that was just forked."""
+        code: object = 1
+        try:
+            os.dup2(out, 1)
+            os.dup2(err, 2)
+            sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115
+            os.chdir(self.folder)
+            os.environ.clear()
+            os.environ.update(self.environment)
+            sys.argv = command[2:]
+            code = entry()
+        except SystemExit as ended:
+            code = ended.code
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
     def start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
@@ -70,6 +113,14 @@ class Launchpad:
             launcher.stop()
 
 
+def _has_ended(process: int, code: list[int]) -> bool:
+    """Whether a child has ended; adds its exit code."""
+    done, status = os.waitpid(process, os.WNOHANG)
+    if done:
+        code.append(os.waitstatus_to_exitcode(status))
+    return bool(done)
+
+
 class OnTerminal:
     """A launcher with a terminal of its own, in a session of its own."""
 
@@ -79,7 +130,8 @@ class OnTerminal:
             os.chdir(place.folder)
             os.execve(command[0], command, place.environment)
         self.shown = b""
-        self.ended = False
+        self.ended: list[int] = []
+        """Its exit code, once it has ended."""
 
     def read_until(self, pattern: bytes) -> None:
         deadline = time.monotonic() + PATIENCE
@@ -112,14 +164,8 @@ class OnTerminal:
 
     def wait(self) -> int:
         """The exit code."""
-        eventually(self._has_ended, "it ends")
-        return self._code
-
-    def _has_ended(self) -> bool:
-        done, status = os.waitpid(self.process, os.WNOHANG)
-        if done:
-            self.ended, self._code = True, os.waitstatus_to_exitcode(status)
-        return self.ended
+        eventually(lambda: _has_ended(self.process, self.ended), "it ends")
+        return self.ended[0]
 
     def stop(self) -> None:
         if not self.ended:
