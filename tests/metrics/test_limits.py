@@ -187,6 +187,7 @@ def test_beyond_the_bound_of_all_series_ended_runs_go_first_the_oldest_of_them_f
         assert numbers(shown.render(ALL)) == found
     assert {run for run in sizes if any(f'run="{run}"' in series for series in found)} == {"now", "new"}
     assert found["benchwatch_workers_left_out"] == 2
+    assert found["benchwatch_active_workers_left_out"] == 0
     assert found["benchwatch_series_left_out"] == sizes["old"] + sizes["older"]
     reasons = {view.run: view.reason for view in shown.runs()}
     sentence = f"not on /metrics: the page has reached runs.limits.series ({limit})"
@@ -203,16 +204,16 @@ def test_active_runs_stay_before_ended_ones_and_of_those_the_newest(tmp_path: Pa
     for suffix in ("err", "out"):
         place(f"ended/db1.{suffix}", PGBENCH / f"tpcb-15.18.{suffix}")
     whole = numbers(exporter(tmp_path).render(ALL))
-    fixed = sum("run=" not in series for series in whole) - 6
+    fixed = sum("run=" not in series for series in whole) - 7
     each = sum('run="b-short"' in series for series in whole)
 
-    def shown(series: int) -> set[str]:
+    def shown(series: int) -> tuple[set[str], float]:
         page = exporter(tmp_path, series=series).render(ALL)
-        return set(re.findall(r'run="([^"]*)"', page))
+        return set(re.findall(r'run="([^"]*)"', page)), numbers(page)["benchwatch_active_workers_left_out"]
 
-    assert shown(fixed + 3 * each + 1) == {"a-long", "b-short", "c-middle"}
-    assert shown(fixed + 2 * each) == {"b-short", "c-middle"}
-    assert shown(fixed + each) == {"b-short"}
+    assert shown(fixed + 3 * each + 1) == ({"a-long", "b-short", "c-middle"}, 0)
+    assert shown(fixed + 2 * each) == ({"b-short", "c-middle"}, 1)
+    assert shown(fixed + each) == ({"b-short"}, 2)
 
 
 def test_a_source_that_was_left_out_is_not_rendered_again_until_there_is_room() -> None:

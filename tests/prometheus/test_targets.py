@@ -13,11 +13,14 @@ import pytest
 import requests
 import yaml
 
+from benchwatch.metrics.limits import Limits
 from demo_processes import Processes
 from tests.support.programs import FOLDER
 from tests.support.servers import start_prometheus
 from tests.support.waiting import eventually
 
+SAMPLES = 11
+"""On the page of some exporter."""
 Targets = set[tuple[str, str, str | None]]
 
 
@@ -28,7 +31,7 @@ class Page(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/plain")
         self.end_headers()
-        self.wfile.write(b"pages 1\n")
+        self.wfile.write(b"pages 1\n" + b"".join(b'pages{number="%d"} 1\n' % number for number in range(1, SAMPLES)))
 
     def log_message(self, format: str, *arguments: object) -> None:
         pass
@@ -80,3 +83,29 @@ def test_machines_come_and_go_without_a_restart(processes: Processes, tmp_path: 
     wanted = {*exporters, ("node", address, name), ("node", address, "db2"), ("postgres", address, "db2")}
     eventually(lambda: found() == wanted, "machines that were renamed and added")
     eventually(lambda: hosts() == {name, "db2"}, "samples with the label host")
+
+
+def test_an_answer_beyond_the_sample_limit_is_refused_and_the_alert_says_so(
+    processes: Processes, tmp_path: Path, address: str
+) -> None:
+    here = {"scrape_interval": "500ms", "scrape_timeout": "500ms", "static_configs": [{"targets": [address]}]}
+    jobs = [{"job_name": f"limit-{limit}", "sample_limit": limit, **here} for limit in (SAMPLES - 1, SAMPLES)]
+    prometheus = start_prometheus(processes, tmp_path, {"scrape_configs": jobs})
+    groups = yaml.safe_load((FOLDER / "rules" / "exporter.yml").read_text())["groups"]
+    (refused,) = (rule["expr"] for group in groups for rule in group["rules"] if rule.get("alert") == "ScrapeRefused")
+
+    def found() -> tuple[dict[str, float], set[str]]:
+        now = time.time()
+        told = {one["metric"]["job"]: float(one["value"][1]) for one in prometheus.instant(refused, now)}
+        return told, {one["metric"]["job"] for one in prometheus.instant("pages", now)}
+
+    eventually(lambda: found() == ({f"limit-{SAMPLES - 1}": SAMPLES}, {f"limit-{SAMPLES}"}), "what is refused")
+
+
+@pytest.mark.parametrize("name", ["prometheus.yml", "prometheus-3.yml", "compose.yml"])
+def test_no_page_that_the_exporter_has_cut_is_refused(name: str) -> None:
+    jobs = yaml.safe_load((FOLDER / name).read_text())["scrape_configs"]
+    limits = {job["job_name"]: job.get("sample_limit", 0) for job in jobs}
+    ours = {limits[job] for job in limits if job.startswith("benchwatch-")}
+    assert (ours, limits["node"], limits["postgres"]) == ({250_000}, 50_000, 50_000)
+    assert Limits().series < 250_000 - 10_000  # the exporter's own samples, and those of Prometheus about the scrape

@@ -77,6 +77,11 @@ WORKERS_LEFT_OUT = Family(
     "Workers and CVMs that are not on this page because it has reached runs.limits.series; those that ended first go "
     "first. The log names them.",
 )
+ACTIVE_LEFT_OUT = Family(
+    "benchwatch_active_workers_left_out",
+    "gauge",
+    "Those of benchwatch_workers_left_out that have not ended, CVMs included: no graph or alert sees them.",
+)
 VALUES_CUT = Family(
     "benchwatch_label_values_cut_total",
     "counter",
@@ -89,7 +94,7 @@ BEYOND_LIMIT = Family(
     "beyond; absent where there are none.",
     ("limit",),
 )
-FAMILIES = (RENDER_ERRORS, SERIES, SERIES_LEFT_OUT, WORKERS_LEFT_OUT, VALUES_CUT)
+FAMILIES = (RENDER_ERRORS, SERIES, SERIES_LEFT_OUT, WORKERS_LEFT_OUT, ACTIVE_LEFT_OUT, VALUES_CUT)
 
 
 class HistogramValue(NamedTuple):
@@ -369,7 +374,7 @@ class Exposition:
         self._limits = limits
         self._pages: dict[Source, _Page] = {}
         self._errors: Counter[str] = Counter(samples=0, view=0)
-        self._numbers = {SERIES: 0, SERIES_LEFT_OUT: 0, WORKERS_LEFT_OUT: 0, VALUES_CUT: 0}
+        self._numbers = {SERIES: 0, SERIES_LEFT_OUT: 0, WORKERS_LEFT_OUT: 0, ACTIVE_LEFT_OUT: 0, VALUES_CUT: 0}
         self._named: set[tuple[str, str]] = set()
 
     @property
@@ -407,9 +412,10 @@ class Exposition:
                 self._say(source, page)
             room -= 0 if page.left_out else page.series
             self._numbers[VALUES_CUT] += page.cut - cut
-        left_out = [page.series for page in pages.values() if page.left_out]
+        left_out = {source: page.series for source, page in pages.items() if page.left_out}
         self._numbers[SERIES] = self._limits.series - room
-        self._numbers[SERIES_LEFT_OUT], self._numbers[WORKERS_LEFT_OUT] = sum(left_out), len(left_out)
+        self._numbers[SERIES_LEFT_OUT], self._numbers[WORKERS_LEFT_OUT] = sum(left_out.values()), len(left_out)
+        self._numbers[ACTIVE_LEFT_OUT] = sum(not getattr(source, "ended", False) for source in left_out)
         if own:
             own.refresh(self, inf)
             pages[self] = own
