@@ -28,6 +28,7 @@ COMMANDS = [
         ["report"],
         ["backfill"],
         ["completion"],
+        ["push"],
     ),
     *(["nutanix", "check"], ["nutanix", "save"], ["nutanix", "simulate"]),
 ]

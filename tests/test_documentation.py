@@ -10,7 +10,11 @@ import pytest
 from benchwatch.cli import main
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted(page for pattern in ("*.md", "docs/**/*.md", "tests/recordings/**/*.md") for page in ROOT.glob(pattern))
+PAGES = sorted(
+    page
+    for pattern in ("*.md", "docs/**/*.md", "deploy/**/*.md", "tests/recordings/**/*.md")
+    for page in ROOT.glob(pattern)
+)
 
 
 def anchors(page: Path) -> set[str]:

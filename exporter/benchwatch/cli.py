@@ -25,6 +25,7 @@ SHELLS = ("bash", "zsh", "fish")
 _COMMANDS = {
     "run": ("launch.command.add_parser", "start a benchmark, pass its output on unchanged, and record it"),
     "serve": ("cli.add_serve", "watch runs, accept pushes, poll CVMs, serve metrics"),
+    "push": ("launch.push.add_parser", "send recorded runs to an exporter elsewhere"),
     "show": ("results.command.add_parser", "print the results of runs: figures, and what speaks against them"),
     "list": ("results.listing.add_parser", "list the runs of a folder: state, tool, begin, length, result, labels"),
     "watch": ("watch.command.add_parser", "show in the terminal what an exporter sees"),

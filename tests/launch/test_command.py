@@ -1,3 +1,4 @@
+import fcntl
 import os
 import re
 import signal
@@ -533,3 +534,53 @@ def test_a_disk_that_this_machine_does_not_have_is_named_before_the_start(place:
 def test_signals_find_no_other_thread_than_the_launchers() -> None:
     count = "import os, benchwatch.cli; print(len(os.listdir('/proc/self/task')))"
     assert subprocess.check_output([sys.executable, "-c", count], text=True) == "1\n"
+
+
+def test_the_log_of_a_launcher_that_was_killed_comes_from_memory_with_the_next_start(place: Launchpad) -> None:
+    log = (
+        'for a; do case $a in --log-prefix=*) prefix=${a#*=};; short) exit;; esac; done; echo 0 1 2 0 3 4 >"$prefix.$$"'
+    )
+    place.tool("pgbench", f"{log}; trap '' PIPE; while [ ! -e stop ]; do sleep 0.05; done")
+    launcher = place.start("--name", "a", "--", "pgbench", "-t", "5")
+    eventually(lambda: place.runs.joinpath("a").is_dir() and bool(logs(place)), "the log is linked")
+    (link,) = logs(place)
+    memory = link.readlink().parent
+    if memory.parent != Path("/dev/shm"):
+        pytest.skip("there is no room in /dev/shm")
+    launcher.kill()
+    launcher.wait()
+    said = place.run("--name", "b", "--no-percentiles", "--", "pgbench", "-f", "short").stderr
+    assert b"left in memory" not in said, "the benchmark still writes it"
+    (place.folder / "stop").touch()
+    with (memory / ".run").open() as owner:
+        fcntl.flock(owner, fcntl.LOCK_SH)  # the benchmark ends too
+    said = place.run("--name", "c", "--no-percentiles", "--", "pgbench", "-f", "short").stderr
+    assert f"{place.runs / 'a'} now has its log, which a launcher that was killed left in memory".encode() in said
+    assert not link.is_symlink() and link.read_text() == "0 1 2 0 3 4\n"
+    assert not memory.exists()
+
+
+def logs(place: Launchpad) -> list[Path]:
+    return [file for file in (place.runs / "a").iterdir() if file.suffix[1:].isdigit()]
+
+
+def test_a_start_that_failed_does_not_use_up_the_name_at_the_exporter(place: Launchpad) -> None:
+    error = 'pgbench: error: connection to server on socket "/nowhere/.s.PGSQL.5432" failed: No such file or directory'
+    place.tool("pgbench", f"echo '{error}' >&2; exit 1")
+    there = place.folder / "there" / "a"
+    with served(FakeBoard(push_folder=there.parent)) as server:
+        command = ("--name", "a", "--no-percentiles", "--push", server.url, "--", "pgbench", "-S")
+        assert place.run(*command).returncode == 1
+        assert (there / "pgbench.err").read_text() == f"{error}\n"
+        place.tool("pgbench", "echo progress: 1.0 s, 5.0 tps, lat 1.000 ms stddev 1.000 >&2")
+        done = place.run(*command)
+        assert done.returncode == 0
+        why = "a start that failed before anything was measured (connection to server on socket"
+        said = f"benchwatch: 127.0.0.1:{server.port}: a/pgbench.yaml is stored, and replaces {why}"
+        assert said in done.stderr.decode()
+        assert (there / "pgbench.err").read_text() == "progress: 1.0 s, 5.0 tps, lat 1.000 ms stddev 1.000\n"
+        refused = place.run("--overwrite", *command)
+        assert refused.returncode == 2
+        assert (
+            b"worker pgbench of run a is there already: push under another name; nothing was started" in refused.stderr
+        )

@@ -209,3 +209,29 @@ def test_what_is_no_url_is_refused_without_showing_a_password(record: RunRecord,
         Delivery(url, record)
     assert "--push: expected HOST:PORT or a URL" in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_benchmark_that_did_not_start_makes_way_for_another(
+    record: RunRecord, server: Served, tmp_path: Path
+) -> None:
+    delivery = Delivery(server.url, record)
+    delivery.start()
+    delivery.withdraw()
+    there = tmp_path / "there/r/db1.yaml"
+    assert there.read_bytes() == b""
+    record.write(exit_code=0)
+    again = Delivery(server.url, record)
+    assert (again.start(), again.finish()) == ("", "")
+    assert there.read_bytes() == record.path.read_bytes()
+
+
+def test_a_benchmark_that_did_not_start_takes_no_name_of_an_exporter_that_comes_back(
+    record: RunRecord, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchwatch.launch.delivery._RETRY", 0.05)
+    delivery = Delivery("http://127.0.0.1:9", record)
+    delivery.start()
+    delivery._place = f"{server.url}/ingest/r/db1"
+    delivery.withdraw()
+    delivery._thread.join()
+    assert not (tmp_path / "there/r").exists()

@@ -1,5 +1,6 @@
 """`benchwatch run --sweep`, with a made-up pgbench that prints the result of as many clients as it is asked for."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -181,3 +182,36 @@ def test_the_status_line_counts_the_runs_of_the_sweep(place: Launchpad) -> None:
     launcher.read_until(rb"curve-clients1  run 1 of 2.*series 0:1\d")
     launcher.read_until(rb"curve-clients2  run 2 of 2")
     assert launcher.read_to_the_end() == 0
+
+
+def test_the_time_left_of_a_sweep_that_varies_the_duration_is_that_of_its_runs(place: Launchpad) -> None:
+    place.tool("pgbench", "sleep 2.5\n" + REPORT)
+    launcher = place.on_a_terminal(
+        *("--name", "curve", "--no-percentiles", "--order", "given", "--sweep", "seconds=60,600,1200"),
+        *("--pause", "30", "--", "pgbench", "-T", "{seconds}"),
+    )
+    launcher.read_until(rb"curve-seconds60  run 1 of 3.*0:5\d left, series 31:[45]\d")
+    os.write(launcher.terminal, b"\x03")
+    launcher.read_to_the_end()
+
+
+def test_no_time_is_left_of_a_sweep_of_which_not_every_run_has_a_duration(place: Launchpad) -> None:
+    place.tool("pgbench", "sleep 2.5\n" + REPORT)
+    launcher = place.on_a_terminal(
+        *(
+            "--name",
+            "curve",
+            "--no-percentiles",
+            "--order",
+            "given",
+            "--sweep",
+            "by=-T,-t",
+            "--",
+            "pgbench",
+            "{by}",
+            "60",
+        ),
+    )
+    launcher.read_until(rb"curve-by-T  run 1 of 2.*0:5\d left[^,]")
+    os.write(launcher.terminal, b"\x03")
+    launcher.read_to_the_end()

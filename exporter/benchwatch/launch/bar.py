@@ -92,9 +92,8 @@ class Bar:
         if self._length is None:
             return f"{numbers.clock(passed)} so far"
         left = max(0.0, self._length - passed)
-        after = self._place.of - self._place.number
-        series = left + after * (self._length + self._place.pause)
-        return f"{numbers.clock(left)} left" + (f", series {numbers.clock(series)}" if after else "")
+        after = self._place.after
+        return f"{numbers.clock(left)} left" + (f", series {numbers.clock(left + after)}" if after else "")
 
     def _erase(self) -> None:
         if self._drawn:

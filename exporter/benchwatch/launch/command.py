@@ -111,10 +111,12 @@ class _Step(NamedTuple):
     overwrite: bool
     done: bool
     """Whether an earlier start of the same sweep has finished it."""
+    length: float | None
+    """Seconds that it will take, if known."""
 
 
 def _run(parser: CommandParser, options: argparse.Namespace) -> int:
-    from .launch import Plan, check, launch
+    from .launch import Plan, launch, planned_length
     from .outcome import Outcomes, read_requirements
     from .terminal import Terminal
 
@@ -133,15 +135,16 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     points = points_of(options.sweep, words)
     known = {tool.name for tool in TOOLS}
     benchmarks = [find_benchmark(substituted(words, point), known) for point in points]
+    lengths = []
     for benchmark in benchmarks:
         if shutil.which(benchmark.command[0]) is None:
             raise UserError(f"{benchmark.command[0]} was not found: expected a program on PATH, or its path")
-        check(benchmark)
+        lengths.append(planned_length(benchmark))
     required = read_requirements(options.require, named(benchmarks[0].tool))
     name, worker = _names(options, benchmarks[0], points)
     for label, _ in options.label:
         check_label(label, "--label")
-    steps, order = _steps(options, name, worker, points, benchmarks)
+    steps, order = _steps(options, name, worker, points, [*zip(benchmarks, lengths, strict=True)])
     plan = Plan(
         benchmarks[0],
         options.percentiles,
@@ -168,7 +171,8 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
         for number, step in enumerate(todo, done + 1):
             own = plan.content | step.content | {"labels": plan.content["labels"] | step.content.get("labels", {})}
             this = plan._replace(benchmark=step.benchmark, content=own, overwrite=step.overwrite)
-            ending = launch(this, step.record, terminal, Place(number, len(steps), options.pause))
+            place = Place(number, len(steps), _together(todo[number - done :], options.pause))
+            ending = launch(this, step.record, terminal, place)
             code = ending.exit_code or code
             outcomes.add(step.record)
             if ending.told or number == len(steps):
@@ -180,13 +184,23 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     return code or (0 if met else NOT_MET)
 
 
+def _together(steps: Sequence[_Step], pause: float) -> float | None:
+    """Seconds that these steps take, with the pauses before them; None if not known."""
+    lengths = [step.length for step in steps]
+    return None if None in lengths else sum(pause + (length or 0.0) for length in lengths)
+
+
 def _extent(runs: int, points: int, done: int) -> str:
     skipped = f"; skips {done} that {'have' if done > 1 else 'has'} finished" if done else ""
     return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
 
 
 def _steps(
-    options: argparse.Namespace, name: str, worker: str, points: Sequence[Point], benchmarks: Sequence[Benchmark]
+    options: argparse.Namespace,
+    name: str,
+    worker: str,
+    points: Sequence[Point],
+    benchmarks: Sequence[tuple[Benchmark, float | None]],
 ) -> tuple[list[_Step], str]:
     """The runs in their order, and what to say of that; empty without a sweep. Raises UserError."""
     repeat = options.repeat or 1
@@ -195,7 +209,7 @@ def _steps(
         order = order_of(options.runs_path, name, options.sweep, options.order, options.seed)
     found = []
     for place, number in order.arranged(len(points), repeat):
-        point, benchmark = points[place], benchmarks[place]
+        point, (benchmark, length) = points[place], benchmarks[place]
         series = name_of(name, point)
         record = RunRecord(options.runs_path, f"{series}-{number + 1}" if repeat > 1 else series, worker)
         content: dict[str, Any] = {"repeat_of": series if repeat > 1 else ""}
@@ -207,7 +221,7 @@ def _steps(
         overwrite = options.overwrite or earlier is not None
         if not earlier:
             record.check_is_new(overwrite)
-        found.append(_Step(record, benchmark, content, overwrite, bool(earlier)))
+        found.append(_Step(record, benchmark, content, overwrite, bool(earlier), length))
     check_is_alone(options.runs_path, name, repeated=repeat > 1, swept=bool(options.sweep))
     for point in points:
         _check_alone(options.runs_path, name_of(name, point), worker, repeat, swept=bool(options.sweep))

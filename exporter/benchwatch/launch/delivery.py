@@ -2,19 +2,24 @@
 
 A thread sends each file in pieces with their offsets (see runs.append), so that it resumes where it stopped after any
 interruption; the record is sent whenever it changes. The benchmark never waits for any of this.
+
+A launcher sends the record first, which takes the name at the exporter. What was recorded without one, or before, may
+be there in part already: its pieces come first, which the exporter refuses if it has others, and then its record.
 """
 
+import glob
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import requests
 
 from ..runs.append import LARGEST_PIECE, STREAM
 from ..settings.record import SUFFIX
 from ..values.addresses import server_url
-from ..values.errors import UserError
+from ..values.errors import FAILED, UserError
 from .child import leave_signals
 from .record import RunRecord
 
@@ -24,6 +29,7 @@ _PATIENCE = (3.05, 30.0)
 """Seconds that a connection and an answer may take."""
 _LAST_PATIENCE = 10.0
 _OK = 200
+_REPLACES = "replaces"
 _AGAIN = (408, 429)
 """Status codes of an exporter that is busy with other pushes."""
 
@@ -35,11 +41,12 @@ class _Refused(Exception):
 class Delivery:
     """The delivery of one worker's files to the exporter at `url` (see server_url)."""
 
-    def __init__(self, url: str, record: RunRecord) -> None:
-        url = server_url(url, "--push")
-        self._place = f"{url}/ingest/{record.run}/{record.worker}"
+    def __init__(self, url: str, record: RunRecord, *, takes_name: bool = True) -> None:
+        url = server_url(url, "--push" if takes_name else "URL")
+        self._place = f"{url}/ingest/{quote(record.run)}/{quote(record.worker)}"
         self._shown = urlsplit(url).netloc.rpartition("@")[2]
         self._record = record
+        self._takes_name = takes_name
         self._session = requests.Session()
         self._sent: dict[str, int] = {}
         self._first_record = b""
@@ -51,27 +58,68 @@ class Delivery:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> str:
-        """Send the record, then continue in the background; returns a sentence if the exporter cannot be reached now.
+        """Send the record, then continue in the background.
 
-        Raises UserError if the exporter refuses the record.
+        Returns a sentence if the exporter cannot be reached now, or replaces a failed start. Raises UserError if the
+        exporter refuses the record.
         """
+        said = ""
         try:
-            self._send_record()
+            said = self._send_record()
         except requests.exceptions.SSLError as error:
             raise UserError(f"--push: {self._shown}: {_why(error)}; nothing was started") from None
         except requests.RequestException as error:
             self._trouble = _why(error)
         except _Refused as refusal:
             raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
-        trouble = self._trouble  # read before the thread can clear it
+        said = self.trouble or said  # read before the thread can clear it
         self._thread.start()
-        return f"{self._shown} cannot be reached now ({trouble}): retrying" if trouble else ""
+        return said
+
+    def withdraw(self) -> None:
+        """Nothing was started: give the name back, with an empty record."""
+        self._ending.set()
+        self._deadline = 0.0
+        if self._record_sent:
+            self._thread.join(_LAST_PATIENCE)
+            with suppress(requests.RequestException, _Refused):
+                if not self._thread.is_alive():
+                    self._put(self._place + SUFFIX, b"")
+
+    def follow(self) -> None:
+        """Send in the background what is there and what comes; `trouble` says what prevents it."""
+        self._thread.start()
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be delivered now, a sentence; empty if it can."""
+        if self._refusal:
+            return f"{self._shown} refuses: {self._refusal}"
+        return f"{self._shown} cannot be reached now ({self._trouble}): retrying" if self._trouble else ""
+
+    def deliver(self) -> str:
+        """Send all that is there now; returns a sentence if the exporter refuses it.
+
+        Raises UserError if it cannot be reached.
+        """
+        try:
+            self._round()
+        except requests.RequestException as error:
+            raise UserError(f"{self._shown}: {_why(error)}", FAILED) from None
+        except _Refused as refusal:
+            self._refusal = str(refusal)
+        return self.trouble
+
+    def end(self, patience: float = _LAST_PATIENCE) -> None:
+        """Nothing more will come: give up after so many seconds."""
+        self._deadline = time.monotonic() + patience
+        self._ending.set()
 
     def finish(self) -> str:
         """Send the rest within a few seconds; returns a sentence if something was not delivered."""
-        self._deadline = time.monotonic() + _LAST_PATIENCE
-        self._ending.set()
-        self._thread.join(_LAST_PATIENCE + 1)
+        if not self._ending.is_set():
+            self.end()
+        self._thread.join(max(0.0, self._deadline - time.monotonic()) + 1)
         missing = sum(max(0, _size(file) - self._sent.get(suffix, 0)) for suffix, file in self._files().items())
         if not missing and not self._refusal and _content(self._record.path) == self._record_sent:
             return ""
@@ -80,7 +128,7 @@ class Delivery:
 
     def _run(self) -> None:
         leave_signals()
-        while not self._refusal:
+        while not self._refusal and time.monotonic() < self._deadline:
             ending = self._ending.is_set()
             try:
                 self._round()
@@ -91,7 +139,7 @@ class Delivery:
                 self._trouble = str(error)
             except _Refused as refusal:
                 self._refusal = str(refusal)
-            if (ending and not self._trouble) or time.monotonic() >= self._deadline:
+            if ending and not self._trouble:
                 return
             if ending:
                 time.sleep(_EVERY)
@@ -99,28 +147,40 @@ class Delivery:
                 self._ending.wait(_RETRY if self._trouble else _EVERY)
 
     def _round(self) -> None:
-        self._send_record()
+        if self._takes_name and not self._record_sent:
+            self._send_record()
         for suffix, file in self._files().items():
             while time.monotonic() < self._deadline and self._send_piece(suffix, file):
                 pass
+        self._send_record()
 
     def _files(self) -> dict[str, Path]:
-        """The worker's files by suffix (a log's is `<pid>[.<thread>]`); for `db`, not those of worker `db.1`."""
+        """The worker's files by suffix (a log's is `<pid>[.<thread>]`); for `db`, not those of worker `db.1`.
+
+        Output precedes logs: an exporter that has another run's refuses it before a log is added to that.
+        """
         start = len(self._record.worker) + 1
-        found = self._record.folder.glob(f"{self._record.worker}.*")
-        streams = (file for file in sorted(found) if STREAM.fullmatch(file.name, start))
+        found = self._record.folder.glob(f"{glob.escape(self._record.worker)}.*")
+        streams = (file for file in sorted(found, reverse=True) if STREAM.fullmatch(file.name, start))
         return {file.name[start:]: file for file in streams if file.exists()}
 
-    def _send_record(self) -> None:
-        """Send the current record; until its first version is acknowledged, send that: the exporter may have it."""
-        if not self._record_sent:
+    def _send_record(self) -> str:
+        """Send the current record; until its first version is acknowledged, send that: the exporter may have it.
+
+        Returns what the exporter says if it is remarkable.
+        """
+        said = ""
+        if not self._record_sent and not self._sent:
             self._first_record = self._first_record or _content(self._record.path)
-            self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
+            if not self._first_record:
+                return ""
+            said = self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
             self._record_sent = self._first_record
         content = _content(self._record.path)
         if content != self._record_sent:
             self._put(self._place + SUFFIX, content)
             self._record_sent = content
+        return f"{self._shown}: {said}" if _REPLACES in said else ""
 
     def _send_piece(self, suffix: str, path: Path) -> bool:
         """Send the new part of a file, at most one piece; returns whether it was a full piece."""
@@ -135,7 +195,7 @@ class Delivery:
 
     def _put(
         self, url: str, data: bytes, params: dict[str, str] | None = None, headers: dict[str, str] | None = None
-    ) -> None:
+    ) -> str:
         answer = self._session.put(
             url, data=data, params=params, headers=headers, timeout=_PATIENCE, allow_redirects=False
         )
@@ -143,6 +203,7 @@ class Delivery:
             raise requests.HTTPError(answer.text.strip()[:300] or answer.reason)
         if answer.status_code != _OK:
             raise _Refused(answer.text.strip()[:300] or f"{answer.status_code} {answer.reason}")
+        return answer.text.strip()[:300]
 
 
 def _size(path: Path) -> int:

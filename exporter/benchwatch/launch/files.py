@@ -6,18 +6,15 @@ ended, copies replace the links to files that would not stay; they are on disk b
 """
 
 import glob
-import os
 import re
 import shutil
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ..machine.host import Host
+from .memory import MEMORY, Memory, copy_to_disk
 from .record import RunRecord
 
-_MEMORY = Path("/dev/shm")
 _SHARE_OF_MEMORY = 4
 _SHARE_OF_DISK = 2
 _NUMBER = re.compile(r"\.(\d+)(?:\.\d+)?")
@@ -29,25 +26,19 @@ class LogPlace(NamedTuple):
     folder: Path
     room: float
     """Bytes that it may take there."""
-    in_memory: bool
-
-    def give_back(self) -> None:
-        """Remove a folder in memory that is not needed."""
-        if self.in_memory:
-            self.folder.rmdir()
+    memory: Memory | None = None
 
 
 def place_log(record: RunRecord, size: float, host: Host) -> LogPlace:
     """The place for a log of up to `size` bytes: memory, if that is at most a quarter of what is free there."""
     try:
-        free = min(shutil.disk_usage(_MEMORY).free, host.available_memory()) / _SHARE_OF_MEMORY
+        free = min(shutil.disk_usage(MEMORY).free, host.available_memory()) / _SHARE_OF_MEMORY
         if size <= free:
-            folder = Path(tempfile.mkdtemp(prefix=f"benchwatch-{record.run}-", dir=_MEMORY))
-            folder.chmod(0o755)  # the exporter may be another user
-            return LogPlace(folder, free, True)
+            memory = Memory(record)
+            return LogPlace(memory.folder, free, memory)
     except OSError:  # there is none
         pass
-    return LogPlace(record.folder.absolute(), shutil.disk_usage(record.folder).free / _SHARE_OF_DISK, False)
+    return LogPlace(record.folder.absolute(), shutil.disk_usage(record.folder).free / _SHARE_OF_DISK)
 
 
 class OwnFiles:
@@ -58,13 +49,13 @@ class OwnFiles:
         self._host = host
         self._log: Path | None = None
         self._log_name = ""
-        self._memory: Path | None = None
+        self._memory: Memory | None = None
         self._output: Path | None = None
         self._output_before: tuple[int, ...] = ()
         self._found: dict[Path, Path] = {}
 
-    def expect_log(self, prefix: Path, memory: Path | None = None, name: str = "log") -> None:
-        """Expect a log; `memory` is the folder in memory made for it, if any, and `name` is for messages."""
+    def expect_log(self, prefix: Path, memory: Memory | None = None, name: str = "log") -> None:
+        """Expect a log; `memory` was made for it, if anything was, and `name` is for messages."""
         self._log, self._memory, self._log_name = prefix.absolute(), memory, name
 
     def expect_output(self, path: Path) -> None:
@@ -100,22 +91,14 @@ class OwnFiles:
         for file, link in self._found.items():
             if not self._memory and file != self._output:
                 continue
-            beside = link.with_name(f".{link.name}")
             try:
-                shutil.copyfile(file, beside)
-                shutil.copystat(file, beside)
-                with beside.open("rb") as copy:
-                    os.fsync(copy.fileno())
-                beside.replace(link)
+                copy_to_disk(file, link)
                 if self._memory:
                     file.unlink()
             except OSError as error:
-                with suppress(OSError):
-                    beside.unlink(missing_ok=True)
                 wrong = f"{file} cannot be copied to {self._record.folder} and stays in place: {error.strerror}"
         if self._memory:
-            with suppress(OSError):  # not empty
-                self._memory.rmdir()
+            self._memory.give_back()
         return wrong
 
 

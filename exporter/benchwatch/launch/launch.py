@@ -20,6 +20,7 @@ from ..values.errors import UserError
 from . import child, sinks
 from .facts import ask_version, find_facts
 from .files import OwnFiles, place_log
+from .memory import rescue
 from .record import Place, RunRecord
 from .terminal import STDERR, STDOUT, Terminal
 
@@ -60,26 +61,30 @@ class _Running(NamedTuple):
     bar: "Bar | None"
 
 
-def check(benchmark: Benchmark) -> None:
-    """Raises UserError if the command is no benchmark."""
-    _read(benchmark, "")
+def planned_length(benchmark: Benchmark) -> float | None:
+    """How long it will take, seconds, if its command says so. Raises UserError if the command is no benchmark."""
+    return _read(benchmark, "").length
 
 
 def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place) -> child.Ending:
     """Run the benchmark once. Raises UserError if it is not started."""
+    for sentence in rescue():
+        terminal.say(sentence)
+    delivery = _delivery(plan.push, record) if plan.push else None
     replaced = record.create(plan.overwrite)
     host = Host()
     files = OwnFiles(record, host)
-    with _nothing_started(record, files):
+    with _nothing_started(record, files, delivery):
         prepared = _prepare(plan, record, files, host, terminal)
-        delivery = _deliver(plan.push, record, terminal) if plan.push else None
+        if delivery and (remark := delivery.start()):
+            terminal.say(remark)
         added = f", added {' '.join(prepared.added)}" if prepared.added else ""
         if replaced:
             terminal.say(replaced)
         terminal.say(f"records {record.folder / record.worker}.*{added}")
         terminal.wait(_SHOWN)
     with child.signals_held(), ExitStack() as opened:
-        with _nothing_started(record, files):
+        with _nothing_started(record, files, delivery):
             running = _start(prepared, record, terminal, opened, place)
             record.started()
         ending, wrong = _attend(running, record, files, delivery, plan.benchmark.elsewhere)
@@ -92,21 +97,20 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place) -> c
     return ending
 
 
-def _deliver(url: str, record: RunRecord, terminal: Terminal) -> "Delivery":
+def _delivery(url: str, record: RunRecord) -> "Delivery":
     from .delivery import Delivery
 
-    delivery = Delivery(url, record)
-    if remark := delivery.start():
-        terminal.say(remark)
-    return delivery
+    return Delivery(url, record)
 
 
 @contextmanager
-def _nothing_started(record: RunRecord, files: OwnFiles) -> Iterator[None]:
+def _nothing_started(record: RunRecord, files: OwnFiles, delivery: "Delivery | None") -> Iterator[None]:
     """Leave nothing behind if the benchmark is not started."""
     try:
         yield
     except BaseException as error:
+        if delivery:
+            delivery.withdraw()
         record.remove()
         files.keep()
         if isinstance(error, OSError):
@@ -180,10 +184,11 @@ def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFil
     prefix = place.folder / record.worker
     preparation = command.prepare(plan.percentiles, LogRoom(prefix, place.room))
     if not preparation.uses_log:
-        place.give_back()
+        if place.memory:
+            place.memory.give_back()
         return preparation
-    if place.in_memory:
-        files.expect_log(prefix, place.folder, log.name)
+    if place.memory:
+        files.expect_log(prefix, place.memory, log.name)
     size = f"{log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
     return preparation.remark(f"the {log.name} takes {size} and goes to {place.folder}")
 

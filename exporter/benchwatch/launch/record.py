@@ -17,8 +17,6 @@ from ..settings.record import SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..values.errors import UserError
 
-_GREETING = 1024
-"""Bytes that a tool may print on standard output before it measures anything; its results for people are longer."""
 _SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
 
 
@@ -27,8 +25,8 @@ class Place(NamedTuple):
 
     number: int = 1
     of: int = 1
-    pause: float = 0.0
-    """Seconds between two runs."""
+    after: float | None = 0.0
+    """Seconds that the runs after it take, pauses included; None if not known."""
 
 
 class RunRecord:
@@ -64,10 +62,12 @@ class RunRecord:
             return ""
         if self._is_active():
             raise UserError(f"{self.path} is still being recorded: choose another --name or --worker")
+        from ..history.failed import failed_start
+
         files = f"{self.folder / self.worker}.*"
         if overwrite:
             return f"replaces {files}"
-        if (why := self._failed_start()) is not None:
+        if (why := failed_start(self.folder, self.worker)) is not None:
             return f"replaces {files}: that start failed before anything was measured ({why})"
         raise UserError(f"{taken[0]} is there already: choose another --name or --worker, or add --overwrite")
 
@@ -85,25 +85,6 @@ class RunRecord:
         except OSError:  # there is none
             pass
         return False
-
-    def _failed_start(self) -> str | None:
-        """How a benchmark ended that has measured nothing; None if it may have measured something, or may go on."""
-        from ..history.find import find_worker
-        from ..metrics.buckets import Buckets
-
-        try:
-            record = load_runfile(self.path, RunsSettings())
-            run = find_worker(self.folder, self.worker, RunsSettings(), Buckets(1))
-            said = self.file("out").stat().st_size
-        except (UserError, OSError):
-            return None
-        if not record.exit_code:
-            return None
-        found = run.workers
-        measured = any(worker.state.figures().operations or worker.state.history for worker in found)
-        if measured or said > (_GREETING if found else 0):
-            return None
-        return next((worker.reason for worker in found if worker.reason), f"exit code {record.exit_code}")
 
     def create(self, overwrite: bool = False) -> str:
         """Take the name; returns what was replaced (see check_is_new).

@@ -12,6 +12,7 @@ import re
 import stat
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,10 @@ _TRUSTED = 60.0
 """Seconds after which a run is measured again: others may have added or removed files."""
 _FREE_KNOWN = 1.0
 """Seconds for which a measurement of the free space is used, less what is written meanwhile."""
+
+
+FailedStart = Callable[[Path, str], str | None]
+"""How a worker of the run in a folder ended that has measured nothing; None if it may have (history.failed)."""
 
 
 class Refused(Exception):
@@ -200,25 +205,37 @@ def cannot_write(path: Path, error: OSError) -> Refused:
     return Refused(507 if error.errno in _FULL else 500, f"{where} cannot be written: {error.strerror}")
 
 
-def put_record(path: Path, data: bytes, room: Room, *, only_new: bool = False) -> None:
-    """Replace the record. Raises Refused if the new one cannot be used."""
+def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | None = None) -> str:
+    """Replace the record; returns a sentence about it. Raises Refused if the new one cannot be used.
+
+    With `failed_start`, only where there is nothing of the worker yet, just that record or an empty one, or a start
+    that failed, whose files go.
+    """
+    run, worker, replaced = path.parent.name, path.stem, ""
     beside = path.with_name(f".{path.name}.pushed")
     try:
         room.need(path, len(data))
         path.parent.mkdir(parents=True, exist_ok=True)
-        there = path.exists() or any(path.parent.glob(f"{path.stem}.*"))
-        if only_new and there and not (path.exists() and path.read_bytes() == data):
-            run, worker = path.parent.name, path.stem
-            raise Refused(412, f"worker {worker} of run {run} is there already: push under another name")
+        before = path.read_bytes() if path.exists() else b""
+        there = [file for file in path.parent.glob(f"{worker}.*") if file != path]
+        if failed_start and before != data and (before or there):
+            why = failed_start(path.parent, worker)
+            if why is None:
+                raise Refused(412, f"worker {worker} of run {run} is there already: push under another name")
+            replaced = f", and replaces a start that failed before anything was measured ({why})"
         try:
             beside.write_bytes(data)
-            _check_record(beside, f"{path.parent.name}/{path.name}")
+            _check_record(beside, f"{run}/{path.name}")
+            for file in there if replaced else ():
+                if STREAM.fullmatch(file.name, len(worker) + 1):
+                    file.unlink(missing_ok=True)
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
         room.add(path, len(data))
     except OSError as error:
         raise cannot_write(path, error) from error
+    return f"{run}/{path.name} is stored{replaced}"
 
 
 def _check_record(path: Path, name: str) -> None:

@@ -12,7 +12,8 @@ that are already there must be the same, so a piece whose answer was lost can be
 refused with 409.
 
 `/ingest/<run>/<worker>.yaml` replaces the worker's record (see settings.record), and `/ingest/<run>/run.yaml` the
-run's; with `If-None-Match: *` only if there is nothing of that worker yet, or just that record.
+run's; with `If-None-Match: *` only if there is nothing of that worker yet, just that record, or an empty one, or a
+start that failed before anything was measured, whose files are removed.
 
 A separate thread writes what arrives, in order, so that nothing else waits for the disk. See runs.append for how much
 may be written.
@@ -27,10 +28,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import StreamReader, web
 
+from ..history.failed import failed_start
 from ..metrics.exposition import Family, Sample
 from ..runs.append import LARGEST_PIECE, STREAM, PushFile, Refused, Room, put_record
 from ..settings.record import SUFFIX
@@ -39,6 +41,8 @@ from ..values import names
 from .places import Places, PushPlace
 
 _log = logging.getLogger("benchwatch.server")
+
+_Written = TypeVar("_Written")
 
 CLIENT_GONE = 499
 """Counted as the status of a push whose connection broke: nobody receives an answer."""
@@ -139,10 +143,10 @@ class Pushes:
         if self._stopped:
             raise Refused(503, "this exporter is shutting down")
 
-    async def _write(self, call: Callable[..., None], *arguments: Any, **options: Any) -> None:
+    async def _write(self, call: Callable[..., _Written], *arguments: Any) -> _Written:
         """Run something on the disk thread, after everything requested before."""
         self._check_running()
-        await asyncio.get_running_loop().run_in_executor(self._writer, partial(call, *arguments, **options))
+        return await asyncio.get_running_loop().run_in_executor(self._writer, partial(call, *arguments))
 
     async def _take(self, request: web.Request, folder: Path | None) -> str:
         if folder is None:
@@ -185,8 +189,7 @@ class Pushes:
         only_new = request.headers.get("If-None-Match") == "*"
         async with self._bodies.take(request.remote or "") as place:
             data = await self._body(request, _LARGEST_RECORD, place)
-        await self._write(put_record, path, data, self._room, only_new=only_new)
-        return f"{path.parent.name}/{path.name} is stored"
+        return await self._write(put_record, path, data, self._room, failed_start if only_new else None)
 
     async def _take_piece(self, request: web.Request, folder: Path, worker: str) -> str:
         suffix, offset = (request.query.get(name, "") for name in ("stream", "offset"))

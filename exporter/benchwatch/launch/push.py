@@ -1,0 +1,114 @@
+"""`benchwatch push URL PATH...`: sends recorded runs to an exporter elsewhere, or runs that something else records.
+
+A folder that contains folders holds runs, any other is a run. Of a run, the files are sent that are named like those
+of `benchwatch run`: `<worker>.out`, `.err`, `.json`, `.yaml`, and logs `<worker>.<pid>[.<thread>]` beside one of these.
+With `--follow`, new ones are found while it runs, as beside a benchmark in another container.
+"""
+
+import argparse
+import re
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ..runs.files import listing
+from ..settings.settings import RunsSettings
+from ..values.errors import FAILED, UserError
+from ..values.printable import say
+from .record import RunRecord
+
+_WORKER = re.compile(r"([^.].*)\.(?:out|err|json|yaml)")
+_EVERY = 0.5
+_PATIENCE = 50.0
+"""Seconds that the rest may take after the end was asked for; container managers allow 30 or 60 until they kill."""
+
+
+def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
+    """Register the command `push`."""
+    parser = add(
+        usage="benchwatch push [options] URL PATH...",
+        description="Sends recorded runs to an exporter elsewhere; what it has already is not sent twice.",
+        examples=(
+            "benchwatch push host:19777 runs/test1",
+            "benchwatch push host:19777 runs",
+            "benchwatch push --follow host:19777 /runs",
+        ),
+    )
+    parser.add_argument("url", metavar="URL", help="address of the exporter, such as host:19777")
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="the folder of a run, a folder of runs, or the name of a repeated experiment",
+    )
+    push = parser.add_argument_group("what to send")
+    push.add_argument(
+        "--follow",
+        action="store_true",
+        help="also what is written from now on, until Ctrl-C or SIGTERM; then the rest, within 50 s",
+    )
+    parser.set_defaults(func=_push)
+
+
+def _push(options: argparse.Namespace) -> int:
+    return _follow(options.url, options.paths) if options.follow else _send(options.url, options.paths)
+
+
+def _send(url: str, paths: Sequence[Path]) -> int:
+    from ..history.find import one_thing
+    from .delivery import Delivery
+
+    found = [record for path in paths for one in one_thing(path, RunsSettings()) for record in _records(one)]
+    if not found:
+        raise UserError(f"nothing to send in {', '.join(map(str, paths))}: expected outputs like db1.out", FAILED)
+    refused = 0
+    for record in found:
+        trouble = Delivery(url, record, takes_name=False).deliver()
+        if trouble:
+            say(trouble)
+        else:
+            print(f"{record.folder / record.worker}.* delivered")
+        refused += bool(trouble)
+    return FAILED if refused else 0
+
+
+def _follow(url: str, paths: Sequence[Path]) -> int:
+    from .delivery import Delivery
+
+    ending = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ending.set())
+    deliveries: dict[Path, Delivery] = {}
+    said: dict[Path, str] = {}
+    while True:
+        last = ending.is_set()
+        for record in (record for path in paths for record in _records(path)):
+            if record.path not in deliveries:
+                delivery = deliveries[record.path] = Delivery(url, record, takes_name=False)
+                delivery.follow()
+        for path, delivery in deliveries.items():
+            if delivery.trouble != said.get(path, ""):
+                said[path] = delivery.trouble
+                say(f"{path.parent.name}/{path.stem}: {said[path] or 'delivered again'}")
+        if last:
+            break
+        ending.wait(_EVERY)
+    for delivery in deliveries.values():
+        delivery.end(_PATIENCE)
+    wrong = list(filter(None, (delivery.finish() for delivery in deliveries.values())))
+    for sentence in wrong:
+        say(sentence)
+    return FAILED if wrong else 0
+
+
+def _records(path: Path) -> Iterator[RunRecord]:
+    """The workers of a run, or of all runs in a folder; the record of a run counts as one."""
+    folder = path.resolve()
+    with suppress(OSError):  # not there, or not to be read
+        for run in [folder / name for name in sorted(listing(folder).folders)] or [folder]:
+            workers = {name[1] for file in listing(run).files if (name := _WORKER.fullmatch(file))}
+            yield from (RunRecord(run.parent, run.name, worker) for worker in sorted(workers))

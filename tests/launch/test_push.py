@@ -1,0 +1,144 @@
+"""`benchwatch push`: recorded runs, and runs that something else records."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchwatch.cli import main
+from benchwatch.launch import delivery
+from tests.support.ports import free_port
+from tests.support.serving import FakeBoard, Served, served
+from tests.support.waiting import PATIENCE, eventually
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Served]:
+    with served(FakeBoard(push_folder=tmp_path / "there")) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    made = tmp_path / "runs"
+    write(made / "a", {"db1.out": b"1\n", "db1.err": b"2\n", "db1.7": b"3\n", "db1.7.1": b"4\n", "db2.json": b"{}\n"})
+    write(made / "a", {"db1.yaml": b"exit_code: 0\n", "run.yaml": b"host: h\n"})
+    write(made / "b-1", {"db1.out": b"5\n", "run.yaml": b"repeat_of: b\n"})
+    write(made / "b-2", {"db1.out": b"6\n", "run.yaml": b"repeat_of: b\n"})
+    return made
+
+
+def write(folder: Path, files: dict[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.glob("*/*")}
+
+
+def test_a_folder_of_runs_is_delivered_and_may_be_again(
+    server: Served, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["push", server.url, str(runs)]) == 0
+    assert content(tmp_path / "there") == content(runs)
+    assert capsys.readouterr().out.splitlines() == [
+        f"{runs}/{worker}.* delivered"
+        for worker in ("a/db1", "a/db2", "a/run", "b-1/db1", "b-1/run", "b-2/db1", "b-2/run")
+    ]
+    assert main(["push", server.url, str(runs)]) == 0
+    assert content(tmp_path / "there") == content(runs)
+
+
+def test_an_experiment_is_all_its_repeats(server: Served, runs: Path, tmp_path: Path) -> None:
+    assert main(["push", server.url, str(runs / "b")]) == 0
+    assert content(tmp_path / "there") == {name: data for name, data in content(runs).items() if name.startswith("b-")}
+
+
+def test_what_was_delivered_in_part_is_completed(server: Served, runs: Path, tmp_path: Path) -> None:
+    write(tmp_path / "there" / "a", {"db1.out": b"1", "db1.yaml": b"exit_code:\n"})
+    assert main(["push", server.url, str(runs / "a")]) == 0
+    assert content(tmp_path / "there") == {name: data for name, data in content(runs).items() if name.startswith("a/")}
+
+
+def test_another_run_of_that_name_is_refused_and_left_alone(
+    server: Served, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "there" / "a", {"db1.out": b"another\n", "db1.yaml": b"exit_code: 1\n"})
+    assert main(["push", server.url, str(runs / "a")]) == 1
+    address = server.url.removeprefix("http://")
+    refusal = "a/db1.out is there already, with other content: push under another name"
+    assert capsys.readouterr().err == f"benchwatch: {address} refuses: {refusal}\n"
+    there = {name: data for name, data in content(tmp_path / "there").items() if name.startswith("a/db1")}
+    assert there == {"a/db1.out": b"another\n", "a/db1.yaml": b"exit_code: 1\n"}
+
+
+def test_names_that_the_exporter_does_not_take_are_refused_by_it(
+    server: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "runs" / "my run?x", {"db1.out": b"1\n"})
+    assert main(["push", server.url, str(tmp_path / "runs")]) == 1
+    assert "refuses: run 'my run?x' cannot be used as a name" in capsys.readouterr().err
+    assert not (tmp_path / "there").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("nowhere", "no such run"), ("empty", "nothing to send in"), ("runs", "Connection refused")],
+)
+def test_what_cannot_be_sent_is_said(
+    runs: Path, tmp_path: Path, path: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert main(["push", f"127.0.0.1:{free_port()}", str(tmp_path / path)]) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def test_follow_sends_what_comes_and_the_rest_at_the_end(tmp_path: Path) -> None:
+    port, runs, there = free_port(), tmp_path / "runs", tmp_path / "there"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchwatch", "push", "--follow", f"127.0.0.1:{port}", str(runs)],
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stderr
+    write(runs / "a", {"db1.out": b"one\n"})
+    line = process.stderr.readline()
+    assert (
+        line == f"benchwatch: a/db1: 127.0.0.1:{port} cannot be reached now (Connection refused): retrying\n".encode()
+    )
+    with served(FakeBoard(push_folder=there), port=port):
+        eventually(lambda: content(there) == {"a/db1.out": b"one\n"}, "the first arrives")
+        write(runs / "b", {"db1.out": b"two\n"})
+        eventually(lambda: content(there) == content(runs), "another run arrives")
+        write(runs / "b", {"db1.out": b"two\nthree\n", "db1.yaml": b"exit_code: 0\n"})
+        write(runs / "c", {"db1.out": b"four\n"})
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, said) == (0, b"benchwatch: a/db1: delivered again\n")
+        assert content(there) == content(runs)
+
+
+def test_follow_says_what_was_not_delivered(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("benchwatch.launch.push._PATIENCE", 0.1)
+    monkeypatch.setattr("benchwatch.launch.push._EVERY", 0.01)
+    monkeypatch.setattr(delivery, "_RETRY", 0.01)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    url = f"127.0.0.1:{free_port()}"
+    pid = os.getpid()
+    end = subprocess.Popen(["sh", "-c", f"sleep 0.5; kill {pid}"])
+    try:
+        assert main(["push", "--follow", url, str(runs / "b-1")]) == 1
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        end.wait()
+    said = capsys.readouterr().err
+    assert f"2 bytes were not delivered to {url}: Connection refused; they are in {runs / 'b-1'}\n" in said
