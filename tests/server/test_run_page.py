@@ -121,9 +121,10 @@ def test_a_run_is_followed_only_while_somebody_looks(pgbench: Path, monkeypatch:
     monkeypatch.setattr(looks_module, "KEPT", 0.2)
     with site(pgbench) as server:
         requests.get(server.url, timeout=30)
-        assert len(server.looks) == 0
+        assert server.looks.names == []
         server.tree("a")
-        eventually(lambda: len(server.looks) == 0, "the run is let go")
+        assert server.looks.names == ["a"]
+        eventually(lambda: server.looks.names == [], "the run is let go")
 
 
 def test_more_runs_than_can_be_followed_are_refused_with_a_reason(place: Place) -> None:

@@ -89,7 +89,7 @@ def make_app(
     Unix seconds. `hosts` are names that are also served on loopback; with `only_hosts`, they are the only ones anywhere
     (see _check_host). `looks` draws pages of runs.
     """
-    looks = looks or Looks(RunsSettings(), Buckets())
+    looks = Looks(RunsSettings(), Buckets()) if looks is None else looks
     pages = _Pages(board, pushes, scrapes, clock, looks)
     doors = doors or Doors()
     app = web.Application(

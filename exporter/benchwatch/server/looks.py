@@ -154,8 +154,10 @@ class Looks:
         self._looks: dict[str, _Look] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def __len__(self) -> int:
-        return len(self._looks)
+    @property
+    def names(self) -> list[str]:
+        """The runs that are followed at the moment."""
+        return list(self._looks)
 
     async def parts(self, view: RunView) -> Mapping[str, PagePart]:
         """The parts of its page that are drawn now and again, as they are; `reading` while there is none yet."""
