@@ -15,6 +15,7 @@ import msgspec
 
 from .metrics.exposition import PARTS
 from .settings.settings import Settings, load_settings
+from .values.addresses import server_url
 from .values.arguments import CommandParser, overview
 from .values.errors import EXIT_CODES, FAILED, UserError
 from .values.printable import LogFormatter, lines, say
@@ -173,6 +174,12 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--host", metavar="NAME", help="name of this machine, as node_exporter's label host (default: its own name)"
     )
+    serve.add_argument(
+        "--prometheus.url",
+        dest="prometheus",
+        metavar="URL",
+        help="show disks, vdisks and alerts from this Prometheus on the pages of runs",
+    )
     command.set_defaults(func=_serve)
 
 
@@ -251,6 +258,7 @@ def _serve(options: argparse.Namespace) -> int:
         push if settings.push.enabled else None,
         options.listen or [DEFAULT_ADDRESS],
         options.web_config,
+        server_url(options.prometheus, "--prometheus.url") if options.prometheus else "",
     )
 
 

@@ -138,6 +138,28 @@ def test_runs_that_are_on_come_first_and_the_newest_of_them_on_top() -> None:
     assert [node.text() for node in tree.css("h3")] == ["new", "old"]
 
 
+def test_failed_and_stalled_runs_come_first() -> None:
+    views = [
+        worker("a", run="new", start=NOW - 10),
+        worker("a", run="silent", start=NOW - 900, state="stalled"),
+        worker("a", run="half", start=NOW - 800),
+        worker("b", run="half", start=NOW - 800, state="failed", end=NOW - 700),
+        worker(run="done", state="finished", end=NOW - 5),
+        worker(run="broken", state="failed", end=NOW - 3600),
+        worker(run="long ago", state="failed", end=NOW - 200_000),
+    ]
+    tree = LexborHTMLParser(page(FakeBoard(views)))
+    assert [node.text() for node in tree.css("h3")] == ["half", "silent", "new"]
+    assert [node.text() for node in tree.css("article:last-of-type th a")] == ["broken", "done", "long ago"]
+
+
+def test_what_is_wrong_is_said_and_each_run_is_a_link_to_its_page() -> None:
+    tree = LexborHTMLParser(page(FakeBoard([worker(run="a b/ä?")], faults=["runs/a/run.yaml:1: expected YAML"])))
+    assert [node.text() for node in tree.css(".banner.warn")] == ["runs/a/run.yaml:1: expected YAML"]
+    (link,) = tree.css("h3 a")
+    assert link.attributes["href"] == "runs/a%20b%2F%C3%A4%3F"
+
+
 def test_workers_of_one_run_stand_together_in_natural_order_with_their_sum() -> None:
     views = [worker(name) for name in ("db10", "db9", "db2", "²")]
     views.append(worker("db1", state="failed", end=NOW - 3, reason="exit code 2"))
@@ -154,12 +176,12 @@ def test_results_with_a_warm_up_in_them_say_so() -> None:
     views = [
         worker(run="on", start=NOW - 10, warmup=60.0),
         worker(run="over", state="finished", end=NOW - 90, start=NOW - 100, warmup=2.1),
-        worker(run="none", state="failed", end=NOW - 95, start=NOW - 100, warmup=2.1, throughput=None),
+        worker(run="none", state="abandoned", end=NOW - 95, start=NOW - 100, warmup=2.1, throughput=None),
     ]
     text = page(FakeBoard(views))
     assert cells(text, 0)[1] == "running warm-up, 50 s left"
     assert cells(text, 1)[1] == "finished whole run, the warm-up of 2.1 s included"
-    assert cells(text, 2)[1] == "failed"
+    assert cells(text, 2)[1] == "abandoned"
     assert cells(page(FakeBoard([worker(start=NOW - 61, warmup=60.0)])))[1] == "running"
 
 
@@ -169,9 +191,9 @@ def test_ended_runs_are_listed_by_their_end_with_their_results() -> None:
         worker(run="second", state="failed", reason="exit code 1", end=NOW - 90, start=NOW - 100, throughput=None),
     ]
     text = page(FakeBoard(views))
-    expected = ["second db1", "failed exit code 1", "pgbench", "–", "789 µs", "12.3 ms", "1.23M", "10 s", "1m 30s ago"]
+    expected = ["second  db1", "failed exit code 1", "pgbench", "–", "789 µs", "12.3 ms", "1.23M", "10 s", "1m 30s ago"]
     assert cells(text, 0) == expected
-    assert cells(text, 1)[0] == "first db1"
+    assert cells(text, 1)[0] == "first  db1"
     assert cells(text, 1)[-1] == "2h 00m ago"
 
 

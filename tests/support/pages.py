@@ -48,18 +48,18 @@ class Page(HTMLParser):
 
     def drawings(self) -> list[dict[str, str]]:
         """The attributes of the plots."""
-        return [attributes for tag, attributes in self.elements if tag == "svg"]
+        return [attributes for tag, attributes in self.elements if attributes.get("role") == "img"]
 
-    def paths(self, drawing: str, style: str) -> list[list[tuple[float, float]]]:
-        """The points of the paths with that in their style, of the plot whose description begins so, in its units."""
+    def paths(self, drawing: str, name: str, value: str) -> list[list[tuple[float, float]]]:
+        """The points of the paths with that in an attribute, of the plot whose description begins so, in its units."""
         found = []
         inside = False
         for tag, attributes in self.elements:
-            if tag == "svg":
+            if attributes.get("role") == "img":
                 inside = attributes["aria-label"].startswith(drawing)
-            elif inside and tag == "path" and style in attributes.get("style", ""):
-                points = re.findall(r"[ML] (\S+) (\S+)", attributes["d"])
-                found.append([(float(x), float(y)) for x, y in points])
+            elif inside and tag == "path" and value in attributes.get(name, ""):
+                numbers = list(map(float, re.findall(r"-?[\d.]+", attributes["d"])))
+                found.append(list(zip(numbers[::2], numbers[1::2], strict=False)))
         return found
 
     def rows(self) -> dict[str, list[str]]:

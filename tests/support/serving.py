@@ -13,7 +13,8 @@ from benchwatch.server.app import Scrapes, make_app
 from benchwatch.server.connections import Doors
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import serve
-from benchwatch.server.views import CvmView, WorkerView
+from benchwatch.server.looks import Looks
+from benchwatch.server.views import CvmView, RunView, WorkerView
 from benchwatch.server.webconfig import OPEN, WebConfig
 from tests.support.places import NOW
 from tests.support.waiting import PATIENCE
@@ -29,6 +30,8 @@ class FakeBoard:
     ready_reason: str = ""
     catching_up: str = ""
     lost: Mapping[Path, str] = field(default_factory=dict)
+    faults: Sequence[str] = ()
+    pages: Mapping[str, RunView] = field(default_factory=dict)
     push_folder: Path | None = None
     sources: Sequence[Source] = ()
     rendered: Callable[[frozenset[Part]], str] | None = None
@@ -41,6 +44,13 @@ class FakeBoard:
 
     def runs(self) -> Sequence[WorkerView]:
         return self.workers
+
+    def run(self, name: str) -> RunView | None:
+        return self.pages.get(name)
+
+    @property
+    def run_names(self) -> Sequence[str]:
+        return list(self.pages)
 
     def cvms(self) -> Sequence[CvmView]:
         return self.targets
@@ -87,6 +97,7 @@ def served(
     hosts: Sequence[str] = (),
     only_hosts: bool = False,
     address: str = "127.0.0.1",
+    looks: Looks | None = None,
 ) -> Iterator[Served]:
     board = board or FakeBoard()
     pushes = pushes or Pushes()
@@ -98,7 +109,13 @@ def served(
         stop = asyncio.Event()
         try:
             app = make_app(
-                board, pushes, scrapes, clock=clock, config=config, doors=doors, hosts=hosts, only_hosts=only_hosts
+                *(board, pushes, scrapes),
+                clock=clock,
+                config=config,
+                doors=doors,
+                hosts=hosts,
+                only_hosts=only_hosts,
+                looks=looks,
             )
             runner = await serve(app, [f"{address}:{port}"], config)
         except Exception as error:

@@ -62,7 +62,7 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
             if path.is_dir():
                 found = listing(path)
                 inner = [path / name for name in sorted(found.folders)] or [path]
-                runs += [_run(label(folder.resolve().name), folder, settings, buckets) for folder in inner]
+                runs += [open_run(label(folder.resolve().name), folder, settings, buckets) for folder in inner]
                 if found.folders and found.files:
                     files.setdefault(path, []).extend(found.files)
             else:
@@ -75,14 +75,14 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
         for name in sorted(names):
             group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, names)
             groups.setdefault(group, []).append(name)
-        runs += [_run(label(group), folder, settings, buckets, members) for group, members in groups.items()]
+        runs += [open_run(label(group), folder, settings, buckets, members) for group, members in groups.items()]
     return _with_names_of_their_own(runs, settings, buckets)
 
 
 def find_worker(folder: Path, worker: str, settings: RunsSettings, buckets: Buckets) -> Run:
     """One worker of the run in that folder, read as by read_runs; the others are not looked at."""
     names = (name for name in listing(folder).files if name == NAME or name.startswith(f"{worker}."))
-    run = _run(label(folder.resolve().name), folder, settings, buckets, names)
+    run = open_run(label(folder.resolve().name), folder, settings, buckets, names)
     _read(run)
     return run
 
@@ -173,13 +173,16 @@ def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: B
 
 
 def _renamed(run: Run, name: str, settings: RunsSettings, buckets: Buckets) -> Run:
-    renamed = _run(name, run.folder, settings, buckets, run.files)
+    renamed = open_run(name, run.folder, settings, buckets, run.files)
     if run.chosen:
         renamed.choose(run.chosen)
     return renamed
 
 
-def _run(name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None) -> Run:
+def open_run(
+    name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None
+) -> Run:
+    """The run of these files of a folder, all of them by default, not yet read. Raises OSError."""
     run = Run(name, folder, settings, buckets, Counter())
     found = listing(folder).files
     if only is not None:

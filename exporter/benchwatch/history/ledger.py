@@ -47,7 +47,8 @@ class Ledger:
         self._live = np.zeros(0, np.bool_)  # and whether it belongs to the part "live"
         self._gauge = np.zeros(0, np.bool_)  # and whether it is a gauge
         self._moved: dict[str, NDArray[np.bool_]] = {}  # which columns the streams of a kind have moved
-        self._pages: list[tuple[float, NDArray[np.int64], Floats]] = []
+        self._pages: list[tuple[float, NDArray[np.int64], Floats]] = []  # not yet sorted
+        self._sorted: dict[_Key, tuple[Floats, Floats]] = {}  # times and values
 
     def enter(self, moment: float, kinds: Collection[str], page: Iterable[Sample]) -> None:
         """Take down what the page shows at a moment that is a report of streams of these kinds."""
@@ -91,9 +92,17 @@ class Ledger:
 
     def series(self, common: Pairs) -> Iterator[Series]:
         """Everything recorded; `common` are labels that all series have."""
+        self._sort()
+        for (family, labels, more), (times, values) in self._sorted.items():
+            pairs = (*common, *zip(family.labels, labels, strict=True), *more)
+            yield Series(family, pairs, times, values, self._bounds.get((family, labels, more), ()))
+
+    def _sort(self) -> None:
+        """Append what was taken down since the last time to each series."""
         if not self._pages:
             return
         moments, pages, numbers = zip(*self._pages, strict=True)
+        self._pages.clear()
         columns, values = np.concatenate(pages), np.concatenate(numbers)
         times = np.repeat(np.round(moments, 3), [len(page) for page in pages])
         narrow = np.uint16 if len(self._last) <= _NARROW else np.int64  # small numbers are sorted by their digits
@@ -103,13 +112,15 @@ class Ledger:
         last = np.append((columns[1:] != columns[:-1]) | (times[1:] != times[:-1]), True)
         columns, times, values = columns[last], times[last], values[last]
         begins = np.searchsorted(columns, np.arange(len(self._last) + 1)).tolist()
-        for (family, labels, more), own in self._columns.items():
+        for key, own in self._columns.items():
             begin, end = begins[own.start], begins[own.stop]
             shown = values[begin:end] if len(own) == 1 else values[begin:end].reshape(len(own), -1).T
-            pairs = (*common, *zip(family.labels, labels, strict=True), *more)
-            yield Series(
-                family, pairs, times[begin : begins[own.start + 1]], shown, self._bounds.get((family, labels, more), ())
-            )
+            told = times[begin : begins[own.start + 1]]
+            if (known := self._sorted.get(key)) is not None and len(told):
+                kept = len(known[0]) - (known[0][-1:] == told[:1]).sum()
+                told, shown = (np.concatenate((old[:kept], new)) for old, new in zip(known, (told, shown), strict=True))
+            if known is None or len(told):
+                self._sorted[key] = told, shown
 
     def _layout(self, keys: tuple[_Key, ...]) -> _Layout:
         if keys not in self._layouts:

@@ -28,8 +28,7 @@ class Recording(Stream):
         self._gather = plan.tool.kinds[plan.kind].bins if gather else None
         self.bins: Bins | None = None
         """The latencies gathered so far, if requested."""
-        whole = _content([folder / name for name, _ in plan.parts])
-        self.data = whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
+        self.data = self._loaded(plan, folder)
         self.until = 0
         self.modified: float | None = None
         """When all of it was written, Unix seconds; None while it is played, at the times that it tells itself."""
@@ -37,6 +36,24 @@ class Recording(Stream):
         """When the run began, which is known while it is played, Unix seconds."""
         self._kept: _Keeping | None = None
         super().__init__(plan, folder)
+
+    @property
+    def size(self) -> int:
+        """How much was read of it."""
+        return self._position
+
+    @property
+    def length(self) -> int:
+        """How much there is of it, bytes."""
+        return len(self.data)
+
+    def _loaded(self, plan: StreamPlan, folder: Path) -> bytes | mmap:
+        whole = _content([folder / name for name, _ in plan.parts])
+        return whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
+
+    def content(self, begin: int, end: int) -> bytes:
+        """What is in it from one offset to another."""
+        return self.data[begin:end]
 
     def keep(self) -> None:
         """From now on, parse each line only once, however often it is read; its records stay in memory."""
@@ -50,13 +67,8 @@ class Recording(Stream):
             self._kept.rewind()
             self.parser = self._kept
         if self._gather is not None:
-            self.bins = self._gather(lambda begin, end: self.data[begin:end])
+            self.bins = self._gather(self.content)
             self.parser = _Gathering(self.parser, self.bins)
-
-    @property
-    def size(self) -> int:
-        """How much was read of it."""
-        return self._position
 
     def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
         """What has been written since the last call; it is not older than that."""

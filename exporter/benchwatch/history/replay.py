@@ -15,9 +15,10 @@ Output without a time of its own gets one from the rest:
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
+from mmap import mmap
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from msgspec.structs import replace
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group, Latencies
 from ..runs.files import Rewritten
+from ..runs.layout import StreamPlan
 from ..runs.run import Run
 from ..runs.worker import KEPT_LIVE, Worker
 from ..settings.record import RunFile
@@ -47,7 +49,9 @@ class Step(NamedTuple):
     """Kinds of the streams that had something to report; none where only time has passed."""
 
 
-class _Event(NamedTuple):
+class Event(NamedTuple):
+    """Something to be played."""
+
     time: float
     """Unix seconds."""
     offsets: dict[str, int]
@@ -60,18 +64,24 @@ class Replay:
     With `gather` it gathers all latencies by time and bin on the way.
     """
 
+    open: type[Recording] = Recording
+    """How it reads a stream."""
+
     def __init__(self, run: Run, name: str, buckets: Buckets, now: float, gather: bool = False) -> None:
         self._run = run
         self._name = name
         self._buckets = buckets
         self._now = now
-        self._recordings = {plan.name: Recording(plan, run.folder, gather) for plan in run.plans[name]}
+        self._recordings = {plan.name: self.open(plan, run.folder, gather) for plan in run.plans[name]}
         self._last_written = {plan.name: run.files[plan.parts[-1][0]].modified for plan in run.plans[name]}
-        self._modified = max(self._last_written.values())
         self.by_file_time = False
         """Whether times rest on when the files were last modified."""
         self.worker = self._new_worker()
         self._runfile = self.worker.runfile
+
+    @property
+    def _modified(self) -> float:
+        return max(self._last_written.values())
 
     def _new_worker(self) -> Worker:
         for recording in self._recordings.values():
@@ -84,21 +94,31 @@ class Replay:
 
         Without `idle`, passing time is a step only if it changes the worker.
         """
-        events = self._events()
+        events = self._events({name: self._dated(recording) for name, recording in self._recordings.items()})
+        self._begin()
+        yield from self._to_the_end(events, idle)
+
+    def _begin(self) -> None:
         for recording in self._recordings.values():
             recording.until = 0
         self.worker = self._new_worker()
-        for event, (following, _) in pairwise([*events, _Event(self._now, {})]):
-            # The ending was not known before the end.
-            known = self._runfile if event is events[-1] else replace(self._runfile, exit_code=None, end=None)
-            for name, offset in event.offsets.items():
-                self._recordings[name].until = offset
-            self._read(event.time, known)
-            if event is events[-1]:
-                self.worker.settle()
-                self._tick(event.time)
-            yield Step(event.time, frozenset(self._recordings[name].plan.kind for name in event.offsets))
+
+    def _to_the_end(self, events: Sequence[Event], idle: bool = False) -> Iterator[Step]:
+        """Play the last events, after which the output is complete."""
+        for event, (following, _) in pairwise([*events, Event(self._now, {})]):
+            yield self._play(event, last=event is events[-1])
             yield from self._pass_time(event.time, following, idle)
+
+    def _play(self, event: Event, *, last: bool) -> Step:
+        # The ending was not known before the end.
+        known = self._runfile if last else replace(self._runfile, exit_code=None, end=None)
+        for name, offset in event.offsets.items():
+            self._recordings[name].until = offset
+        self._read(event.time, known)
+        if last:
+            self.worker.settle()
+            self._tick(event.time)
+        return Step(event.time, frozenset(self._recordings[name].plan.kind for name in event.offsets))
 
     @property
     def latencies(self) -> Mapping[Group, Latencies]:
@@ -131,38 +151,32 @@ class Replay:
                 yield Step(time, frozenset())
             time += _STEP
 
-    def _events(self) -> list[_Event]:
-        found = {name: self._dated(recording) for name, recording in self._recordings.items()}
+    def _events(self, found: dict[str, list[Moment]], before: Mapping[str, Moment] | None = None) -> list[Event]:
+        """The moments of each stream in their order, then what has no time of its own, and the end.
+
+        `before` are moments of the streams that were played already.
+        """
+        lasts = {**(before or {}), **{name: each[-1] for name, each in found.items() if each}}
         end = self._runfile.end
-        self.by_file_time |= not any(found.values()) and end is None
-        told = self._modified if end is None else end
-        last = max((moments[-1].time for moments in found.values() if moments), default=told)
+        self.by_file_time |= not lasts and end is None
+        last = max((moment.time for moment in lasts.values()), default=self._modified if end is None else end)
         for name, recording in self._recordings.items():
-            if not found[name] or found[name][-1].offset < len(recording.data):
+            if name not in lasts or lasts[name].offset < recording.length:
                 written = min(self._last_written[name], math.inf if end is None else end)
                 rest = written if 0 <= written - last <= _SOON else last
-                found[name].append(Moment(len(recording.data), rest))
-        events: list[_Event] = []
-        ordered = sorted((moment.time, name, moment.offset) for name, each in found.items() for moment in each)
-        for time, name, offset in ordered:
-            if not events or events[-1].time != time or name in events[-1].offsets:
-                events.append(_Event(time, {}))
-            events[-1].offsets[name] = offset
+                found[name].append(Moment(recording.length, rest))
+        events = merged(found)
         if self._runfile.exit_code is not None:
-            events.append(_Event(max(last, end or last), {}))
+            events.append(Event(max(last, end or last), {}))
         return events
 
     def _dated(self, recording: Recording) -> list[Moment]:
         """The moments of a stream in Unix time, in order."""
         plan = recording.plan
-        if plan.prefix is None:
-            found = list(plan.tool.moments(plan.kind, recording.data))
-        else:
-            found = list(plan.prefix.moments(plan.tool, plan.kind, recording.data[:]))
+        found = moments(plan, recording.data)
         start = self._start if any(moment.elapsed for moment in found) else 0.0
         recording.release()
-        times = accumulate((moment.time + start * moment.elapsed for moment in found), max)
-        return [Moment(moment.offset, time) for moment, time in zip(found, times, strict=True)]
+        return in_order(found, start)
 
     @cached_property
     def _start(self) -> float:
@@ -188,8 +202,33 @@ class Replay:
     def _start_told(self) -> float | None:
         """The start that a worker shows which has read all; infinite if it depends on when the files were written."""
         for recording in self._recordings.values():
-            recording.until = _LOG_HEAD if recording.plan.is_log else len(recording.data)
+            recording.until = _LOG_HEAD if recording.plan.is_log else recording.length
         worker = self._new_worker()
         worker.read(-1, {}, math.inf)
         worker.settle()
         return worker.state.start
+
+
+def moments(plan: StreamPlan, data: bytes | mmap) -> list[Moment]:
+    """See tools.Kind."""
+    if plan.prefix is None:
+        return list(plan.tool.moments(plan.kind, data))
+    return list(plan.prefix.moments(plan.tool, plan.kind, data[:]))
+
+
+def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) -> list[Moment]:
+    """In Unix time, in order, none before `least`; `start` is when the run began, Unix seconds."""
+    times = accumulate((max(least, moment.time + start * moment.elapsed) for moment in found), max)
+    return [Moment(moment.offset, time) for moment, time in zip(found, times, strict=True)]
+
+
+def merged(found: Mapping[str, Sequence[Moment]]) -> list[Event]:
+    """The moments of all streams, those of the same time together."""
+    events: list[Event] = []
+    for time, name, offset in sorted(
+        (moment.time, name, moment.offset) for name, each in found.items() for moment in each
+    ):
+        if not events or events[-1].time != time or name in events[-1].offsets:
+            events.append(Event(time, {}))
+        events[-1].offsets[name] = offset
+    return events

@@ -17,7 +17,7 @@ from ..metrics.latencies import Group, Latencies
 from ..runs.run import Run
 from ..settings.record import RunFile
 from .ledger import Ledger
-from .replay import Replay
+from .replay import Replay, Step
 from .series import Series
 
 
@@ -78,32 +78,51 @@ def timelines(
 
 
 def _timeline(replay: Replay, families: Collection[Family] | None, hold: Mapping[Part, float] | None) -> Timeline:
-    ledger = Ledger(families, hold)
-    silent = True
+    book = Book(replay, families, hold)
     for step in replay.steps(idle=hold is not None):
-        worker = replay.worker
-        page = worker.samples() if families is None else worker.state.samples(worker.current)
-        ledger.enter(step.time, step.kinds, page)
-        silent = not step.kinds
-    worker = replay.worker
-    final = list(worker.samples())
-    if silent:  # a run that is given up has its counters taken off the page
-        shown = {(sample.family, sample.labels) for sample in final}
-        every = worker.state.samples(current=False)
-        final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
-    return Timeline(
-        worker.run,
-        worker.name,
-        worker.tool.name,
-        worker.state.tool_version,
-        worker.start,
-        worker.end if worker.ended else None,
-        worker.phase,
-        worker.reason,
-        worker.runfile,
-        worker.parameters,
-        final,
-        list(ledger.series(worker.labels)),
-        replay.by_file_time,
-        replay.latencies,
-    )
+        book.enter(step)
+    return book.timeline()
+
+
+class Book:
+    """What a replay has shown so far."""
+
+    def __init__(
+        self, replay: Replay, families: Collection[Family] | None = None, hold: Mapping[Part, float] | None = None
+    ) -> None:
+        self._replay = replay
+        self._families = families
+        self._ledger = Ledger(families, hold)
+        self._silent = True
+
+    def enter(self, step: Step) -> None:
+        """Take down what is shown after a step of the replay."""
+        worker = self._replay.worker
+        page = worker.samples() if self._families is None else worker.state.samples(worker.current)
+        self._ledger.enter(step.time, step.kinds, page)
+        self._silent = not step.kinds
+
+    def timeline(self) -> Timeline:
+        """All of it."""
+        worker = self._replay.worker
+        final = list(worker.samples())
+        if self._silent:  # a run that is given up has its counters taken off the page
+            shown = {(sample.family, sample.labels) for sample in final}
+            every = worker.state.samples(current=False)
+            final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
+        return Timeline(
+            worker.run,
+            worker.name,
+            worker.tool.name,
+            worker.state.tool_version,
+            worker.start,
+            worker.end if worker.ended else None,
+            worker.phase,
+            worker.reason,
+            worker.runfile,
+            worker.parameters,
+            final,
+            list(self._ledger.series(worker.labels)),
+            self._replay.by_file_time,
+            self._replay.latencies,
+        )

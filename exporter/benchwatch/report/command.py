@@ -12,7 +12,7 @@ from ..values.names import label
 from ..values.printable import printable, say
 
 if TYPE_CHECKING:
-    from .page import Section
+    from ..plots.section import Section
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -70,13 +70,13 @@ def _write(options: argparse.Namespace) -> int:
     from ..history.find import chosen, find_runs, repeats
     from ..history.timeline import timelines
     from ..metrics.buckets import Buckets
+    from ..plots.figures import shown
+    from ..plots.views import views
     from ..settings.record import SUFFIX
     from ..settings.settings import load_settings
     from ..tools import registry
     from . import style
     from .contents import document, preview
-    from .figures import shown
-    from .views import views
 
     prometheus = server_url(options.prometheus, "--prometheus") if options.prometheus else ""
     style.begin()
@@ -97,7 +97,7 @@ def _write(options: argparse.Namespace) -> int:
     runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup, experiments)
     machine: Iterable[Section] = ()
     if prometheus:
-        from .machine import sections
+        from ..plots.machine import sections
 
         machine = sections(prometheus, runs)
     html, missing = document(runs, machine)

@@ -11,11 +11,12 @@ from ..compare.measured import ALL, MeasuredRun
 from ..compare.measures import MEASURES, Measure, rank
 from ..compare.text import figure, heading, interval, level, percent, row_title, sentence
 from ..metrics.latencies import Group
+from ..plots import theme
+from ..plots.figures import Key, Plot
+from ..plots.section import Section
+from ..plots.views import View
 from ..values.printable import in_html
-from . import plots, style
-from .figures import Key, Plot
-from .page import Section
-from .views import View
+from . import charts
 
 _CONFIDENCE = 0.95
 _ALLOWANCE = 0.05
@@ -95,13 +96,13 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
         return
     colours = [run.colour for run in runs[1:]]
     bars = bars[:_MOST_BARS]
-    least, most = plots.bar_limits([change for _, _, changes in bars for change in changes])
+    least, most = charts.bar_limits([change for _, _, changes in bars for change in changes])
     intervals = [change[1] for _, _, changes in bars for change in changes if change and change[1]]
     beyond = any(low < least or high > most for low, high in intervals)
     described = "; ".join(f"{name} {', '.join(percent(c[0]) if c else '-' for c in each)}" for name, _, each in bars)
     yield Plot(
         f"Change against {runs[0].name}",
-        plots.bars(bars, colours, f"Changes: {described}"),
+        charts.bars(bars, colours, f"Changes: {described}"),
         f"Bars: change in percent; thin lines: {level(found.each)} intervals, as far as the reports of the runs tell"
         f"{', with an arrow where they go on beyond the plot' if beyond else ''}.",
         [Key(run.name, run.colour) for run in runs[1:]],
@@ -114,7 +115,7 @@ def _plain(text: str) -> str:
 
 def _table(runs: Sequence[View], found: Comparisons) -> str:
     heads = "".join(
-        f'<th scope="col"><i class="chip" style="border-top:3px solid {style.variable(run.colour)}"></i>'
+        f'<th scope="col">{theme.chip(run.colour)}'
         f"{in_html(run.name)}</th>" + ('<th scope="col">change</th>' if number else "")
         for number, run in enumerate(runs)
     )

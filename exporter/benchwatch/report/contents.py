@@ -16,13 +16,15 @@ from ..compare.measures import (
     of_lost,
 )
 from ..compare.text import figure, heading, row_title
+from ..plots import tables
+from ..plots.figures import Key, Stage, benchmark_figures, stages
+from ..plots.section import Section
+from ..plots.views import View
 from ..tools.registry import TOOLS
-from . import sweep, tables
+from . import sweep
 from .comparison import changes
-from .figures import Key, Stage, benchmark_figures
-from .page import Section, page
+from .page import page
 from .picture import Tile, picture
-from .views import View
 
 _PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
 _TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX)
@@ -42,7 +44,7 @@ class ReportDocument(NamedTuple):
 
 def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument:
     """The whole page. `machine` is what a Prometheus knows of the runs' time."""
-    scenes = list(_scenes(runs))
+    scenes = list(stages(runs))
     sections: list[Section] = []
     for whole in scenes:
         tool = whole.runs[0].timelines[0].tool
@@ -70,7 +72,7 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
 
 def preview(runs: Sequence[View]) -> bytes:
     """The picture of the runs, a PNG file: of their first tool, if there are several."""
-    scenes = list(_scenes(runs))
+    scenes = list(stages(runs))
     first, *others = scenes[0].runs
     measured = [_measure(run) for run in (first, *others)]
     if others:
@@ -102,15 +104,6 @@ def _title(runs: Sequence[View], scenes: Iterable[Stage]) -> str:
     first, *others = dict.fromkeys(run.side for run in runs)
     names = others[:_NAMED] + ["others"] * (len(others) > _NAMED)
     return f"{first} {'compared with' if _compared(scenes) else 'and'} {', '.join(names)}" if names else first
-
-
-def _scenes(runs: Sequence[View]) -> Iterator[Stage]:
-    for tool in TOOLS:
-        for roles in tool.roles:
-            mine = [run.of_roles(tool.name, roles) for run in runs]
-            mine = [run for run in mine if run.timelines]
-            if mine:
-                yield Stage(mine, roles)
 
 
 def _measure(run: View) -> MeasuredRun:

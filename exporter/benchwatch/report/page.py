@@ -5,73 +5,14 @@ and external content, should something slip through.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from ..plots import theme
+from ..plots.figures import Key
+from ..plots.section import STYLE, Section, legend, rendered
 from ..values.printable import in_html
 from ..values.version import VERSION
-from . import style
-from .figures import Key, Plot
 
-_BORDER = {False: "solid", True: "dashed"}
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_STYLE = """
-:root{color-scheme:light dark}
-*{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
-"Liberation Sans",sans-serif;font-variant-numeric:tabular-nums}
-body>*{max-width:1120px;margin:0 auto;padding:0 24px}
-header{padding-top:36px}
-h1{font-size:30px;line-height:1.2;letter-spacing:-.015em;margin:0 0 8px;overflow-wrap:anywhere}
-h2{font-size:21px;letter-spacing:-.01em;margin:44px 0 14px;padding-top:20px;border-top:1px solid var(--line)}
-h3{font-size:15.5px;margin:26px 0 6px}
-p{margin:6px 0;max-width:72ch}
-.soft,figcaption,footer{color:var(--soft)}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(max(130px,calc(88%/var(--columns))),1fr));gap:12px;
-margin:22px 0 0;padding:0}
-.tiles div{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px 16px}
-.tiles dt{font-size:13px;color:var(--soft)}
-.tiles dd{margin:0;font-size:23px;font-weight:620;letter-spacing:-.01em;white-space:nowrap}
-.scroll{margin:10px 0 18px}
-figure{margin:0 0 18px;background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px 14px}
-figure h3{margin:0 0 4px}
-figcaption{font-size:13.5px;margin:6px 0 0;max-width:96ch}
-.plot,.scroll{overflow-x:auto}
-.plot svg{display:block;width:100%;min-width:660px;height:auto}
-.plot svg *{stroke-linejoin:round;stroke-linecap:butt}
-.plot text{font-family:inherit!important}
-.keys{display:flex;flex-wrap:wrap;gap:2px 18px;list-style:none;margin:4px 0 2px;padding:0;font-size:13.5px}
-.keys li{overflow-wrap:anywhere}
-.chip{display:inline-block;width:20px;margin-right:7px;vertical-align:middle;border-radius:2px}
-table{border-collapse:collapse;font-size:14.5px;min-width:50%}
-th,td{text-align:left;vertical-align:top;padding:6px 22px 6px 0;overflow-wrap:anywhere}
-tbody tr{border-top:1px solid var(--line)}
-tbody th{font-weight:450;color:var(--soft);white-space:nowrap}
-thead th{font-weight:620}
-tbody td{min-width:8em;max-width:62ch}
-.numbers td,.numbers thead th{text-align:right;white-space:nowrap;padding-right:16px}
-.numbers tbody td{min-width:5em}
-.numbers tbody th{white-space:normal;min-width:9em;max-width:48ch}
-.none,small{color:var(--soft)} td small{display:block;font-size:12px} th small{font-size:12px;font-weight:400}
-.note{border-left:3px solid var(--s1);background:var(--card);border-radius:0 8px 8px 0;padding:10px 16px;margin:14px 0}
-details{margin:14px 0} summary{cursor:pointer;color:var(--soft)}
-footer{padding-top:28px;padding-bottom:48px;font-size:13.5px}
-@media(max-width:640px){body>*{padding:0 14px}h1{font-size:24px}figure{padding:12px 10px}.tiles dd{font-size:19px}}
-@media print{@page{margin:14mm 12mm}body{background:none;font-size:12px;print-color-adjust:exact}
-body>*{max-width:none;padding:0}header{padding:0}.plot,.scroll{overflow:visible}.plot svg{min-width:0}
-figure,.tiles,tr{break-inside:avoid}h2,h3{break-after:avoid}table{font-size:11px}
-th,td,.numbers td,.numbers thead th,tbody th{white-space:normal;padding-right:10px}
-tbody td,.numbers tbody td,.numbers tbody th{min-width:0}}
-"""
-
-
-class Section(NamedTuple):
-    """A part of the page. `html` comes before notes and figures and is safe; all other text is not."""
-
-    title: str
-    figures: Sequence[Plot] = ()
-    html: str = ""
-    notes: Sequence[str] = ()
-    """Sentences about what is missing and why."""
 
 
 def page(
@@ -85,32 +26,10 @@ def page(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{in_html(title)}</title><style>{style.css()}{_STYLE}</style></head>\n<body>"
-        f'<header><h1>{in_html(title)}</h1><p class="soft">{in_html(summary)}</p>{_legend(keys)}'
+        f"<title>{in_html(title)}</title><style>{theme.css()}{STYLE}</style></head>\n<body>"
+        f'<header><h1>{in_html(title)}</h1><p class="soft">{in_html(summary)}</p>{legend(keys)}'
         f"{first}</header>\n<main>"
-        f"{''.join(map(_section, sections))}</main>\n"
+        f"{''.join(map(rendered, sections))}</main>\n"
         f"<footer>Made by benchwatch {VERSION} from the output of the benchmark itself. This file needs no "
         "network. Where nothing was measured there is a gap, never a zero.</footer></body></html>\n"
     )
-
-
-def _section(section: Section) -> str:
-    notes = "".join(f'<p class="note">{in_html(note)}</p>' for note in section.notes)
-    figures = "".join(map(_figure, section.figures))
-    return f"<section><h2>{in_html(section.title)}</h2>{section.html}{notes}{figures}</section>\n"
-
-
-def _figure(figure: Plot) -> str:
-    return (
-        f'<figure><h3>{in_html(figure.title)}</h3>{_legend(figure.keys)}<div class="plot">{figure.svg}</div>'
-        f"<figcaption>{in_html(figure.caption)}</figcaption></figure>\n"
-    )
-
-
-def _legend(keys: Sequence[Key]) -> str:
-    lines = "".join(
-        f'<li><i class="chip" style="border-top:3px {_BORDER[key.dashed]} {style.variable(key.colour)}"></i>'
-        f"{in_html(key.name)}</li>"
-        for key in keys
-    )
-    return f'<ul class="keys">{lines}</ul>' if lines else ""

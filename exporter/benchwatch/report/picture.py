@@ -9,13 +9,15 @@ import warnings
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..plots import theme
+from ..plots.axes import throughput
+from ..plots.drawing import Stroke
+from ..plots.figures import Stage
+from ..plots.lines import column_width, drawn
+from ..plots.views import traces
 from ..values.printable import printable
 from ..values.version import VERSION
-from . import plots, style
-from .axes import throughput
-from .figures import Stage
-from .lines import column_width, drawn
-from .views import traces
+from . import charts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +39,7 @@ class Tile(NamedTuple):
     name: str
     value: str
     more: str = ""
-    colour: str = style.SOFT
+    colour: str = theme.SOFT
 
 
 def picture(title: str, summary: str, tiles: Sequence[Tile], scene: Stage) -> bytes:
@@ -45,21 +47,21 @@ def picture(title: str, summary: str, tiles: Sequence[Tile], scene: Stage) -> by
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(_WIDTH, _HEIGHT), dpi=_DOTS, facecolor=style.CARD)
+    figure = Figure(figsize=(_WIDTH, _HEIGHT), dpi=_DOTS, facecolor=theme.CARD)
     FigureCanvasAgg(figure)
     found = io.BytesIO()
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # of characters that the font does not have
         _write(figure, _LEFT, 0.89, title, 15, _RIGHT - _LEFT, fontweight="bold")
-        _write(figure, _LEFT, 0.835, summary, 7.5, _RIGHT - _LEFT, color=style.SOFT)
+        _write(figure, _LEFT, 0.835, summary, 7.5, _RIGHT - _LEFT, color=theme.SOFT)
         step = (_RIGHT - _LEFT) / max(3, len(tiles))
         for number, tile in enumerate(tiles):
             place, room = _LEFT + number * step, step - 0.02
             _write(figure, place, 0.745, tile.name, 7.5, room, color=tile.colour)
             _write(figure, place, 0.665, tile.value, 14, room, fontweight="bold")
-            _write(figure, place, 0.615, tile.more, 7.5, room, color=style.SOFT)
+            _write(figure, place, 0.615, tile.more, 7.5, room, color=theme.SOFT)
         _plot(figure, scene, {tile.name for tile in tiles})
-        _write(figure, _LEFT, 0.025, f"benchwatch {VERSION}", 6, 0.3, color=style.SOFT)
-        figure.savefig(found, format="png", dpi=_DOTS, facecolor=style.CARD)
+        _write(figure, _LEFT, 0.025, f"benchwatch {VERSION}", 6, 0.3, color=theme.SOFT)
+        figure.savefig(found, format="png", dpi=_DOTS, facecolor=theme.CARD)
     return found.getvalue()
 
 
@@ -68,11 +70,11 @@ def _plot(figure: "Figure", scene: Stage, named: Container[str]) -> None:
     axes = figure.add_axes(_PLOT)
     if not shown:
         axes.set_axis_off()
-        axes.text(0.5, 0.5, "no reports while it ran", transform=axes.transAxes, color=style.SOFT, ha="center")
+        axes.text(0.5, 0.5, "no reports while it ran", transform=axes.transAxes, color=theme.SOFT, ha="center")
         return
     width = column_width(scene.length, [trace.line for trace in shown])
-    lines = [(drawn(trace.line, width, rate=True), plots.Stroke(trace.colour, trace.dashed)) for trace in shown]
-    plots.draw_over_time(axes, lines, scene.length, throughput(scene.roles.unit), scene.marks(), log=False)
+    lines = [(drawn(trace.line, width, rate=True), Stroke(trace.colour, trace.dashed)) for trace in shown]
+    charts.draw_over_time(axes, lines, scene.length, throughput(scene.roles.unit), scene.marks())
     axes.tick_params(labelsize=7)
     axes.set_xlabel("")
     axes.yaxis.label.set_fontsize(7)

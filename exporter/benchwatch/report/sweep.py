@@ -10,15 +10,16 @@ from ..compare.experiment import fault
 from ..compare.measured import MeasuredRun, place_of
 from ..compare.measures import THROUGHPUT, Measure
 from ..compare.text import title
+from ..plots import theme
+from ..plots.axes import LATENCY, throughput
+from ..plots.figures import Key, Plot
+from ..plots.section import Section
+from ..plots.views import View
 from ..results import sweep_text
 from ..results.scalability import Scalability
 from ..results.sweep import CapacityCurve, curves, geometric
 from ..values.printable import in_html
-from . import plots, style
-from .axes import LATENCY, throughput
-from .figures import Key, Plot
-from .page import Section
-from .views import View
+from . import charts
 
 _STEPS = 200
 _BEYOND_PEAK = 1.1
@@ -55,7 +56,7 @@ def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
         own = curves(members)
         for curve, called in zip(own, sweep_text.curve_names(own), strict=True):
             full = " ".join(part for part in (sweep if len(sweeps) > 1 else "", called) if part) or sweep
-            colour = style.SERIES[len(found) % len(style.SERIES)]
+            colour = theme.SERIES[len(found) % len(theme.SERIES)]
             found.append(_Drawn(full, curve, colour, curve.law))
     parameters = dict.fromkeys(one.curve.parameter for one in found if one.curve.numeric)
     figures = [
@@ -95,7 +96,7 @@ def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
     marks = f"{ring} lines: 95 % intervals of the mean, where a point has three runs or more."
     rates = [_line(one, THROUGHPUT, on_log=on_log) for one in found]
     fitted = " Dashed: the universal scalability law." if any(line.law for line in rates) else ""
-    svg = plots.curve(
+    svg = charts.curve(
         rates, across, unit, f"{unit.name} over {parameter}: {_described(found)}", geometric=on_log, ticks=ticks
     )
     yield Plot(f"{title(THROUGHPUT, first.roles)} over {first.parameter}", svg, f"{marks}{fitted}", keys)
@@ -113,7 +114,7 @@ def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
         (title(THROUGHPUT, first.roles), (unit.name, unit.text), [_capacity(one, judged) for one in late]),
     ):
         over = name == first.parameter
-        svg = plots.curve(
+        svg = charts.curve(
             lines,
             beside,
             LATENCY,
@@ -128,14 +129,14 @@ def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
         yield Plot(f"{judged.title} over {name}", svg, f"{marks}{dotted}{what}", keys)
 
 
-def _line(one: _Drawn, measure: Measure, *, on_log: bool) -> plots.CurveLine:
+def _line(one: _Drawn, measure: Measure, *, on_log: bool) -> charts.CurveLine:
     points = [point for point in one.curve.points if measure in point.figures]
     means = [point.figures[measure] for point in points]
     ends = [mean.interval or (mean.value, mean.value) for mean in means]
     x = [point.number or 0.0 for point in points]
     knee = one.curve.knee
     law = _law(one.law, x, on_log=on_log) if measure is THROUGHPUT and one.law else None
-    return plots.CurveLine(
+    return charts.CurveLine(
         x,
         [mean.value for mean in means],
         [max(low, 0.0) for low, _ in ends],
@@ -146,7 +147,7 @@ def _line(one: _Drawn, measure: Measure, *, on_log: bool) -> plots.CurveLine:
     )
 
 
-def _capacity(one: _Drawn, measure: Measure) -> plots.CurveLine:
+def _capacity(one: _Drawn, measure: Measure) -> charts.CurveLine:
     line = _line(one, measure, on_log=False)
     rates = [point.figures[THROUGHPUT].value for point in one.curve.points if measure in point.figures]
     law = one.law

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ..tools.api import Parser, Tool
+from ..tools.api import Kind, Parser, Tool
 from ..values.names import label
 from .prefix import Prefix, Unprefixed
 
@@ -69,9 +69,14 @@ class StreamPlan(NamedTuple):
         return Unprefixed(parser, self.prefix) if self.prefix else parser
 
     @property
+    def kind_of(self) -> Kind:
+        """What its tool says of such output."""
+        return self.tool.kinds[self.kind]
+
+    @property
     def is_log(self) -> bool:
         """Whether it is a log that belongs to a process which reports elsewhere."""
-        return self.tool.kinds[self.kind].is_log
+        return self.kind_of.is_log
 
 
 class _Log(NamedTuple):

@@ -36,6 +36,9 @@ _UNRECOGNISED_AFTER = 30.0
 _FAULTS_SAID = 10
 """How many faults of a record's disks are counted and named in the log."""
 
+_OF_NO_FILE = ("disk", "misread")
+"""Kinds of faults that do not end with a file."""
+
 _RECORDS_AT_ONCE = 8
 """Records read before others get a turn; one takes a few milliseconds at most."""
 
@@ -76,6 +79,7 @@ class Run:
         """Whether a fault of ours prevents further reading."""
         self._quiet = False
         self._said: set[object] = set()
+        self._faults: dict[tuple[str, str], str] = {}  # what is wrong now: kind and file (or more), a sentence
         self._workers: dict[str, Worker] = {}
         self._shown: dict[str, Worker] = {}
 
@@ -83,6 +87,16 @@ class Run:
     def workers(self) -> list[Worker]:
         """Its workers, without those whose files are still being read for the first time."""
         return list(self._shown.values())
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with its files at the moment: a sentence each says what, where, and what to do."""
+        unreadable = [
+            f"{self.folder / text}; let the exporter's user read it"
+            for w in self._workers.values()
+            for text in w.unreadable
+        ]
+        return [*self._faults.values(), *unreadable]
 
     @property
     def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
@@ -119,6 +133,7 @@ class Run:
         self.listed = files
         self._note_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
         self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
+        self._faults = {what: text for what, text in self._faults.items() if what[1] in files or what[0] in _OF_NO_FILE}
         watched = {name: self._watch(name, status) for name, status in self.files.items()}
         for name, status in self.files.items():
             if watched[name].tool is None:
@@ -140,6 +155,8 @@ class Run:
         if tool is None and status.size and not (status == tried and status.settled):
             self._tried[name] = status
             tool, kind, prefix = self._recognise(name)
+        if tool is not None:
+            self._faults.pop(("unrecognised", name), None)
         return WatchedFile(status.identity, status.modified, tool, kind, prefix)
 
     def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None]:
@@ -148,8 +165,11 @@ class Run:
         except OSError as error:
             if self._say_once(("unreadable", name), "%s cannot be read: %s", self.folder / name, error.strerror):
                 self.errors["unreadable"] += 1
+            advice = "let the exporter's user read it"
+            self._faults["unreadable", name] = f"{self.folder / name} cannot be read: {error.strerror}; {advice}"
             del self._tried[name]  # so that it is read again
             return None, "", None
+        self._faults.pop(("unreadable", name), None)
         checksum = crc32(head)
         if self._heads.get(name) == checksum:
             return None, "", None
@@ -167,6 +187,7 @@ class Run:
         part_of_another = name.rpartition(".")[0] in self.files
         if status.size and quiet and not part_of_another and name in self._tried:
             text = "%s is left alone: expected the output of %s"
+            self._faults["unrecognised", name] = text % (self.folder / name, names())
             if self._say_once(("unrecognised", name), text, self.folder / name, names()):
                 self.errors["unrecognised"] += 1
 
@@ -185,10 +206,14 @@ class Run:
         for name in self._unread[:limit]:
             try:
                 self._contents[name] = read_record(self.folder / name)
+                self._faults.pop(("record", name), None)
             except ConfigError as error:
+                instead = "what it said before holds" if name in self._contents else "the run is shown without it"
+                self._faults["record", name] = f"{error}; mend it: until then {instead}"
                 if self._say_once(self._records[name], "%s", error):
                     self.errors["run_yaml"] += 1
         del self._unread[:limit]
+        self._faults = {what: text for what, text in self._faults.items() if what[0] != "disk"}
         base, of_all = self._default, self._contents.get(NAME, Record())
         self._runfile = self._with_disks(merge(of_all, base))
         self._runfiles = {
@@ -205,6 +230,7 @@ class Run:
             return runfile
         roles, faults = check(runfile.disks, Storage())
         for fault in faults[:_FAULTS_SAID]:
+            self._faults["disk", fault] = f"disks of its record: {fault}"
             if self._say_once(fault, "run %s: disks: %s", self.name, fault):
                 self.errors["disk"] += 1
         return msgspec.structs.replace(runfile, disks=roles)
@@ -280,6 +306,8 @@ class Run:
         while worker.faults:
             reason, fault = worker.faults.popitem()
             level = logging.INFO if reason == "other_text" else logging.WARNING
+            if level == logging.WARNING:
+                self._faults["misread", f"{worker.name} {reason}"] = f"{fault.text}; left out"
             self._say_once((worker.name, reason), "run %s: %s", self.name, fault.text, level=level)
 
     def _say_once(self, what: object, text: str, *values: object, level: int = logging.WARNING) -> bool:

@@ -10,12 +10,12 @@ Intervals are measured in `elapsed` seconds, which only grow; `now` is the time 
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
@@ -59,6 +59,16 @@ _Key = tuple[Path, str]
 _Files = Mapping[str, FileStatus]
 
 
+class KnownRun(NamedTuple):
+    """Where a run is, and what is known of it."""
+
+    folder: Path
+    files: Collection[str]
+    """Their names."""
+    run: Run | None
+    """None while it is not in memory: it has ended."""
+
+
 class Runs:
     """All runs, as a source of samples about themselves (see exposition.Source); each worker is a source of its own."""
 
@@ -81,6 +91,7 @@ class Runs:
         self._elapsed = 0.0
         self._ahead: float | None = None  # the time of day less elapsed time
         self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
+        self._said: dict[str, None] = {}
         self.looked = False
         """Whether all folders have been examined."""
 
@@ -100,6 +111,32 @@ class Runs:
         return {root.path: self._unlisted[root.path] for root in self._roots if root.path in self._unlisted}
 
     @property
+    def faults(self) -> list[str]:
+        """What is wrong at the moment with the configuration and with runs in memory, the newest of these first."""
+        each = sorted((run for run in self._runs.values() if run.faults), key=lambda run: run.modified, reverse=True)
+        return [*self._said, *(f"{run.name}: {fault}" for run in each for fault in run.faults)]
+
+    def named(self, name: str) -> list[KnownRun]:
+        """The runs whose label is that name: one, or one in each of several folders."""
+        keys = [key for root in self._roots for key in ((root.path / name, name), (root.path, name))]
+        known = [key for key in keys if key in self._runs or self._let_go.get(key)]
+        if not known:  # a name that is not its own label
+            known = [key for key in (*self._runs, *self._let_go) if key[1] != name == label(key[1])]
+        return [self._known(key) for key in known]
+
+    def _known(self, key: _Key) -> KnownRun:
+        run = self._runs.get(key)
+        files = self._let_go.get(key, {}) if run is None else run.listed
+        return KnownRun(key[0], frozenset(files), run)
+
+    @property
+    def names(self) -> list[str]:
+        """The labels of all runs with files, the most recently changed first."""
+        of_all = {**self._let_go, **{key: run.listed for key, run in self._runs.items()}}
+        last = {key: max(one.modified for one in files.values()) for key, files in of_all.items() if files}
+        return list(dict.fromkeys(label(key[1]) for key in sorted(last, key=last.__getitem__, reverse=True)))
+
+    @property
     def version(self) -> tuple[tuple[int, ...], ...]:
         """See exposition.Source."""
         return tuple(self._errors.values()), (len(self._runs), len(self._on()), len(self._let_go))
@@ -115,6 +152,7 @@ class Runs:
     def fault(self, reason: str, sentence: str) -> None:
         """Count and log what the configuration says and what is not so."""
         self._errors[reason] += 1
+        self._said[sentence] = None
         _log.warning("%s", sentence)
 
     def poll(self, now: float, elapsed: float | None = None) -> bool:

@@ -165,6 +165,25 @@ class Worker:
         notes = [f"run {number} of {of} in this file"] if of > 1 else []
         return notes + list(dict.fromkeys(s.plan.prefix.note for s in self._streams if s.plan.prefix))
 
+    @property
+    def unreadable(self) -> list[str]:
+        """Files that cannot be read at the moment, and why: a clause each."""
+        return [f"{stream.plan.name} cannot be read: {why}" for stream in self._streams if (why := stream.unreadable)]
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since something was last read of it, or since its start if that is earlier."""
+        began = self._idle if self.start is None else min(self._idle, self.start)
+        return 0.0 if self._ticked is None else self._ticked - began
+
+    @property
+    def planned(self) -> float | None:
+        """How long it is to run, seconds; None if that is not known."""
+        roles, shown = self.roles, list(self.state.samples(current=True))
+        told = next((one.value for one in shown if one.family is roles.duration), None)
+        alone = sum(one.family is roles.jobs for one in shown) <= 1
+        return told if isinstance(told, int | float) else self.tool.planned(self.parameters, alone=alone)
+
     def configure(self, runfile: RunFile) -> None:
         """Apply changed records."""
         if runfile != self._runfile:

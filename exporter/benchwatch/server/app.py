@@ -15,11 +15,15 @@ from ipaddress import ip_address
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from ..metrics.buckets import Buckets
 from ..metrics.exposition import CONTENT_TYPE, PARTS, Family, Sample, SummaryValue
-from .assets import CONTENT_SECURITY_POLICY
+from ..settings.settings import RunsSettings
+from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .connections import Connection, Doors
 from .ingest import Pushes
 from .landing import landing_page
+from .looks import Looks
+from .run_page import no_run, run_page
 from .tls import may_pass
 from .users import TooManyChecks, Users
 from .views import Board
@@ -77,14 +81,16 @@ def make_app(
     doors: Doors | None = None,
     hosts: Collection[str] = (),
     only_hosts: bool = False,
+    looks: Looks | None = None,
 ) -> web.Application:
     """All pages of an exporter.
 
     `pushes`, `scrapes` and `doors` are also sources of samples, which the board renders with its own. `clock` gives
     Unix seconds. `hosts` are names that are also served on loopback; with `only_hosts`, they are the only ones anywhere
-    (see _check_host).
+    (see _check_host). `looks` draws pages of runs.
     """
-    pages = _Pages(board, pushes, scrapes, clock)
+    looks = Looks(RunsSettings(), Buckets()) if looks is None else looks
+    pages = _Pages(board, pushes, scrapes, clock, looks)
     doors = doors or Doors()
     app = web.Application(
         middlewares=[_answer_failures, _check_host(doors, hosts, everywhere=only_hosts), *_guards(config, doors)]
@@ -93,6 +99,7 @@ def make_app(
     app.add_routes(
         [
             web.get("/", pages.landing),
+            web.get("/runs/{run}", pages.run),
             web.get("/metrics", pages.metrics),
             web.get("/-/healthy", pages.healthy),
             web.get("/-/ready", pages.ready),
@@ -109,6 +116,7 @@ def make_app(
 
     async def stop(_app: web.Application) -> None:
         pushes.stop()
+        looks.stop()
 
     app.on_response_prepare.append(add_headers)
     app.on_shutdown.append(stop)
@@ -116,8 +124,11 @@ def make_app(
 
 
 class _Pages:
-    def __init__(self, board: Board, pushes: Pushes, scrapes: Scrapes, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, board: Board, pushes: Pushes, scrapes: Scrapes, clock: Callable[[], float], looks: Looks
+    ) -> None:
         self._board = board
+        self._looks = looks
         self._pushes = pushes
         self._scrapes = scrapes
         self._clock = clock
@@ -141,13 +152,18 @@ class _Pages:
         text = landing_page(
             self._board, now=self._clock(), url=f"{request.scheme}://{host}", user=request.get(_USER, "")
         )
-        headers = {
-            "Content-Type": "text/html; charset=utf-8",
-            "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-            "Cache-Control": "no-store",
-            "Referrer-Policy": "no-referrer",
-        }
-        return await _answer(request, text, headers)
+        return await _answer(request, text, _headers(CONTENT_SECURITY_POLICY))
+
+    async def run(self, request: web.Request) -> web.Response:
+        name = request.match_info["run"]
+        view = self._board.run(name)
+        if view is None:
+            answer = await _answer(request, no_run(name, self._board.run_names), _headers(RUN_POLICY))
+            answer.set_status(404)
+            return answer
+        parts = await self._looks.parts(view)
+        text = run_page(view, parts, now=self._clock(), since=request.query.get("since"))
+        return await _answer(request, text, _headers(RUN_POLICY))
 
     async def healthy(self, _request: web.Request) -> web.Response:
         return web.Response(text="benchwatch is up.\n")
@@ -160,6 +176,16 @@ class _Pages:
 
     async def ingest(self, request: web.Request) -> web.Response:
         return await self._pushes.take(request, self._board.push_folder)
+
+
+def _headers(policy: str) -> dict[str, str]:
+    """Those of a page."""
+    return {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Security-Policy": policy,
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+    }
 
 
 def accepts_gzip(accept_encoding: str) -> bool:

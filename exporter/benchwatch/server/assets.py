@@ -1,7 +1,9 @@
-"""The landing page's style sheet and script, and the Content-Security-Policy that allows these two and nothing else."""
+"""Style sheets and scripts of the pages, and the Content-Security-Policies that allow these and nothing else."""
 
 import base64
 import hashlib
+
+from ..plots import section, theme
 
 STYLE = """
 :root { color-scheme: light dark; --page: #f4f5f8; --card: #fff; --text: #1b2230; --soft: #586173; --line: #dde1e8;
@@ -111,6 +113,75 @@ SCRIPT = """
 })();
 """
 
+RUN_STYLE = (
+    theme.css()
+    + section.STYLE
+    + """
+body > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 14px; padding-top: 18px; }
+body > header h1 { font-size: 26px; margin: 0; }
+body > * { max-width: 1560px; }
+section { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); gap: 0 16px; }
+section > :not(figure) { grid-column: 1 / -1; }
+h2 { margin-top: 30px; }
+a { color: var(--s0); }
+:root { --good: #18794a; --warn: #8f5a00; --bad: #bf2430; --calm: #46566e;
+  --good-back: #e3f4ea; --warn-back: #fdf0d4; --bad-back: #fce6e7; --calm-back: #e9edf3; }
+@media (prefers-color-scheme: dark) { :root { --good: #5fd397; --warn: #f0bd5b; --bad: #ff8a8f; --calm: #a9b7cc;
+  --good-back: #15301f; --warn-back: #382a0c; --bad-back: #3d191c; --calm-back: #262e3a; } }
+.banner { border-radius: 8px; padding: 9px 14px; margin: 12px 0 0; overflow-wrap: anywhere; max-width: none; }
+.banner.warn { background: var(--warn-back); color: var(--warn); }
+.banner.bad { background: var(--bad-back); color: var(--bad); }
+.state { display: inline-block; border-radius: 99px; padding: 1px 10px; font-size: 13px; font-weight: 600;
+  white-space: nowrap; color: var(--calm); background: var(--calm-back); }
+.running { color: var(--good); background: var(--good-back); }
+.stalled { color: var(--warn); background: var(--warn-back); }
+.failed { color: var(--bad); background: var(--bad-back); }
+.tiles { grid-template-columns: repeat(auto-fill, minmax(148px, 1fr)); margin-top: 14px; }
+.tiles dd small { font-size: 13px; font-weight: 400; display: block; white-space: normal; }
+.bar { display: block; width: 100%; height: 6px; margin: 12px 0 0; }
+.bar rect { fill: var(--line); } .bar .gone { fill: var(--s0); }
+main ul { margin: 8px 0; padding-left: 20px; } main ul.keys { padding-left: 0; }
+footer a { margin-right: 12px; }
+@media print { .bar, footer { display: none; } section { display: block; } }
+"""
+)
+
+RUN_SCRIPT = """
+(() => {
+  const lost = document.getElementById("lost");
+  let busy = false;
+  const refresh = async () => {
+    if (busy || document.hidden) return;
+    busy = true;
+    try {
+      const known = [...document.querySelectorAll("[data-version]")].map(part => part.id + ":" + part.dataset.version);
+      const asked = location.pathname + "?since=" + encodeURIComponent(known.join(","));
+      const answer = await fetch(asked, {cache: "no-store", signal: AbortSignal.timeout(9000)});
+      if (!answer.ok) throw new Error(answer.status);
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const selects = String(getSelection()) !== "";
+      for (const part of page.querySelectorAll("main > div[id]")) {
+        const shown = document.getElementById(part.id);
+        if (!(selects && getSelection().containsNode(shown, true))) shown.replaceWith(part);
+      }
+      document.title = page.title;
+      lost.hidden = true;
+    } catch {
+      lost.hidden = false;
+    }
+    busy = false;
+  };
+  const again = async () => {
+    const began = performance.now();
+    await refresh();
+    const seconds = document.getElementById("now").dataset.seconds;
+    setTimeout(again, Math.max(200, seconds * 1000 - (performance.now() - began)));
+  };
+  setTimeout(again, 1000);
+  document.addEventListener("visibilitychange", refresh);
+})();
+"""
+
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
     "rx='4' fill='%231a66c2'/%3E%3Cpath d='M2 11L5 9L7 10L10 4L12 9L14 8' fill='none' stroke='white' "
@@ -122,7 +193,13 @@ def _source(text: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-CONTENT_SECURITY_POLICY = (
-    f"default-src 'none'; script-src {_source(SCRIPT)}; style-src {_source(STYLE)}; img-src data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
+def _policy(script: str, style: str) -> str:
+    return (
+        f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; img-src data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+CONTENT_SECURITY_POLICY = _policy(SCRIPT, STYLE)
+RUN_POLICY = _policy(RUN_SCRIPT, RUN_STYLE)
+"""That of the page of a run."""

@@ -8,10 +8,12 @@ from pathlib import Path
 from ..metrics.exposition import Exposition, Family, Part, Sample, Source
 from ..metrics.limits import DEFAULT, Limits
 from ..nutanix.poller import Poller
+from ..runs.run import Run
 from ..runs.watcher import Runs
 from ..runs.worker import Worker
 from ..tools.api import Times
-from .views import CvmView, WorkerView
+from .vdisks import Vdisks
+from .views import CvmView, RunPlace, RunView, WorkerView
 
 DISK_INFO = Family(
     "benchwatch_disk_info",
@@ -22,6 +24,10 @@ DISK_INFO = Family(
     "runs",
 )
 FAMILIES = (DISK_INFO,)
+
+
+_SILENT = 15.0
+"""Seconds without a report after which a running benchmark is said to give none."""
 
 
 class Disks:
@@ -58,6 +64,7 @@ class Exporter:
         self.push_folder = push_folder
         self._exposition = Exposition(limits)
         self._ready = False
+        self._vdisks = Vdisks(cvms)
 
     def render(self, parts: frozenset[Part]) -> str:
         """The exposition of these parts."""
@@ -91,6 +98,32 @@ class Exporter:
         """The folders of runs that cannot be read at the moment, and why."""
         return self._runs.lost
 
+    @property
+    def faults(self) -> Sequence[str]:
+        """What is wrong with the configuration and with files of runs: a sentence each."""
+        return self._runs.faults
+
+    @property
+    def run_names(self) -> Sequence[str]:
+        """The labels of all runs, the most recently changed first."""
+        return self._runs.names
+
+    def run(self, name: str) -> RunView | None:
+        """The run with that label; None if there is none."""
+        known = self._runs.named(name)
+        if not known:
+            return None
+        workers = [worker for one in known if one.run for worker in one.run.workers]
+        vms = {worker.runfile.virtual_machine for worker in workers} - {""}
+        active = any(not worker.ended for worker in workers)
+        return RunView(
+            name,
+            [RunPlace(one.folder, one.files, _ended(one.run)) for one in known],
+            [self._worker_view(worker, whole=True) for worker in workers],
+            [fault for one in known if one.run for fault in one.run.faults],
+            self._vdisks.of(vms) if active else (),
+        )
+
     def runs(self) -> Sequence[WorkerView]:
         """All known workers."""
         return [self._worker_view(worker) for worker in self._runs.workers]
@@ -100,9 +133,10 @@ class Exporter:
         now = self._clock()
         return [self._cvm_view(poller, now) for poller in self._cvms]
 
-    def _worker_view(self, worker: Worker) -> WorkerView:
+    def _worker_view(self, worker: Worker, *, whole: bool = False) -> WorkerView:
         try:
             view = _view(worker)
+            view = replace(view, planned=worker.planned) if whole else view
         except Exception as error:  # a fault of ours in one worker must not affect the others
             self._exposition.failed(worker, "view", error)
             reason = f"cannot show its figures: {type(error).__name__}; see the log"
@@ -116,6 +150,10 @@ class Exporter:
             self._exposition.failed(poller, "view", error)
             return CvmView(poller.name, poller.url, error=f"cannot show it: {type(error).__name__}; see the log")
         return replace(view, error="; ".join(filter(None, (view.error, self._exposition.remark(poller)))))
+
+
+def _ended(run: Run | None) -> frozenset[str] | None:
+    return frozenset(worker.name for worker in run.workers if worker.ended) if run else None
 
 
 def _rank(source: Source) -> tuple[int, float]:
@@ -149,6 +187,12 @@ def _lost(worker: Worker) -> Iterator[str]:
             yield one.text(word, told, max(seconds, 0.0))
 
 
+def _silent(worker: Worker) -> Iterator[str]:
+    """That it does not report, and what would make it."""
+    if worker.phase == "running" and worker.state.last_report is None and worker.quiet > _SILENT and worker.tool.advice:
+        yield f"{worker.tool.name} has not reported since it began; started anew, {worker.tool.advice} reports"
+
+
 def _view(worker: Worker) -> WorkerView:
     state, roles, figures, times = worker.state, worker.roles, worker.state.figures(), worker.state.times()
     if not (state.outcome if worker.ended else worker.current):  # the last report is neither a result nor current
@@ -159,7 +203,7 @@ def _view(worker: Worker) -> WorkerView:
         tool=worker.tool.name,
         state=worker.phase,
         reason=worker.reason,
-        notes=(*worker.notes, *_lost(worker)),
+        notes=(*worker.notes, *_lost(worker), *_silent(worker)),
         throughput_unit=roles.unit.name,
         in_bytes=roles.unit.in_bytes,
         observer=roles.observer,

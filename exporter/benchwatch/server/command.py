@@ -25,6 +25,7 @@ from .connections import Doors
 from .ingest import Pushes
 from .listen import listen_address
 from .listen import serve as serve_web
+from .looks import Looks
 from .process import Process
 from .repeats import Repeats
 from .webconfig import WebConfig, load_web_config
@@ -35,12 +36,19 @@ _log = logging.getLogger(__name__)
 
 
 def serve(
-    settings: Settings, base: Path, runs: Path, push: Path | None, addresses: Sequence[str], web_config: Path | None
+    settings: Settings,
+    base: Path,
+    runs: Path,
+    push: Path | None,
+    addresses: Sequence[str],
+    web_config: Path | None,
+    prometheus: str = "",
 ) -> int:
     """Serve until SIGINT or SIGTERM; exit code 0.
 
     Paths within the settings are relative to `base`. `runs` is the folder of runs, `push` the one that pushes are
-    written to (None: pushes are refused). Raises ConfigError when an address or a configuration cannot be used.
+    written to (None: pushes are refused), `prometheus` the URL of the Prometheus that pages of runs ask. Raises
+    ConfigError when an address or a configuration cannot be used.
     """
     config = load_web_config(web_config) if web_config else WebConfig()
     roots = [runs] if push in (None, runs) else [runs, push]
@@ -51,7 +59,7 @@ def serve(
     pollers = start_pollers(settings.nutanix, mapping)
     unlisted = Unlisted(mapping, pollers, settings.nutanix.poll_interval)
     try:
-        asyncio.run(_serve(settings, roots, push, pollers, unlisted, addresses, config, repeats))
+        asyncio.run(_serve(settings, roots, push, pollers, unlisted, addresses, config, repeats, prometheus))
     finally:
         stop_pollers(pollers)
         for handler in handlers:
@@ -68,9 +76,11 @@ async def _serve(
     addresses: Sequence[str],
     config: WebConfig,
     repeats: Repeats,
+    prometheus: str,
 ) -> None:
     here = Here(settings.host or socket.gethostname(), settings.vm, socket.gethostname())
-    runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave), here)
+    buckets = Buckets(settings.histogram.buckets_per_octave)
+    runs = Runs(roots, settings.runs, buckets, here)
     roles, faults = check(settings.disks, Storage())
     for fault in faults:
         runs.fault("disk", f"disks: {fault}")
@@ -89,6 +99,7 @@ async def _serve(
         doors=doors,
         hosts=hosts,
         only_hosts=bool(settings.web.hosts),
+        looks=Looks(settings.runs, buckets, prometheus),
     )
     gc.freeze()  # what was imported stays
     runner = await serve_web(app, addresses, config)

@@ -15,6 +15,7 @@ from ..tools.registry import TOOLS
 from ..values import numbers as figures
 from ..values.printable import in_html
 from ..values.version import VERSION
+from . import cells
 from .assets import ICON, SCRIPT, STYLE
 from .sparkline import SECONDS, sparkline
 from .views import Board, CvmView, WorkerView
@@ -24,9 +25,7 @@ _REFRESH_SECONDS = 5
 _WORKERS_A_SECOND = 4
 """A page with many workers costs more to make, so it is fetched less often."""
 ENDED_SHOWN = 50
-_STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
 _SPARKLINES = f"last {SECONDS // 60} min"
-_NUMBER = re.compile(r"(\d+)")
 
 
 def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
@@ -41,7 +40,7 @@ def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
     counts = Counter(worker.state for worker in present)
     live = "".join(
         (
-            f'<p class="summary">{_badges(counts) or "Nothing is running "}'
+            f'<p class="summary">{cells.badges(counts) or "Nothing is running "}'
             f"{f'· {len(ended)} ended ' if ended else ''}· as of {figures.clock_time(now)}</p>",
             _banners(board),
             _section("Now", _present(present, now)),
@@ -50,7 +49,7 @@ def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
         )
     )
     seconds = max(_REFRESH_SECONDS, min(len(present), ACTIVE_SHOWN) // _WORKERS_A_SECOND)
-    title = f"{_counted(counts)} · benchwatch" if counts else "benchwatch"
+    title = f"{cells.counted(counts)} · benchwatch" if counts else "benchwatch"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -76,14 +75,6 @@ def _section(title: str, body: str) -> str:
     return f"<section><h2>{title}</h2>{body}</section>\n" if body else ""
 
 
-def _badges(counts: Counter[str]) -> str:
-    return "".join(_state(state, f"{counts[state]} {state}") for state in _STATES if counts[state])
-
-
-def _counted(counts: Counter[str]) -> str:
-    return ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
-
-
 def _banners(board: Board) -> str:
     texts = []
     if not board.ready:
@@ -91,12 +82,11 @@ def _banners(board: Board) -> str:
     if board.catching_up:
         texts.append(f"Catching up: {board.catching_up}. Figures are incomplete until then.")
     for folder, reason in board.lost.items():
-        texts.append(f"The folder of runs {folder} cannot be read: {reason}. It is watched as soon as it can be read.")
-    return "".join(f'<p class="banner warn">{in_html(text)}</p>' for text in texts)
-
-
-def _state(kind: str, word: str = "") -> str:
-    return f'<span class="state {in_html(kind)}">{in_html(word or kind)}</span>'
+        texts.append(
+            f"The folder of runs {folder} cannot be read: {reason}. Make it a folder that this exporter may read, or "
+            "start it with another --runs.path. It is watched as soon as it can be read."
+        )
+    return cells.faults([*texts, *board.faults])
 
 
 def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: str = "") -> str:
@@ -108,21 +98,28 @@ def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: 
     return f'<td class="figure" data-label="{label}">{text}{beside}</td>'
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
-
-
 def _present(workers: Iterable[WorkerView], now: float) -> str:
-    """A card for each active run with all its workers, most recent first."""
+    """A card for each active run with all its workers: failed and stalled ones first, then the most recent."""
     groups = [list(group) for _, group in groupby(sorted(workers, key=_run_of), key=_run_of)]
-    groups.sort(key=lambda group: max(worker.start or 0.0 for worker in group), reverse=True)
+    groups.sort(
+        key=lambda group: (-min(map(_gravity, group)), max(worker.start or 0.0 for worker in group)), reverse=True
+    )
     cards, left = [], ACTIVE_SHOWN
     for group in groups:
-        shown = sorted(group, key=lambda worker: _natural(worker.worker))[: max(left, 0)]
+        shown = sorted(group, key=lambda worker: cells.natural(worker.worker))[: max(left, 0)]
         left -= len(group)
         if shown:
             cards.append(_card(group, shown, now))
     return "".join(cards) + _more(-left)
+
+
+def _gravity(worker: WorkerView) -> int:
+    """0 for the gravest; what is neither failed nor stalled is all the same."""
+    return {"failed": 0, "stalled": 1}.get(worker.state, 2)
+
+
+_FAILED_FIRST = 86400.0
+"""Seconds for which what has failed comes first."""
 
 
 def _run_of(worker: WorkerView) -> str:
@@ -134,34 +131,13 @@ def _more(count: int) -> str:
 
 
 def _card(group: Sequence[WorkerView], shown: Sequence[WorkerView], now: float) -> str:
-    summary = (
-        f'<h3>{in_html(group[0].run)}</h3><span class="soft">{in_html(", ".join(sorted({w.tool for w in group})))}'
-    )
+    tools = ", ".join(sorted({worker.tool for worker in group}))
+    summary = f'<h3>{cells.run_link(group[0].run)}</h3><span class="soft">{in_html(tools)}'
     if len(group) > 1:
-        summary += f" · {len(group)} workers: {_counted(Counter(worker.state for worker in group))}"
-        summary += _together(group)
+        summary += f" · {len(group)} workers: {cells.counted(Counter(worker.state for worker in group))}"
+        summary += cells.together(group)
     rows = "".join(_row(worker, now) for worker in shown)
     return f'<article class="card"><header>{summary}</span></header>{_HEAD}<tbody>{rows}</tbody></table></article>'
-
-
-def _together(group: Sequence[WorkerView]) -> str:
-    """The running workers' total, if their operations are of one kind."""
-    running = [worker for worker in group if worker.state == "running" and worker.throughput is not None]
-    running = [worker for worker in running if not worker.observer] or running
-    units = {(worker.throughput_unit, worker.in_bytes) for worker in running}
-    if len(units) != 1:
-        return ""
-    text, unit = _throughput(running[0])(sum(worker.throughput or 0.0 for worker in running)), _unit(running[0])
-    return f" · together {text}{f' {in_html(unit)}' if unit else ''}"
-
-
-def _throughput(worker: WorkerView) -> Callable[[float | None], str]:
-    """How its throughput is shown; one in bytes includes its unit."""
-    return figures.bandwidth if worker.in_bytes else figures.rate
-
-
-def _unit(worker: WorkerView) -> str:
-    return "" if worker.in_bytes else worker.throughput_unit
 
 
 _HEAD = (
@@ -180,36 +156,22 @@ def _row(worker: WorkerView, now: float) -> str:
     return (
         f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{in_html(worker.worker)}</th>'
         f'<td class="where">{_why(worker, now)}</td>'
-        f"{_figure('Throughput', _throughput(worker)(worker.throughput), _unit(worker), bold=True)}"
-        f"{_spark('Throughput', times, rates, now, _throughput(worker), 'rate')}"
+        f"{_figure('Throughput', cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True)}"
+        f"{_spark('Throughput', times, rates, now, cells.throughput(worker), 'rate')}"
         f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
         f"{_spark('Mean latency', times, delays, now, figures.latency, 'delay')}"
-        f"{_figure('p99', figures.latency(worker.p99), bold=True, note=_apart(worker))}"
+        f"{_figure('p99', figures.latency(worker.p99), bold=True, note=cells.apart(worker))}"
         f"{_figure('Operations', figures.count(worker.operations))}"
-        f"{_figure('Duration', figures.duration(_length(worker, now)))}{_figure('Last report', figures.age(age))}</tr>"
+        f"{_figure('Duration', figures.duration(cells.length(worker, now)))}"
+        f"{_figure('Last report', figures.age(age))}</tr>"
     )
-
-
-def _warmup(worker: WorkerView, now: float) -> str:
-    if worker.active:
-        return figures.warming_up(worker.warmup, worker.start, now)
-    return "" if worker.throughput is None else figures.with_warmup(worker.warmup)
-
-
-def _apart(worker: WorkerView) -> str:
-    return figures.apart(worker.time, worker.report_interval, worker.latency, worker.p99, worker.p99_time)
 
 
 _STALE = ' class="stale"'
 
 
-def _length(worker: WorkerView, now: float) -> float | None:
-    end = now if worker.active else worker.end
-    return None if worker.start is None or end is None else end - worker.start
-
-
 def _why(worker: WorkerView, now: float) -> str:
-    return _state(worker.state) + "".join(map(_reason, (worker.reason, _warmup(worker, now), *worker.notes)))
+    return cells.state(worker.state) + "".join(map(_reason, (worker.reason, cells.warmup(worker, now), *worker.notes)))
 
 
 def _reason(text: str) -> str:
@@ -234,21 +196,26 @@ def _spark(
 
 
 def _ended(workers: Sequence[WorkerView], now: float) -> str:
-    """One table, most recently ended first."""
+    """One table: what has failed within a day, then the others, each most recently ended first."""
     if not workers:
         return ""
     rows = []
-    for worker in sorted(workers, key=_ended_at, reverse=True)[:ENDED_SHOWN]:
+
+    def rank(worker: WorkerView) -> tuple[bool, float]:
+        return worker.state == "failed" and now - _ended_at(worker) < _FAILED_FIRST, _ended_at(worker)
+
+    for worker in sorted(workers, key=rank, reverse=True)[:ENDED_SHOWN]:
         ended = None if worker.end is None else now - worker.end
         name = "" if worker.worker == worker.run else f' <span class="soft">{in_html(worker.worker)}</span>'
         rows.append(
-            f'<tr><th scope="row">{in_html(worker.run)}{name}</th>'
+            f'<tr><th scope="row">{cells.run_link(worker.run)}{name}</th>'
             f'<td class="where">{_why(worker, now)}</td><td>{in_html(worker.tool)}</td>'
-            f"{_figure('Throughput', _throughput(worker)(worker.throughput), _unit(worker), bold=True)}"
+            f"{_figure('Throughput', cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True)}"
             f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
             f"{_figure('p99', figures.latency(worker.p99), bold=True)}"
             f"{_figure('Operations', figures.count(worker.operations))}"
-            f"{_figure('Duration', figures.duration(_length(worker, now)))}{_figure('Ended', figures.age(ended))}</tr>"
+            f"{_figure('Duration', figures.duration(cells.length(worker, now)))}"
+            f"{_figure('Ended', figures.age(ended))}</tr>"
         )
     return (
         '<article class="card"><table><thead><tr><th>Run, worker</th><th>State</th><th>Tool</th>'
@@ -270,7 +237,7 @@ def _cvms(cvms: Sequence[CvmView]) -> str:
         kind, word = {True: ("up", "answers"), False: ("down", "no answer"), None: ("new", "not polled yet")}[cvm.up]
         link = f'<a href="{in_html(cvm.url)}" rel="noreferrer">{in_html(cvm.url)}</a>' if _WEB.match(cvm.url) else ""
         rows.append(
-            f'<tr><th scope="row">{in_html(cvm.name)}</th><td class="where">{_state(kind, word)}</td>'
+            f'<tr><th scope="row">{in_html(cvm.name)}</th><td class="where">{cells.state(kind, word)}</td>'
             f"{_figure('Last success', figures.age(cvm.age))}"
             f"{_figure('VDisks', figures.count(cvm.vdisks if cvm.up else None))}"
             f'<td class="wide">{link or in_html(cvm.url)}</td><td class="wide">{in_html(cvm.error)}</td></tr>'

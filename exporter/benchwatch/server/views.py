@@ -1,9 +1,9 @@
 """What the web pages need to know about the exporter, and nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..metrics.exposition import Part
 from ..tools.api import Report
@@ -49,6 +49,8 @@ class WorkerView:
     last_report: float | None = None
     history: Sequence[Report] = ()
     """The last reports, oldest first."""
+    planned: float | None = None
+    """How long it is to run, seconds; only on the page of its run."""
 
     @property
     def active(self) -> bool:
@@ -72,6 +74,48 @@ class CvmView:
     """How many vdisks the last poll showed; of no meaning unless it is up."""
 
 
+@dataclass(frozen=True, slots=True)
+class VdiskView:
+    """What a CVM says of one vdisk and operation, as its virtual machine sees it."""
+
+    cvm: str
+    vdisk: str
+    vm: str
+    role: str
+    op: str
+    time: float
+    """When the page was read, Unix seconds."""
+    rate: float
+    """Operations a second."""
+    latency: float | None
+    """Seconds."""
+
+
+class RunPlace(NamedTuple):
+    """Where files of a run are."""
+
+    folder: Path
+    files: Collection[str]
+    """Their names."""
+    ended: frozenset[str] | None
+    """The workers that have ended; None: all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run, as its page shows it."""
+
+    name: str
+    places: Sequence[RunPlace]
+    """Each with workers of its own."""
+    workers: Sequence[WorkerView] = ()
+    """Those in memory; of a run that ended long ago none are."""
+    faults: Sequence[str] = ()
+    """What is wrong with its files: a sentence each."""
+    vdisks: Sequence[VdiskView] = ()
+    """Those of its virtual machine, else of all, the busiest first."""
+
+
 class Board(Protocol):
     """The exporter, as the web side sees it. Everything is asked for on the event loop and must answer at once."""
 
@@ -92,6 +136,10 @@ class Board(Protocol):
         """The folders of runs that cannot be read at the moment, and why."""
 
     @property
+    def faults(self) -> Sequence[str]:
+        """What is wrong with the configuration and with files of runs: a sentence each."""
+
+    @property
     def push_folder(self) -> Path | None:
         """Folder of runs to which pushes are written as `<run>/<worker>.push`; None: pushes are refused."""
 
@@ -100,6 +148,13 @@ class Board(Protocol):
 
     def runs(self) -> Sequence[WorkerView]:
         """All known workers of all known runs."""
+
+    def run(self, name: str) -> RunView | None:
+        """The run with that label; None if there is none."""
+
+    @property
+    def run_names(self) -> Sequence[str]:
+        """The labels of all runs, the most recently changed first."""
 
     def cvms(self) -> Sequence[CvmView]:
         """The configured CVMs."""

@@ -17,6 +17,7 @@ from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
 from ..metrics.latencies import Group, Latencies
 from ..metrics.limits import DEFAULT, Limits
+from ..values.durations import Duration
 from .launcher import Launcher
 from .roles import Roles
 
@@ -220,6 +221,8 @@ class Kind:
 
     Offsets grow; what follows the last one has no time of its own.
     """
+    piecewise: bool = False
+    """Whether the moments of what follows any moment are those that it has in the whole stream."""
     is_log: bool = False
     """Whether it is in files named `<prefix>.<pid>[.<thread>]`, one a thread, all of which belong to one process."""
     bins: Callable[[Content], Bins] | None = None
@@ -258,6 +261,20 @@ class Tool:
     def unit(self) -> str:
         """What its throughput counts where nothing more is known, for people."""
         return self.roles[0].unit.name
+
+    def planned(self, parameters: Mapping[str, str], *, alone: bool = True) -> float | None:
+        """How long a run with these parameters is to take, seconds: as `benchwatch run` recorded, or by its command.
+
+        Of several jobs, not `alone`, which may wait for each other, only the record is reliable.
+        """
+        text = parameters.get("planned_seconds", "")
+        if not text and alone:
+            found = self.time_limit.search(parameters.get("command", "")) if self.time_limit else None
+            text = parameters.get("runtime", "") or (found[1] if found else "")
+        try:
+            return Duration.read(float(text) if text.isdecimal() else text) or None
+        except ValueError:
+            return None
 
     def parser(self, kind: str) -> Parser:
         """A new parser for a stream of that kind."""

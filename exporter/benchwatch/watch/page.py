@@ -17,7 +17,6 @@ from ..metrics.exposition import Family, Part
 from ..tools.api import Tool
 from ..tools.registry import all_roles, named
 from ..tools.roles import Lost, Numbers, Roles, roles_of
-from ..values.durations import Duration
 from .model import Cvm, Measured, Page, ShownVdisk, ShownWorker
 
 _LIVE = frozenset(
@@ -247,14 +246,8 @@ def _duration(series: _Series, tool: Tool, roles: Roles) -> float | None:
     if seconds is not None:
         return seconds
     parameters = {labels["name"]: labels["value"] for labels in series.labels("benchwatch_run_parameter")}
-    text = parameters.get("planned_seconds", "")
-    if not text and (roles.jobs is None or len(list(series.labels(roles.jobs.name))) <= 1):
-        found = tool.time_limit.search(parameters.get("command", "")) if tool.time_limit else None
-        text = parameters.get("runtime", "") or (found[1] if found else "")
-    try:
-        return Duration.read(float(text) if text.isdecimal() else text) or None
-    except ValueError:
-        return None
+    alone = roles.jobs is None or len(list(series.labels(roles.jobs.name))) <= 1
+    return tool.planned(parameters, alone=alone)
 
 
 def _vdisk(cvm: str, vdisk: str, series: _Series) -> ShownVdisk:

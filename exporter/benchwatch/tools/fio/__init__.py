@@ -82,7 +82,7 @@ FIO = Tool(
     name="fio",
     families=metrics.FAMILIES,
     roles=(_ROLES,),
-    kinds={"text": Kind(FioParser, moments, bins=DocumentBins)},
+    kinds={"text": Kind(FioParser, moments, piecewise=True, bins=DocumentBins)},
     recognise=_recognise,
     new_state=lambda buckets, _: FioState(buckets),
     time_limit=re.compile(r"(?:^|\s)--runtime[= ](\S+)"),

@@ -89,9 +89,9 @@ PGBENCH = Tool(
     families=metrics.FAMILIES,
     roles=(_ROLES,),
     kinds={
-        "text": Kind(TextParser, of_text),
-        "log": Kind(TransactionParser, of_log, is_log=True, bins=LogBins),
-        "log aggregate": Kind(AggregateParser, of_aggregate, is_log=True),
+        "text": Kind(TextParser, of_text, piecewise=True),
+        "log": Kind(TransactionParser, of_log, piecewise=True, is_log=True, bins=LogBins),
+        "log aggregate": Kind(AggregateParser, of_aggregate, piecewise=True, is_log=True),
     },
     recognise=_recognise,
     new_state=PgbenchState,

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,8 @@ import requests
 from .lines import Array
 
 _POINTS = 720
-_TIMEOUT = 30
+TIMEOUT = 30.0
+"""Seconds that an answer may take."""
 _SCRAPES = 4
 """Scrapes that a rate needs to have at least two of, whatever their phase; as Grafana has it."""
 
@@ -31,11 +32,12 @@ class Result(NamedTuple):
 class Prometheus:
     """A Prometheus by its URL, and the span of one run, Unix seconds."""
 
-    def __init__(self, url: str, start: float, end: float) -> None:
+    def __init__(self, url: str, start: float, end: float, timeout: float = TIMEOUT) -> None:
         self._url = url
         self._name = "Prometheus at " + re.sub(r"//[^/]*@", "//", url)
         self._start = start
         self._end = end
+        self._timeout = timeout
         self.step = float(max(1, math.ceil((end - start) / _POINTS)))
         """Between two points of an answer, seconds."""
 
@@ -71,15 +73,28 @@ class Prometheus:
         found = self._ask("query", query=query, time=moment)
         return [(series["metric"], float(series["value"][1])) for series in found]
 
-    def _ask(self, what: str, **parameters: str | float) -> Sequence[Any]:
+    def firing(self) -> list[Mapping[str, Mapping[str, str]]]:
+        """The alerts that fire now: labels and annotations. Raises PrometheusError."""
+        found = self._answer(requests.get, "alerts", {})
         try:
-            answer = requests.post(f"{self._url}/api/v1/{what}", data=parameters, timeout=_TIMEOUT)
+            return [alert for alert in found["alerts"] if alert["state"] == "firing"]
+        except (KeyError, TypeError) as error:
+            raise PrometheusError(f"{self._name} did not answer: not an answer of Prometheus") from error
+
+    def _ask(self, what: str, **parameters: str | float) -> Sequence[Any]:
+        return list(self._answer(requests.post, what, parameters)["result"])
+
+    def _answer(
+        self, method: Callable[..., requests.Response], what: str, parameters: Mapping[str, str | float]
+    ) -> Any:
+        try:
+            answer = method(f"{self._url}/api/v1/{what}", data=parameters, timeout=self._timeout)
         except requests.RequestException as error:
             raise PrometheusError(f"{self._name} does not answer ({_cause(error)})") from error
         try:
             content = answer.json()
-            if content["status"] == "success":
-                return list(content["data"]["result"])
+            if content["status"] == "success" and isinstance(content["data"], dict):
+                return content["data"]
             reason = str(content["error"])
         except (ValueError, KeyError, TypeError):
             reason = f"HTTP {answer.status_code}, which is not an answer of Prometheus"

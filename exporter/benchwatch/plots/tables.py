@@ -15,7 +15,7 @@ from ..results.text import verdict
 from ..tools.registry import all_roles
 from ..values.numbers import clock
 from ..values.printable import in_html
-from . import style
+from . import theme
 from .views import View, parameters
 
 _NONE = '<span class="none">–</span>'
@@ -75,7 +75,7 @@ def results(runs: Sequence[View]) -> str:
 
 def heads(runs: Sequence[View]) -> list[tuple[str, str]]:
     """Names and colours of runs over the columns of a table."""
-    return [(run.name, style.variable(run.colour)) for run in runs]
+    return [(run.name, run.colour) for run in runs]
 
 
 def _measure(sample: Sample) -> tuple[str, tuple[str, ...]]:
@@ -166,8 +166,8 @@ def _tool(worker: Timeline) -> str:
 
 
 def table(columns: Sequence[tuple[str, str]], rows: Iterable[TableRow], *, numbers: bool = False) -> str:
-    """Rows as an HTML table; `columns` are names and colours (CSS, or empty), shown where there is more than one."""
-    chips = [f'<i class="chip" style="border-top:3px solid {colour}"></i>' if colour else "" for _, colour in columns]
+    """Rows as an HTML table; `columns` are names and colours (or empty), shown where there is more than one."""
+    chips = [theme.chip(colour) if colour else "" for _, colour in columns]
     head = "".join(
         f'<th scope="col">{chip}{in_html(name)}</th>' for chip, (name, _) in zip(chips, columns, strict=True)
     )

@@ -15,7 +15,7 @@ from ..history.series import Series
 from ..history.timeline import Timeline
 from ..metrics.exposition import Family
 from ..tools.roles import Roles
-from . import style
+from . import theme
 from .lines import Line, Span, held, interval, stalls
 
 MOST_LINES = 6
@@ -82,7 +82,7 @@ def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapp
         start = min(begins, default=0.0)
         length = max(ends, default=start) - start if begins else 0.0
         left_out = max(worker.runfile.warmup for worker in workers) if warmup is None else warmup
-        found.append(View(name, style.SERIES[number % len(style.SERIES)], workers, start, length, left_out, side))
+        found.append(View(name, theme.SERIES[number % len(theme.SERIES)], workers, start, length, left_out, side))
     return found
 
 
@@ -110,7 +110,7 @@ def traces(runs: Sequence[View], roles: Roles, family: Family, *, rate: bool, qu
 def _apart(run: View, own: Sequence[tuple[Timeline, Series]], roles: Roles) -> list[Trace]:
     names = [_name(run, worker, series, own, roles) for worker, series in own]
     return [
-        Trace(_line(run, series), name, label(series, roles.operation), style.SERIES[number % len(style.SERIES)], False)
+        Trace(_line(run, series), name, label(series, roles.operation), theme.SERIES[number % len(theme.SERIES)], False)
         for number, ((_, series), name) in enumerate(zip(own, names, strict=True))
     ]
 
@@ -138,7 +138,7 @@ def _together(
     for number, operation in enumerate(operations):
         lines = [_line(run, series) for _, series in own if label(series, roles.operation) == operation]
         parts = (run.name if several else "", operation)
-        colour = run.colour if several else style.SERIES[number]
+        colour = run.colour if several else theme.SERIES[number]
         name = " ".join(part for part in parts if part) or run.name
         found.append(Trace(combined(lines, rate=rate), name, operation, colour, several and number > 0, len(lines)))
     return found

@@ -13,12 +13,13 @@ import numpy as np
 from ..values.numbers import clock
 from ..values.printable import in_html
 from ..values.verdict import answered, question
-from . import plots, style
+from . import theme
 from .axes import Axis
+from .drawing import Marks, Stroke, over_time
 from .figures import Key, Plot, spread
 from .lines import Array, Line, Span, column_width, drawn
-from .page import Section
 from .prometheus import Prometheus, text
+from .section import Section
 from .tables import TableRow, table
 from .views import View
 
@@ -98,13 +99,13 @@ def _layers(prometheus: Prometheus, run: View, of_run: str, spikes: Iterable[Spa
     found = sorted(found, key=lambda one: -one.values.max())[:_MOST_LAYERS]
     if not found:
         return
-    keys = [Key(one.labels["layer"].replace("_", " "), style.SERIES[number]) for number, one in enumerate(found)]
+    keys = [Key(one.labels["layer"].replace("_", " "), theme.SERIES[number]) for number, one in enumerate(found)]
     lines = [Line(one.times - run.start, one.values) for one in found]
     width = column_width(run.length, lines)
-    shapes = [(drawn(line, width, rate=False), plots.Stroke(key.colour)) for line, key in zip(lines, keys, strict=True)]
-    marked = [(Span(span.begin - run.start, span.end - run.start), style.STALL) for span in spikes]
+    shapes = [(drawn(line, width, rate=False), Stroke(key.colour)) for line, key in zip(lines, keys, strict=True)]
+    marked = [(Span(span.begin - run.start, span.end - run.start), theme.STALL) for span in spikes]
     said = "; ".join(f"{key.name} {spread(line, _TIMES)}" for key, line in zip(keys, lines, strict=True))
-    svg = plots.over_time(shapes, run.length, _TIMES, plots.Marks(run.warmup, marked), f"Layers: {said}", log=True)
+    svg = over_time(shapes, run.length, _TIMES, Marks(run.warmup, marked), f"Layers: {said}", log=True)
     caption = (
         "The worst signal of each layer that was ever three times its usual; what is below its usual is drawn as 1x. "
         "From the recorded series run_layer:slowness:ratio. Marked: when the run was slower than usual."

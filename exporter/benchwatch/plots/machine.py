@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import axes, plots, style
+from . import axes, drawing, theme
 from .axes import Axis
 from .figures import Key, Plot, spread
 from .lines import Line, column_width, drawn
-from .page import Section
-from .prometheus import Prometheus, PrometheusError, Result, text
+from .prometheus import TIMEOUT, Prometheus, PrometheusError, Result, text
+from .section import Section
 from .slowness import why_slow
 from .views import View
 
@@ -41,14 +41,14 @@ class _Panel(NamedTuple):
     log: bool = False
 
 
-def sections(url: str, runs: Sequence[View]) -> Iterator[Section]:
+def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:
     """Why each run was slow, its disks and vdisks, or why there are none."""
     for run in runs:
         whose = f" during {run.name}" if len(runs) > 1 else ""
         if not run.length:
             yield Section(f"Disks{whose}", notes=[f"Prometheus was not asked: {run.name} does not say when it began."])
             continue
-        prometheus = Prometheus(url, run.start, run.start + run.length)
+        prometheus = Prometheus(url, run.start, run.start + run.length, timeout)
         doubt = (
             f"{run.name} has no timestamps in its output and is dated by file modification times: if the files were "
             "copied since, what follows is of another time."
@@ -226,19 +226,19 @@ def _figure(
     for what, one in found:
         place, name = _identity(one, labels)
         operation = what or one.labels.get("op", "")
-        colour = style.SERIES[things.index((place, name)) % len(style.SERIES)]
+        colour = theme.SERIES[things.index((place, name)) % len(theme.SERIES)]
         dashed = operations.index(operation) > 0
         parts = (roles.get((place, name), ""), name, f"on {place}" if len(places) > 1 else "", operation)
         keys.append(Key(" ".join(part for part in parts if part), colour, dashed))
-        strokes.append(plots.Stroke(colour, dashed))
+        strokes.append(drawing.Stroke(colour, dashed))
         lines.append(Line(one.times - run.start, one.values))
     width = column_width(run.length, lines)
     shapes = [drawn(line, width, rate=not panel.log) for line in lines]
-    svg = plots.over_time(
+    svg = drawing.over_time(
         list(zip(shapes, strokes, strict=True)),
         run.length,
         panel.unit,
-        plots.Marks(run.warmup),
+        drawing.Marks(run.warmup),
         f"{panel.title}: "
         + "; ".join(f"{key.name} {spread(line, panel.unit)}" for key, line in zip(keys, lines, strict=True)),
         log=panel.log,

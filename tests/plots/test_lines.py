@@ -1,7 +1,7 @@
 import numpy as np
 
-from benchwatch.report.lines import COLUMNS, Line, Span, alone, column_width, drawn, stalls
-from benchwatch.report.views import combined
+from benchwatch.plots.lines import COLUMNS, Line, Span, alone, column_width, drawn, stalls
+from benchwatch.plots.views import combined
 
 
 def line(*points: tuple[float, float]) -> Line:

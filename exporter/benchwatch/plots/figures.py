@@ -9,9 +9,9 @@ from ..compare.workers import WorkerFigures
 from ..metrics.buckets import UPPER_NS, quantiles
 from ..metrics.exposition import Family
 from ..metrics.latencies import Latencies
-from ..tools.registry import all_roles
+from ..tools.registry import TOOLS, all_roles
 from ..tools.roles import Roles
-from . import latencies, plots, style
+from . import drawing, latencies, theme
 from .axes import BANDWIDTH, LATENCY, Axis, count, throughput, time
 from .latencies import LatencyGrid
 from .lines import Drawn, Line, column_width, drawn, interval
@@ -65,18 +65,28 @@ class Stage(NamedTuple):
         """Of the longest run, seconds."""
         return max(run.length for run in self.runs)
 
-    def marks(self, *, latency: bool = False, only: View | None = None) -> plots.Marks:
+    def marks(self, *, latency: bool = False, only: View | None = None) -> drawing.Marks:
         """Warm-up, stalls and, for latencies, the objective that all runs share."""
         several = len(self.runs) > 1 and only is None
         spans = [
-            (span, run.colour if several else style.STALL)
+            (span, run.colour if several else theme.STALL)
             for run in self.runs
             if only in (None, run)
             for span in stalled(run, self.roles)
         ]
         objectives = {worker.runfile.latency_objective for run in self.runs for worker in run.timelines}
         warmup = max(run.warmup for run in self.runs if only in (None, run))
-        return plots.Marks(warmup, spans, several, objectives.pop() if latency and len(objectives) == 1 else None)
+        return drawing.Marks(warmup, spans, several, objectives.pop() if latency and len(objectives) == 1 else None)
+
+
+def stages(runs: Sequence[View]) -> Iterator[Stage]:
+    """One for each tool, and for each of its units."""
+    for tool in TOOLS:
+        for roles in tool.roles:
+            mine = [run.of_roles(tool.name, roles) for run in runs]
+            mine = [run for run in mine if run.timelines]
+            if mine:
+                yield Stage(mine, roles)
 
 
 def benchmark_figures(scene: Stage) -> Iterator[Plot]:
@@ -141,16 +151,16 @@ def _percentiles(scene: Stage) -> Iterator[Plot]:
     for name, operation in names if len(names) <= _MOST_PERCENTILES else ():
         of_level = [(trace, tag) for found, tag in levels for trace in found if trace.name == name]
         several = f" of {name}" if len(names) > 1 else f", {operation}" if operation else ""
-        strokes = dict(zip((tag for _, tag in wanted), style.LEVELS, strict=False))
+        strokes = dict(zip((tag for _, tag in wanted), theme.LEVELS, strict=False))
         width = column_width(scene.length, [trace.line for trace, _ in of_level])
         lines = [
-            (drawn(trace.line, width, rate=False), plots.Stroke(strokes[tag], False, tag)) for trace, tag in of_level
+            (drawn(trace.line, width, rate=False), drawing.Stroke(strokes[tag], False, tag)) for trace, tag in of_level
         ]
         marks = scene.marks(latency=True)
         caption = _caption(scene, _source(scene, family), [trace for trace, _ in of_level], width, rate=False)
         yield Plot(
             f"Latency percentiles{several}",
-            plots.over_time(
+            drawing.over_time(
                 lines,
                 scene.length,
                 LATENCY,
@@ -163,11 +173,11 @@ def _percentiles(scene: Stage) -> Iterator[Plot]:
 
 
 def _lines(
-    scene: Stage, title: str, found: Sequence[Trace], unit: Axis, source: str, marks: plots.Marks, *, rate: bool
+    scene: Stage, title: str, found: Sequence[Trace], unit: Axis, source: str, marks: drawing.Marks, *, rate: bool
 ) -> Plot:
     width = column_width(scene.length, [trace.line for trace in found])
-    lines = [(drawn(trace.line, width, rate=rate), plots.Stroke(trace.colour, trace.dashed)) for trace in found]
-    svg = plots.over_time(
+    lines = [(drawn(trace.line, width, rate=rate), drawing.Stroke(trace.colour, trace.dashed)) for trace in found]
+    svg = drawing.over_time(
         lines,
         scene.length,
         unit,
@@ -205,11 +215,11 @@ def _caption(scene: Stage, source: str, found: Sequence[Trace], width: float, *,
     return " ".join(notes)
 
 
-def _objective(lines: Sequence[tuple[Drawn, plots.Stroke]], marks: plots.Marks) -> str:
+def _objective(lines: Sequence[tuple[Drawn, drawing.Stroke]], marks: drawing.Marks) -> str:
     """The caption's words about the objective in its plot; empty without one."""
     if marks.objective is None:
         return ""
-    low, high = plots.latency_limits([line for line, _ in lines], marks.objective)
+    low, high = drawing.latency_limits([line for line, _ in lines], marks.objective)
     side = "above" if marks.objective > high else "below" if marks.objective < low else ""
     text = LATENCY.text(marks.objective)
     return f" The objective, {text}, lies {side} the plot." if side else f" Dotted: the objective, {text}."
@@ -244,7 +254,7 @@ def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyG
         whose = f": {run.name}" if len(scene.runs) > 1 else ""
         yield Plot(
             f"Latency heatmap{f', {operation}' if operation else ''}{whose}",
-            plots.heatmap(
+            drawing.heatmap(
                 edges,
                 histogram.bounds[first : last + 1],
                 grid[first:last],
@@ -266,7 +276,7 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
         if counts.sum():
             exact = _bins(run, operation, scene.roles)
             known = (exact.between(), _BIN_EDGES) if exact.count else (counts, histogram.bounds)
-            curves.append((*latencies.curve(*known), plots.Stroke(run.colour)))
+            curves.append((*latencies.curve(*known), drawing.Stroke(run.colour)))
             told.append(_told(exact, run.name if len(found) > 1 else ""))
             shares.append(latencies.density(counts, histogram.bounds))
             keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.roles.operations}", run.colour))
@@ -277,7 +287,7 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
     without = " From the first report after the warm-up on." if any(run.warmup for run, _ in found) else ""
     yield Plot(
         f"Latency distribution{what}",
-        plots.distribution(
+        drawing.distribution(
             curves,
             LATENCY,
             f"Left: share of operations by latency; right: latency by percentile, for {len(curves)} runs{what}",

@@ -1,0 +1,232 @@
+"""Follows a run as it grows: the timelines that a replay would give now, at the cost of what is new.
+
+It plays the same events as `replay`, up to the last moment that all streams have reached; of a transaction log, the
+last second is left out, as more of it may come. A stream that has nothing new for long does not hold up the others. If
+one tells of an earlier time after all, or its files change otherwise than by growing, everything is read again. So is a
+run that has ended, once: then it is complete.
+
+Files are read in pieces and never mapped: one that is cut off while it is mapped would end the process that reads it.
+"""
+
+import math
+import os
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from ..metrics.buckets import Buckets
+from ..metrics.exposition import Family
+from ..runs.files import FileStatus, Rewritten, statuses
+from ..runs.layout import StreamPlan
+from ..runs.run import Run
+from ..runs.stream import Stream
+from ..settings.record import SUFFIX
+from ..settings.settings import RunsSettings
+from ..tools.api import Moment
+from .find import open_run
+from .recording import Recording
+from .replay import Replay, Step, in_order, merged, moments
+from .timeline import Book, Timeline
+
+_PIECE = 16 << 20
+"""Bytes read at a time."""
+_KEPT = 1 << 20
+"""Bytes of what was played that stay in memory."""
+_LATE = 15.0
+"""Seconds by which a stream may be behind the others."""
+
+
+class GrowingRecording(Recording):
+    """A stream whose files grow; what was played of it is let go."""
+
+    _begin = 0  # of what is in memory
+    _listed: Mapping[str, FileStatus] = {}
+
+    def _loaded(self, plan: StreamPlan, folder: Path) -> bytes:
+        return b""
+
+    @property
+    def length(self) -> int:
+        """See Recording; as far as it was read."""
+        return self._begin + len(self.data)
+
+    def grow(self, files: Mapping[str, FileStatus]) -> bool:
+        """Read more of it; whether there may be still more. Raises Rewritten or OSError."""
+        self._listed = files
+        if self.plan.kind_of.piecewise and self._position - self._begin > _KEPT:
+            self.data = self.data[self._position - self._begin :]
+            self._begin = self._position
+        more, _ = Stream.read(self, _PIECE, files)
+        if more:
+            self.data = bytes(self.data[:]) + more
+        return len(more) == _PIECE or (bool(more) and self.in_older_part)
+
+    def after(self, offset: int) -> bytes:
+        """What was read of it from there on."""
+        return self.data[offset - self._begin :]
+
+    def restart(self) -> None:
+        """See Recording. Raises Rewritten if its beginning was let go."""
+        if self._begin:
+            raise Rewritten
+        super().restart()
+        length, self.data = len(self.data), b""
+        while len(self.data) < length and (more := Stream.read(self, length - len(self.data), self._listed)[0]):
+            self.data += more
+
+    def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
+        """See Recording."""
+        data = self.data[self._position - self._begin : max(0, self.until - self._begin)]
+        self._position = max(self._position, self.until)
+        return data, math.inf if self.modified is None else self.modified
+
+    def content(self, begin: int, end: int) -> bytes:
+        """See Recording."""
+        found, before = b"", 0
+        for file in self._files:
+            if before < end and before + file.offset > begin:
+                with file.path.open("rb", buffering=0) as opened:
+                    first = max(0, begin - before)
+                    found += os.pread(opened.fileno(), min(file.offset, end - before) - first, first)
+            before += file.offset
+        return found
+
+
+class Following(Replay):
+    """One worker of a run, to be played as far as it has come."""
+
+    open = GrowingRecording
+    _recordings: dict[str, GrowingRecording]  # type: ignore[assignment]
+
+    def __init__(self, run: Run, name: str, buckets: Buckets) -> None:
+        super().__init__(run, name, buckets, -math.inf, gather=True)
+        self._told: dict[str, Moment] = {}  # the last known moment of each stream, as it tells it,
+        self._last: dict[str, Moment] = {}  # and in Unix time
+        self._waiting: dict[str, list[Moment]] = {plan.name: [] for plan in run.plans[name]}
+        self._clock = -math.inf
+
+    def further(self, files: Mapping[str, FileStatus], now: float, *, ended: bool) -> Iterator[Step]:
+        """The steps since the last call, to the end if the output is complete.
+
+        Raises Rewritten if it must be followed anew, OSError if a file cannot be read.
+        """
+        self._now = now
+        self._last_written = {name: files[one.plan.parts[-1][0]].modified for name, one in self._recordings.items()}
+        behind = dict.fromkeys(self._recordings, True)
+        while any(behind.values()):
+            behind = {name: behind[name] and one.grow(files) for name, one in self._recordings.items()}
+            for name, recording in self._recordings.items():
+                self._wait_for(name, recording, whole=ended and not behind[name])
+            if self._clock == -math.inf:
+                self._begin()
+            if ended and not any(behind.values()):
+                events = self._events(self._waiting, self._last)
+                if events and events[0].time < self._clock:
+                    raise Rewritten
+                yield from self._to_the_end(events)
+                return
+            yield from self._as_far_as_known(behind)
+
+    def _wait_for(self, name: str, recording: GrowingRecording, *, whole: bool) -> None:
+        """Take note of the new moments of a stream; `whole`: to its end."""
+        before = self._told.get(name, Moment(0, -math.inf))
+        plan = recording.plan
+        if plan.kind_of.piecewise:
+            rest = recording.after(before.offset)
+            rest = rest if whole else rest[: rest.rfind(b"\n") + 1]
+            found = [one._replace(offset=one.offset + before.offset) for one in moments(plan, rest)]
+        else:
+            every = moments(plan, recording.data)
+            found = [one for one in every if one.offset > before.offset]
+            if len(every) == len(found) and before.offset:
+                raise Rewritten  # another run of the tool, of which alone it tells
+        if plan.is_log and not whole:
+            found = found[:-1]
+        if not found:
+            return
+        if before.elapsed and (not found[0].elapsed or found[0].time < before.time):
+            raise Rewritten  # another run of the tool
+        elapsed = any(one.elapsed for one in found)
+        if elapsed and "_start" not in self.__dict__ and self._clock > -math.inf:
+            raise Rewritten
+        least = self._last[name].time if name in self._last else -math.inf
+        dated = in_order(found, self._start if elapsed else 0.0, least)
+        self._waiting[name] += dated
+        self._told[name], self._last[name] = found[-1], dated[-1]
+
+    def _as_far_as_known(self, behind: Mapping[str, bool]) -> Iterator[Step]:
+        latest = max((last.time for last in self._last.values()), default=-math.inf)
+        times = {
+            name: last.time if behind[name] else max(last.time, latest - _LATE) for name, last in self._last.items()
+        }
+        until = min(
+            (times.get(name, -math.inf if more else math.inf) for name, more in behind.items()), default=-math.inf
+        )
+        due = {name: [one for one in each if one.time <= until] for name, each in self._waiting.items()}
+        self._waiting = {name: each[len(due[name]) :] for name, each in self._waiting.items()}
+        for event in merged(due):
+            if event.time < self._clock:
+                raise Rewritten
+            if self._clock > -math.inf:
+                yield from self._pass_time(self._clock, event.time, False)
+            yield self._play(event, last=False)
+            self._clock = event.time
+
+    @property
+    def progress(self) -> int:
+        """Bytes read."""
+        return sum(recording.length for recording in self._recordings.values())
+
+
+class FollowedRun:
+    """A run that is followed: the files in a folder, or of these those of some names."""
+
+    def __init__(
+        self, name: str, folder: Path, settings: RunsSettings, buckets: Buckets, families: Collection[Family]
+    ) -> None:
+        self.name = name
+        self.timelines: list[Timeline] = []
+        """As of the last reading."""
+        self.size = 0
+        """Bytes of its files."""
+        self._folder = folder
+        self._settings = settings
+        self._buckets = buckets
+        self._families = families
+        self._seen: object = None
+        self._shape: object = None
+        self._followed: list[tuple[Following, Book]] = []
+        self.stopping = False
+        """Whether to stop reading at once."""
+
+    @property
+    def read(self) -> int:
+        """Bytes that were read."""
+        return sum(following.progress for following, _ in self._followed)
+
+    def look(self, names: Collection[str], ended: Collection[str] | None, now: float) -> bool:
+        """Read what is new in its files of these names; whether there was anything.
+
+        `ended` are the workers that have; None: all. Raises OSError or ConfigError for what cannot be read.
+        """
+        files = statuses(self._folder, names)
+        if self._seen == (seen := (files, None if ended is None else frozenset(ended))):
+            return False
+        self.size = sum(status.size for status in files.values())
+        records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
+        shape = ({name: status.identity for name, status in files.items()}, records, seen[1])
+        if shape != self._shape:
+            run = open_run(self.name, self._folder, self._settings, self._buckets, files)
+            followed = [Following(run, worker, self._buckets) for worker in run.plans]
+            self._followed = [(one, Book(one, self._families)) for one in followed]
+        self._shape = None  # until all went well
+        try:
+            for following, book in self._followed:
+                for step in following.further(files, now, ended=ended is None or following.worker.name in ended):
+                    book.enter(step)
+                    if self.stopping:
+                        return False
+        except Rewritten:
+            return False
+        self._shape, self._seen = shape, seen
+        self.timelines = [book.timeline() for _, book in self._followed]
+        return True

@@ -1,0 +1,88 @@
+"""A part of a page: its plots with their legends and captions, tables, and notes about what is missing."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..values.printable import in_html
+from . import theme
+from .figures import Key, Plot
+
+STYLE = """
+:root{color-scheme:light dark}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
+"Liberation Sans",sans-serif;font-variant-numeric:tabular-nums}
+body>*{max-width:1120px;margin:0 auto;padding:0 24px}
+header{padding-top:36px}
+h1{font-size:30px;line-height:1.2;letter-spacing:-.015em;margin:0 0 8px;overflow-wrap:anywhere}
+h2{font-size:21px;letter-spacing:-.01em;margin:44px 0 14px;padding-top:20px;border-top:1px solid var(--line)}
+h3{font-size:15.5px;margin:26px 0 6px}
+p{margin:6px 0;max-width:72ch}
+.soft,figcaption,footer{color:var(--soft)}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(max(130px,calc(88%/var(--columns))),1fr));gap:12px;
+margin:22px 0 0;padding:0}
+.tiles div{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px 16px}
+.tiles dt{font-size:13px;color:var(--soft)}
+.tiles dd{margin:0;font-size:23px;font-weight:620;letter-spacing:-.01em;white-space:nowrap}
+.scroll{margin:10px 0 18px}
+figure{margin:0 0 18px;background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px 14px}
+figure h3{margin:0 0 4px}
+figcaption{font-size:13.5px;margin:6px 0 0;max-width:96ch}
+.plot,.scroll{overflow-x:auto}
+.plot>svg:not(.chart){display:block;width:100%;min-width:660px;height:auto}
+.plot>svg:not(.chart) *{stroke-linejoin:round;stroke-linecap:butt}
+.plot text{font-family:inherit!important}
+.keys{display:flex;flex-wrap:wrap;gap:2px 18px;list-style:none;margin:4px 0 2px;padding:0;font-size:13.5px}
+.keys li{overflow-wrap:anywhere}
+.chip{margin-right:7px;vertical-align:middle}
+table{border-collapse:collapse;font-size:14.5px;min-width:50%}
+th,td{text-align:left;vertical-align:top;padding:6px 22px 6px 0;overflow-wrap:anywhere}
+tbody tr{border-top:1px solid var(--line)}
+tbody th{font-weight:450;color:var(--soft);white-space:nowrap}
+thead th{font-weight:620}
+tbody td{min-width:8em;max-width:62ch}
+.numbers td,.numbers thead th{text-align:right;white-space:nowrap;padding-right:16px}
+.numbers tbody td{min-width:5em}
+.numbers tbody th{white-space:normal;min-width:9em;max-width:48ch}
+.none,small{color:var(--soft)} td small{display:block;font-size:12px} th small{font-size:12px;font-weight:400}
+.note{border-left:3px solid var(--s1);background:var(--card);border-radius:0 8px 8px 0;padding:10px 16px;margin:14px 0}
+details{margin:14px 0} summary{cursor:pointer;color:var(--soft)}
+footer{padding-top:28px;padding-bottom:48px;font-size:13.5px}
+@media(max-width:640px){body>*{padding:0 14px}h1{font-size:24px}figure{padding:12px 10px}.tiles dd{font-size:19px}}
+@media print{@page{margin:14mm 12mm}body{background:none;font-size:12px;print-color-adjust:exact}
+body>*{max-width:none;padding:0}header{padding:0}.plot,.scroll{overflow:visible}.plot>svg{min-width:0!important}
+figure,.tiles,tr{break-inside:avoid}h2,h3{break-after:avoid}table{font-size:11px}
+th,td,.numbers td,.numbers thead th,tbody th{white-space:normal;padding-right:10px}
+tbody td,.numbers tbody td,.numbers tbody th{min-width:0}}
+"""
+"""Of a page of sections, besides what theme has."""
+
+
+class Section(NamedTuple):
+    """A part of the page. `html` comes before notes and figures and is safe; all other text is not."""
+
+    title: str
+    figures: Sequence[Plot] = ()
+    html: str = ""
+    notes: Sequence[str] = ()
+    """Sentences about what is missing and why."""
+
+
+def rendered(section: Section) -> str:
+    """As HTML."""
+    notes = "".join(f'<p class="note">{in_html(note)}</p>' for note in section.notes)
+    figures = "".join(map(_figure, section.figures))
+    return f"<section><h2>{in_html(section.title)}</h2>{section.html}{notes}{figures}</section>\n"
+
+
+def _figure(figure: Plot) -> str:
+    return (
+        f'<figure><h3>{in_html(figure.title)}</h3>{legend(figure.keys)}<div class="plot">{figure.svg}</div>'
+        f"<figcaption>{in_html(figure.caption)}</figcaption></figure>\n"
+    )
+
+
+def legend(keys: Sequence[Key]) -> str:
+    """As HTML; empty without keys."""
+    lines = "".join(f"<li>{theme.chip(key.colour, dashed=key.dashed)}{in_html(key.name)}</li>" for key in keys)
+    return f'<ul class="keys">{lines}</ul>' if lines else ""

@@ -1,0 +1,71 @@
+"""How plots look: colours that follow the reader's light or dark theme, and lines and letters of drawings.
+
+Series colours are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), told apart by people with colour-blindness
+too, darkened or lightened for contrast: WCAG 2.2, level AA, is 3 to 1 for lines, 4.5 to 1 for text.
+"""
+
+_THEME = {  # name: light, dark
+    "ink": ("#1c2330", "#e6e9ef"),
+    "soft": ("#5a6475", "#9ca7b8"),
+    "line": ("#dce0e7", "#303947"),
+    "page": ("#f5f6f9", "#12151b"),
+    "card": ("#ffffff", "#1a1f28"),
+    "stall": ("#c62833", "#ff7b80"),
+    "warmup": ("#8b95a5", "#7d8797"),
+    "s0": ("#0b68b0", "#5cb1f5"),
+    "s1": ("#c95300", "#ff9552"),
+    "s2": ("#00805d", "#3fd0a4"),
+    "s3": ("#a8488a", "#ee9fcf"),
+    "s4": ("#a87400", "#f2c14a"),
+    "s5": ("#3092cc", "#a5daf9"),
+    "s6": ("#6a50c7", "#b9a6ff"),
+    "s7": ("#777777", "#b5b5b5"),
+    "q0": ("#147d9e", "#3a93b5"),
+    "q1": ("#1d5fae", "#5aa2e6"),
+    "q2": ("#1d4489", "#8cc3f9"),
+    "q3": ("#0a2456", "#dcecff"),
+    "q4": ("#c24e00", "#ff9553"),
+}
+INK, SOFT, LINE, CARD, STALL, WARMUP = (_THEME[name][0] for name in ("ink", "soft", "line", "card", "stall", "warmup"))
+SERIES = tuple(_THEME[f"s{number}"][0] for number in range(8))
+"""For things of the same kind: runs, operations, disks."""
+LEVELS = tuple(_THEME[f"q{number}"][0] for number in range(5))
+"""From pale to strong, for things with an order: percentiles; the last one stands apart, for the maximum."""
+
+VARIABLES = {light: f"var(--{name})" for name, (light, _) in _THEME.items()}
+"""The CSS variable of each colour above."""
+
+_CHART = """
+.chart,.pair{display:block;width:100%}
+.chart .in{width:calc(100% - 118px)}
+.chart path{stroke-width:1.4;stroke-linejoin:round;vector-effect:non-scaling-stroke}
+.chart path:not([fill]){fill:none}
+.chart .grid,.chart .base{stroke:var(--line);stroke-width:1}
+.chart .d{stroke-dasharray:5 3}
+.chart .dot{stroke-width:4;stroke-linecap:round}
+.chart .objective{stroke:var(--stall);stroke-width:1.2;stroke-dasharray:2 3}
+.chart .warmup{fill:var(--warmup);fill-opacity:.16}
+.chart image{image-rendering:pixelated}
+.chart text{font-size:11px}.chart text:not([fill]){fill:var(--soft)}
+.chart .m{text-anchor:middle}.chart .e,.chart .f{text-anchor:end}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:10px 16px}
+@media(max-width:640px){.chart .o,.chart .f{display:none}}
+"""
+
+
+def css() -> str:
+    """The variables, for the light theme and the dark one, and how drawings look."""
+    light, dark = (";".join(f"--{name}:{pair[index]}" for name, pair in _THEME.items()) for index in (0, 1))
+    return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}{_CHART}"
+
+
+def variable(colour: str) -> str:
+    """The CSS variable of a colour above."""
+    return VARIABLES[colour]
+
+
+def chip(colour: str, *, dashed: bool = False) -> str:
+    """A piece of a line of that colour, for a legend."""
+    dashes = ' stroke-dasharray="5 3"' if dashed else ""
+    line = f'<path d="M0 4H20" stroke="{variable(colour)}" stroke-width="3"{dashes}/>'
+    return f'<svg class="chip" width="20" height="8" aria-hidden="true">{line}</svg>'

@@ -1,0 +1,83 @@
+"""Words and figures of workers that several pages have."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from urllib.parse import quote
+
+from ..values import numbers as figures
+from ..values.printable import in_html
+from .views import WorkerView
+
+STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
+_NUMBER = re.compile(r"(\d+)")
+
+
+def badges(counts: Counter[str]) -> str:
+    """How many are in each state, as HTML."""
+    return "".join(state(kind, f"{counts[kind]} {kind}") for kind in STATES if counts[kind])
+
+
+def counted(counts: Counter[str]) -> str:
+    """The same as text."""
+    return ", ".join(f"{counts[kind]} {kind}" for kind in STATES if counts[kind])
+
+
+def state(kind: str, word: str = "") -> str:
+    """A state: a colour and a word."""
+    return f'<span class="state {in_html(kind)}">{in_html(word or kind)}</span>'
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """A name in the order in which people count: db2 before db10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
+
+
+def throughput(worker: WorkerView) -> Callable[[float | None], str]:
+    """How its throughput is shown; one in bytes includes its unit."""
+    return figures.bandwidth if worker.in_bytes else figures.rate
+
+
+def unit(worker: WorkerView) -> str:
+    """What its throughput counts; empty for bytes."""
+    return "" if worker.in_bytes else worker.throughput_unit
+
+
+def warmup(worker: WorkerView, now: float) -> str:
+    """What to say of its warm-up; empty without one."""
+    if worker.active:
+        return figures.warming_up(worker.warmup, worker.start, now)
+    return "" if worker.throughput is None else figures.with_warmup(worker.warmup)
+
+
+def apart(worker: WorkerView) -> str:
+    """How the time of its percentile differs from that of its mean; empty if it hardly does."""
+    return figures.apart(worker.time, worker.report_interval, worker.latency, worker.p99, worker.p99_time)
+
+
+def length(worker: WorkerView, now: float) -> float | None:
+    """How long it has been running, or ran, seconds."""
+    end = now if worker.active else worker.end
+    return None if worker.start is None or end is None else end - worker.start
+
+
+def together(group: Sequence[WorkerView]) -> str:
+    """The running workers' total, if their operations are of one kind."""
+    running = [worker for worker in group if worker.state == "running" and worker.throughput is not None]
+    running = [worker for worker in running if not worker.observer] or running
+    units = {(worker.throughput_unit, worker.in_bytes) for worker in running}
+    if len(units) != 1:
+        return ""
+    text = throughput(running[0])(sum(worker.throughput or 0.0 for worker in running))
+    return f" · together {text} {in_html(unit(running[0]))}".rstrip()
+
+
+def run_link(name: str, *, up: str = "") -> str:
+    """A link to the page of a run, whatever its name is."""
+    return f'<a href="{up}runs/{quote(name, safe="", errors="replace")}">{in_html(name)}</a>'
+
+
+def faults(texts: Sequence[str], most: int = 10) -> str:
+    """Sentences about what is wrong."""
+    more = [f"and {len(texts) - most} more: the exporter's log has them all"] if len(texts) > most else []
+    return "".join(f'<p class="banner warn">{in_html(text)}</p>' for text in [*texts[:most], *more])

@@ -1,0 +1,114 @@
+"""The course of a run as HTML: its result, its plots, its parameters, and what a Prometheus knows of its machines.
+
+Figures and sentences are those of `benchwatch show`, plots and tables those of the report: the same code makes them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..history.timeline import Timeline
+from ..plots import tables
+from ..plots.figures import benchmark_figures, stages
+from ..plots.machine import sections
+from ..plots.prometheus import Prometheus, PrometheusError
+from ..plots.section import Section, rendered
+from ..plots.views import View, views
+from ..results.result import RunResult, results_of
+from ..results.text import figures, notes
+from ..tools.registry import named
+from ..values.printable import in_html
+from .vdisks import VdiskHistory
+
+_PATIENCE = 5.0
+"""Seconds that an answer of Prometheus may take."""
+_SEVERITIES = ("critical", "warning")
+
+
+def note(text: str) -> str:
+    """A sentence that stands out."""
+    return f'<p class="note">{in_html(text)}</p>'
+
+
+def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
+    """All that its files tell."""
+    if not timelines:
+        return ""
+    (run,) = views(timelines, None, {})
+    found = [*_results(timelines), *_plots(run)]
+    if run.length and (plots := list(vdisks.plots(run.start, run.length))):
+        found.append(Section("Nutanix vdisks", plots))
+    return "".join(map(rendered, (*found, *_tables(run))))
+
+
+def _results(timelines: Sequence[Timeline]) -> Iterator[Section]:
+    for result in results_of(timelines, None):
+        so_far = " so far" if result.state in ("running", "stalled") else ""
+        head, *lines = notes(result)
+        items = "".join(f"<li>{in_html(line)}</li>" for line in lines)
+        yield Section(f"Result{so_far}", html=f"<p>{in_html(head)}</p>{_figures(result)}<ul>{items}</ul>")
+
+
+def _figures(result: RunResult) -> str:
+    head, *rows = figures(result) or [[]]
+    if not rows:
+        return ""
+    heads = "".join(f'<th scope="col">{in_html(name)}</th>' for name in head[1:])
+    body = "".join(
+        f'<tr><th scope="row">{in_html(name or "all")}</th>{"".join(map(_cell, cells))}</tr>' for name, *cells in rows
+    )
+    table = f'<table class="numbers"><thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div class="scroll">{table}</div>'
+
+
+def _cell(text: str) -> str:
+    return f"<td>{in_html(text)}</td>"
+
+
+def _plots(run: View) -> Iterator[Section]:
+    scenes = list(stages([run]))
+    for scene in scenes:
+        tool = scene.runs[0].timelines[0].tool
+        plots = list(benchmark_figures(scene))
+        advice = (found := named(tool)) and found.advice
+        none = f"There is nothing to draw: {tool} wrote no report while it ran{f'; {advice} some' if advice else ''}."
+        seen = " on the other side" if scene.roles.observer else ""
+        yield Section(f"{tool}{seen}" if len(scenes) > 1 else "Over time", plots, notes=() if plots else [none])
+
+
+def _tables(run: View) -> Iterator[Section]:
+    results = tables.results([run])
+    if results:
+        yield Section("Results of the whole run, as the tool reports them", html=results)
+    _, shared, machine = tables.settings([run])
+    if shared:
+        yield Section("Parameters", html=tables.table(tables.heads([run]), shared))
+    disks = {
+        f"{worker.runfile.server} {disk}".strip(): role
+        for worker in run.timelines
+        for disk, role in worker.runfile.roles.items()
+    }
+    rows = [tables.TableRow(f"Disk {disk}", "", [role]) for disk, role in disks.items()]
+    yield Section("Environment", html=tables.table(tables.heads([run]), [*tables.environment([run]), *rows, *machine]))
+
+
+def asked(url: str, name: str, timelines: Sequence[Timeline]) -> str:
+    """What a Prometheus knows: alerts that fire, then disks and vdisks over the time of the run."""
+    if not timelines:
+        return ""
+    (run,) = views(timelines, None, {})
+    try:
+        firing = Prometheus(url, run.start, run.start + run.length, _PATIENCE).firing()
+    except PrometheusError as error:
+        return rendered(Section("Disks and alerts", notes=[f"{error}; this page goes on asking."]))
+    alerts = [one for one in firing if one.get("labels", {}).get("run") in (None, name)]
+    alerts.sort(key=lambda one: one["labels"].get("severity") not in _SEVERITIES[:1])
+    html = "".join(map(_alert, alerts)) or "<p>No alert fires.</p>"
+    return "".join(map(rendered, [Section("Alerts", html=html), *sections(url, [run], _PATIENCE)]))
+
+
+def _alert(alert: Mapping[str, Mapping[str, str]]) -> str:
+    labels, annotations = alert.get("labels", {}), alert.get("annotations", {})
+    name, severity = labels.get("alertname", ""), labels.get("severity", "")
+    said = [annotations.get("summary", ""), annotations.get("verdict", "") or annotations.get("description", "")]
+    text = " ".join(part for part in said if part)
+    kind = "bad" if severity == _SEVERITIES[0] else "warn"
+    return f'<p class="banner {kind}"><b>{in_html(name)}</b> {in_html(severity)}: {in_html(text)}</p>'

@@ -1,0 +1,202 @@
+"""What pages of runs draw: the course of a run is read and drawn while somebody looks at its page, and no longer.
+
+A run is followed (`history.following`) from the first request for its page until nobody has asked for half a minute.
+Then its memory is let go; nothing is done for runs at which nobody looks. Reading and drawing take place in a thread,
+one run at a time. After it comes a pause of a hundred times the processor time that it took, divided among the runs at
+which somebody looks: however long a run is and however many look, pages take at most one percent of a core. Only the
+first reading of what a run has written so far comes on top, once.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..compare.measures import compared
+from ..history.following import FollowedRun
+from ..history.timeline import Timeline
+from ..metrics.buckets import Buckets
+from ..plots.figures import shown
+from ..settings.settings import RunsSettings
+from ..values.errors import UserError
+from ..values.printable import in_html
+from . import course
+from .vdisks import VdiskHistory
+from .views import RunView
+
+_log = logging.getLogger("benchwatch.server")
+
+KEPT = 30.0
+"""Seconds after the last request for which a run is followed."""
+_MOST = 8
+"""Runs that are followed at a time."""
+_PAUSE, _ASKING = 0.9, 10.0
+"""Seconds between two drawings of a run, and between two rounds of questions to Prometheus, at least."""
+_SHARE = 100
+"""Seconds of pause for a second of processor time."""
+_FIRST, _FURTHER = 2.0, 0.3
+"""Seconds that a request waits for the first drawing, and for a further one."""
+
+
+class PagePart(NamedTuple):
+    """A part of the page, which is sent only if the browser has another version of it."""
+
+    version: str
+    html: str
+
+
+class _Chore:
+    """Something that is drawn again and again; `work` gives HTML, or None if nothing has changed."""
+
+    def __init__(self, lock: asyncio.Lock, pause: float, work: Callable[[], str | None]) -> None:
+        self.part: PagePart | None = None
+        self._lock = lock
+        self._pause = pause
+        self._work = work
+        self._due = 0.0
+        self.task: asyncio.Task[None] | None = None
+
+    def start(self, looks: int) -> None:
+        """Draw anew, unless that is under way or not yet due."""
+        if self.task is None and time.monotonic() >= self._due:
+            self.task = asyncio.create_task(self._draw(looks))
+
+    async def _draw(self, looks: int) -> None:
+        try:
+            async with self._lock:
+                html, cost = await asyncio.to_thread(self._worked)
+        finally:
+            self.task = None
+        first = self.part is None
+        self._due = time.monotonic() + max(self._pause, 0.0 if first else cost * _SHARE * looks)
+        if html is not None:
+            self.part = PagePart(f"{time.monotonic_ns():x}", html)
+
+    def _worked(self) -> tuple[str | None, float]:
+        begun = time.thread_time()
+        try:
+            html = self._work()
+        except (UserError, OSError) as error:
+            html = course.note(f"{error}")
+        except Exception as error:  # a fault of ours in one part must not take the others away
+            _log.warning("a part of a run's page cannot be drawn: %s: %s", type(error).__name__, error, exc_info=True)
+            html = course.note(f"cannot be drawn: {type(error).__name__}; see the exporter's log")
+        return html, time.thread_time() - begun
+
+
+class _Look:
+    """One run at which somebody looks."""
+
+    def __init__(self, view: RunView, looks: "Looks") -> None:
+        self.view = view
+        self.asked = 0.0
+        self.followed = [
+            FollowedRun(view.name, place.folder, looks.settings, looks.buckets, looks.families) for place in view.places
+        ]
+        self.timelines: Sequence[Timeline] = ()
+        self._vdisks = VdiskHistory()
+        self._drawn: object = None
+        self._prometheus = looks.prometheus
+        self.chores = {"course": _Chore(looks.reading, _PAUSE, self._course)}
+        if looks.prometheus:
+            self.chores["machine"] = _Chore(looks.asking, _ASKING, self._machine)
+
+    def note(self, view: RunView) -> None:
+        """Take note of the present."""
+        self.view = view
+        if not self._prometheus:
+            self._vdisks.note(view.vdisks)
+
+    def _course(self) -> str | None:
+        now = time.time()
+        new = [
+            followed.look(place.files, place.ended, now)
+            for followed, place in zip(self.followed, self.view.places, strict=True)
+        ]
+        states = {worker.worker: (worker.state, worker.reason) for worker in self.view.workers}
+        seen = states, max((one.time for one in self.view.vdisks), default=0.0)
+        if not any(new) and seen == self._drawn:
+            return None
+        self._drawn = seen
+        timelines = [one for followed in self.followed for one in followed.timelines]
+        self.timelines = [_as_now(one, states) for one in timelines]
+        return course.drawn(self.timelines, self._vdisks)
+
+    def _machine(self) -> str:
+        return course.asked(self._prometheus, self.view.name, self.timelines)
+
+    @property
+    def reading(self) -> str:
+        """How far the first reading is; empty once it is done."""
+        if self.chores["course"].part:
+            return ""
+        read, size = sum(one.read for one in self.followed), sum(one.size for one in self.followed)
+        return f"Reading what the run has written so far{f': {read / size:.0%}' if size and read < size else ''} ..."
+
+
+def _as_now(timeline: Timeline, states: Mapping[str, tuple[str, str]]) -> Timeline:
+    phase, reason = states.get(timeline.worker, (timeline.phase, timeline.reason))
+    return replace(timeline, phase=phase, reason=reason)
+
+
+class Looks:
+    """The runs at which somebody looks."""
+
+    def __init__(self, settings: RunsSettings, buckets: Buckets, prometheus: str = "") -> None:
+        self.settings = settings
+        self.buckets = buckets
+        self.prometheus = prometheus
+        """URL of the Prometheus that watches the machines; empty: none."""
+        self.families = shown() | compared()
+        self.reading, self.asking = asyncio.Lock(), asyncio.Lock()
+        self._looks: dict[str, _Look] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The runs that are followed at the moment."""
+        return list(self._looks)
+
+    async def parts(self, view: RunView) -> Mapping[str, PagePart]:
+        """The parts of its page that are drawn now and again, as they are; `reading` while there is none yet."""
+        look = self._looks.get(view.name)
+        if look is None or [one.folder for one in look.view.places] != [one.folder for one in view.places]:
+            if look is None and len(self._looks) >= _MOST and not self._let_go(_PAUSE + _FIRST):
+                text = f"{_MOST} other runs are being looked at, which is the maximum: close one of their pages"
+                return {"course": PagePart("", course.note(text))}
+            look = self._looks[view.name] = _Look(view, self)
+        look.asked = time.monotonic()
+        look.note(view)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(KEPT, self._look_after)
+        main = look.chores["course"]
+        main.start(len(self._looks))
+        if main.task:
+            await asyncio.wait({main.task}, timeout=_FURTHER if main.part else _FIRST)
+        if main.part is None:
+            return {"course": PagePart("", f"<p>{in_html(look.reading)}</p>")}
+        for chore in look.chores.values():
+            if chore is not main:
+                chore.start(len(self._looks))
+        return {name: chore.part for name, chore in look.chores.items() if chore.part}
+
+    def _look_after(self) -> None:
+        self._let_go(KEPT)
+        self._timer = asyncio.get_running_loop().call_later(KEPT, self._look_after) if self._looks else None
+
+    def _let_go(self, silent: float) -> bool:
+        """Forget the runs that nobody has asked for since so many seconds; whether there were any."""
+        now = time.monotonic()
+        over = [name for name, look in self._looks.items() if now - look.asked >= silent]
+        for name in over:
+            for followed in self._looks.pop(name).followed:
+                followed.stopping = True
+        return bool(over)
+
+    def stop(self) -> None:
+        """Let all go: the exporter ends."""
+        self._let_go(0.0)
+        if self._timer is not None:
+            self._timer.cancel()

@@ -1,0 +1,163 @@
+"""The page of a run: its present, and the parts that are drawn of its course (see looks).
+
+Complete without its script, which each second fetches what is new: a request that says which versions of the parts the
+browser has (`?since=course:7,machine:3`) is answered with those parts alone that are others by now. All text from
+outside goes through `in_html`; names in links are quoted.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ..values import numbers as figures
+from ..values.printable import in_html
+from . import cells
+from .assets import ICON, RUN_SCRIPT, RUN_STYLE
+from .looks import PagePart
+from .views import RunView, WorkerView
+
+_PARTS = ("course", "machine")
+_ACTIVE_SECONDS, _ENDED_SECONDS = 1, 5
+_WITHOUT_SCRIPT = 5
+"""Seconds after which a browser without scripts loads the whole page again."""
+_MOST_WORKERS = 50
+_MOST_NAMED = 100
+
+
+def run_page(view: RunView, parts: Mapping[str, PagePart], *, now: float, since: str | None = None) -> str:
+    """The page at `now` (Unix seconds); with `since` only what is new to a browser that has these versions."""
+    known = dict(one.partition(":")[::2] for one in since.split(",")) if since is not None else {}
+    seconds = _ACTIVE_SECONDS if _reads(view, parts) else _ENDED_SECONDS
+    body = f'<div id="now" data-seconds="{seconds}">{_now(view, now)}</div>'
+    for name in _PARTS:
+        part = parts.get(name, PagePart("", ""))
+        if since is None or known.get(name) != part.version or not part.version:
+            body += f'<div id="{name}" data-version="{part.version}">{part.html}</div>\n'
+    counts = Counter(worker.state for worker in view.workers)
+    title = f"{view.name} · {cells.counted(counts)}" if counts else view.name
+    if since is not None:
+        return f"<!doctype html>\n<title>{in_html(title)}</title><main>{body}</main>\n"
+    return _document(
+        title,
+        f"<h1>{in_html(view.name)}</h1>",
+        '<p class="banner bad" id="lost" role="status" hidden>The exporter does not answer. '
+        f"The figures below are from the time shown.</p>\n{body}",
+        f'<noscript><meta http-equiv="refresh" content="{_WITHOUT_SCRIPT}"></noscript>',
+        f"<script>{RUN_SCRIPT}</script>",
+    )
+
+
+def no_run(name: str, names: Sequence[str]) -> str:
+    """The page where there is no run of that name: which there are."""
+    links = "".join(f"<li>{cells.run_link(one, up='../')}</li>" for one in names[:_MOST_NAMED])
+    more = f"<p>and {len(names) - _MOST_NAMED} more</p>" if len(names) > _MOST_NAMED else ""
+    there = (
+        f"<p>These are here, the most recently changed first:</p><ul>{links}</ul>{more}"
+        if names
+        else ("<p>There are no runs yet.</p>")
+    )
+    return _document("No such run", "<h1>No such run</h1>", f"<p>There is no run {in_html(name)!s}.</p>{there}")
+
+
+def _document(title: str, head: str, main: str, more: str = "", script: str = "") -> str:
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">{more}'
+        f'<title>{in_html(title)} · benchwatch</title><link rel="icon" href="{ICON}"><style>{RUN_STYLE}</style></head>'
+        f'\n<body><header><a href="../">benchwatch</a>{head}</header>\n<main>{main}</main>\n'
+        '<footer><p><a href="../">All runs</a><a href="../metrics">Metrics</a> Where nothing was measured there is a '
+        f"gap, never a zero.</p></footer>{script}</body></html>\n"
+    )
+
+
+def _reads(view: RunView, parts: Mapping[str, PagePart]) -> bool:
+    """Whether anything may be new in a second."""
+    reading = "course" in parts and not parts["course"].version
+    return reading or any(worker.active for worker in view.workers)
+
+
+def _now(view: RunView, now: float) -> str:
+    workers = sorted(view.workers, key=lambda worker: cells.natural(worker.worker))
+    counts = Counter(worker.state for worker in workers)
+    states = cells.badges(counts) if len(workers) > 1 else "".join(cells.state(one.state) for one in workers)
+    facts = [", ".join(sorted({worker.tool for worker in workers})), *_times(workers, now)]
+    said = [
+        f"{f'{worker.worker}: ' if len(workers) > 1 else ''}{text}"
+        for worker in workers
+        for text in (worker.reason, cells.warmup(worker, now) if worker.active else "", *worker.notes)
+        if text
+    ]
+    shown = f"<p>{states} {in_html(' · '.join(fact for fact in facts if fact))}</p>"
+    shown += "".join(f'<p class="soft">{in_html(text)}</p>' for text in said)
+    if len(workers) == 1 and workers[0].active:
+        shown += _tiles(workers[0], now)
+    elif len(workers) > 1:
+        shown += _table(workers, now)
+    return cells.faults(view.faults) + shown + _left(workers, now)
+
+
+def _times(workers: Sequence[WorkerView], now: float) -> list[str]:
+    """How long it has been running, what is left, and of when this is."""
+    starts = [worker.start for worker in workers if worker.start is not None]
+    if not starts:
+        return [f"as of {figures.clock_time(now)}"]
+    active = [worker for worker in workers if worker.active]
+    if not active:
+        ends = [worker.end for worker in workers if worker.end is not None]
+        ended = max(ends, default=now)
+        return [f"took {figures.duration(ended - min(starts))}", f"ended {figures.age(now - ended)}"]
+    left = _seconds_left(workers, now)
+    said = f"{figures.duration(left)} left" if left else ""
+    return [f"running for {figures.duration(now - min(starts))}", said, f"as of {figures.clock_time(now)}"]
+
+
+def _seconds_left(workers: Sequence[WorkerView], now: float) -> float | None:
+    ends = [one.start + one.planned for one in workers if one.active and one.planned and one.start is not None]
+    return max(0.0, max(ends) - now) if ends else None
+
+
+def _left(workers: Sequence[WorkerView], now: float) -> str:
+    """A bar of the time that is over."""
+    left = _seconds_left(workers, now)
+    starts = [worker.start for worker in workers if worker.start is not None]
+    if left is None or not starts:
+        return ""
+    over = now - min(starts)
+    part = 100 * over / ((over + left) or 1.0)
+    bar = f'<rect width="100%" height="6" rx="3"/><rect class="gone" width="{part:.2f}%" height="6" rx="3"/>'
+    return f'<svg class="bar" role="img" aria-label="{part:.0f} % of the planned time is over">{bar}</svg>'
+
+
+def _tiles(worker: WorkerView, now: float) -> str:
+    age = None if worker.last_report is None else now - worker.last_report
+    found = [
+        ("Last throughput", cells.throughput(worker)(worker.throughput), cells.unit(worker)),
+        ("Last mean latency", figures.latency(worker.latency), ""),
+        ("Last p99", figures.latency(worker.p99), cells.apart(worker)),
+        ("Operations", figures.count(worker.operations), ""),
+        ("Last report", figures.age(age), ""),
+    ]
+    tiles = "".join(
+        f"<div><dt>{name}</dt><dd>{value}{f' <small>{in_html(beside)}</small>' if beside else ''}</dd></div>"
+        for name, value, beside in found
+        if value != figures.NOT_MEASURED
+    )
+    return f'<dl class="tiles">{tiles}</dl>' if tiles else ""
+
+
+def _table(workers: Sequence[WorkerView], now: float) -> str:
+    rows = ""
+    for worker in workers[:_MOST_WORKERS]:
+        age = None if worker.last_report is None else now - worker.last_report
+        rate = f"{cells.throughput(worker)(worker.throughput)} {in_html(cells.unit(worker))}".rstrip()
+        values = (figures.latency(worker.latency), figures.latency(worker.p99), figures.count(worker.operations))
+        rows += (
+            f'<tr><th scope="row">{in_html(worker.worker)}</th><td>{cells.state(worker.state)}</td><td>{rate}</td>'
+            f"{''.join(f'<td>{value}</td>' for value in values)}"
+            f"<td>{figures.age(age) if worker.active else ''}</td></tr>"
+        )
+    heads = ("state", "throughput", "mean latency", "p99", "operations", "last report")
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    more = len(workers) - _MOST_WORKERS
+    left = f"<p>and {more} more workers</p>" if more > 0 else ""
+    table = f'<table class="numbers"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<div class="scroll">{table}</div>{left}'

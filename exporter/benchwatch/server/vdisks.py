@@ -1,0 +1,104 @@
+"""The vdisks of the CVMs as the page of a run shows them: now, and since the page was opened."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from ..metrics.exposition import Family
+from ..nutanix import families
+from ..nutanix.poller import Poller
+from ..nutanix.snapshot import Status
+from ..plots import theme
+from ..plots.axes import LATENCY, OPERATIONS, Axis
+from ..plots.drawing import Marks, Stroke, over_time
+from ..plots.figures import Key, Plot
+from ..plots.lines import Line, drawn
+from .views import VdiskView
+
+_MOST = 6
+"""Vdisks that are shown."""
+_KEPT = 3600
+"""Polls whose figures are kept while the page is open."""
+
+
+class Vdisks:
+    """The vdisks that have any operations, of all CVMs; each poll is looked at once."""
+
+    def __init__(self, pollers: Sequence[Poller]) -> None:
+        self._pollers = pollers
+        self._seen: dict[str, tuple[Status, list[VdiskView]]] = {}
+
+    def of(self, vms: Collection[str]) -> list[VdiskView]:
+        """Those of these virtual machines; of all, if none has one of these names."""
+        every = [view for poller in self._pollers for view in self._views(poller)]
+        chosen = [view for view in every if view.vm in vms] or every
+        busy: dict[tuple[str, str], float] = {}
+        for view in chosen:
+            busy[view.cvm, view.vdisk] = busy.get((view.cvm, view.vdisk), 0.0) + view.rate
+        shown = sorted(busy, key=busy.__getitem__, reverse=True)[:_MOST]
+        return sorted((one for one in chosen if (one.cvm, one.vdisk) in shown), key=lambda one: (one.cvm, one.vdisk))
+
+    def _views(self, poller: Poller) -> list[VdiskView]:
+        status = poller.status
+        known = self._seen.get(poller.name)
+        if known is None or known[0] is not status:
+            known = self._seen[poller.name] = status, list(_read(poller, status))
+        return known[1]
+
+
+def _read(poller: Poller, status: Status) -> Iterator[VdiskView]:
+    found: dict[Family, dict[tuple[str, ...], float]] = {families.FRONTEND_OPS: {}, families.FRONTEND_LATENCY: {}}
+    names = {}
+    for family, labels, value, _ in poller.samples() if status.snapshot else ():
+        if family in found and isinstance(value, int | float):
+            found[family][labels] = value
+        elif family is families.VDISK_INFO:
+            names[labels[0]] = dict(zip(family.labels, labels, strict=True))
+    for (vdisk, op), rate in found[families.FRONTEND_OPS].items():
+        name, latency = names.get(vdisk, {}), found[families.FRONTEND_LATENCY].get((vdisk, op))
+        if status.snapshot and rate:
+            time = status.snapshot.time
+            yield VdiskView(poller.name, vdisk, name.get("vm", ""), name.get("role", ""), op, time, rate, latency)
+
+
+class VdiskHistory:
+    """What was seen of vdisks, poll by poll."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, ...], list[tuple[float, float, float | None]]] = {}
+
+    def note(self, views: Sequence[VdiskView]) -> None:
+        """Take down the figures, if they are new."""
+        for view in views:
+            key = (view.cvm, view.role or view.vdisk, view.op)
+            known = self._seen.setdefault(key, [])
+            if not known or known[-1][0] < view.time:
+                known.append((view.time, view.rate, view.latency))
+                del known[:-_KEPT]
+
+    def plots(self, start: float, length: float) -> Iterator[Plot]:
+        """Over the time of a run that began at `start`, Unix seconds."""
+        for title, unit, place in (("Vdisk operations", OPERATIONS, 1), ("Vdisk latency", LATENCY, 2)):
+            yield from self._plot(title, unit, place, start, length)
+
+    def _plot(self, title: str, unit: Axis, place: int, start: float, length: float) -> Iterator[Plot]:
+        keys, lines = [], []
+        things = list(dict.fromkeys(key[:2] for key in self._seen))
+        several = len({cvm for cvm, _ in things}) > 1
+        for (cvm, vdisk, op), seen in self._seen.items():
+            known = [(one[0], one[place]) for one in seen if one[place] is not None and start <= one[0]]
+            if not known:
+                continue
+            colour, dashed = theme.SERIES[things.index((cvm, vdisk)) % len(theme.SERIES)], op != "read"
+            times, values = np.array(known, float).T
+            keys.append(Key(f"{vdisk} {f'on {cvm} ' * several}{op}", colour, dashed))
+            lines.append((drawn(Line(times - start, values), 0.0, rate=False), Stroke(colour, dashed)))
+        if not lines:
+            return
+        length = max(length, *(float(line.seconds[-1]) for line, _ in lines))
+        svg = over_time(lines, length, unit, Marks(), f"{title} of {len(things)} vdisks", log=unit is LATENCY)
+        caption = (
+            "As the virtual machine sees them, from the CVM's pages since this page was opened; the whole run is shown "
+            "where serve has --prometheus.url."
+        )
+        yield Plot(title, svg, caption, keys)

@@ -1,0 +1,121 @@
+"""A run that is followed as it grows has the timelines of one that is read at once."""
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchwatch.compare.measures import compared
+from benchwatch.history.find import find_runs
+from benchwatch.history.following import FollowedRun
+from benchwatch.history.timeline import Timeline, timelines
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.plots.figures import shown
+from benchwatch.settings.settings import RunsSettings
+from tests.support.places import NOW, RECORDINGS
+
+FAMILIES = shown() | compared()
+LOGGED = RECORDINGS / "dashboards/pgbench-rate-retries-15.18"
+RUNS: Mapping[str, Mapping[str, Path]] = {
+    "pgbench with a log": {"w.err": LOGGED / "stderr", "w.out": LOGGED / "stdout", "w.30137": LOGGED / "db1.30137"},
+    "elapsed time": {"w.err": RECORDINGS / "pgbench/tpcb-15.18.err", "w.out": RECORDINGS / "pgbench/tpcb-15.18.out"},
+    "a stall": {file.name: file for file in (RECORDINGS / "pgbench/sigstop-cont-15.18").iterdir()},
+    "fio": {"w.out": RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"},
+    "jobs": {"w.out": RECORDINGS / "fio/json-multi-stonewall-3.42.out"},
+}
+RUNS |= {  # type: ignore[operator]
+    f"{tool} {file.stem}": {"w.out": file}
+    for tool in ("sysbench", "iperf3")
+    for file in sorted((RECORDINGS / tool).glob("*.out"))[:3]
+}
+
+
+def at_once(folder: Path) -> list[Timeline]:
+    runs = find_runs([folder], RunsSettings(), Buckets())
+    return list(timelines(runs, Buckets(), families=FAMILIES, latencies=True, now=NOW))
+
+
+def assert_same(one: Timeline, other: Timeline) -> None:
+    for name in ("run", "worker", "tool_version", "start", "end", "phase", "reason", "parameters", "by_file_time"):
+        assert getattr(one, name) == getattr(other, name), name
+    assert [tuple(sample) for sample in one.final] == [tuple(sample) for sample in other.final]
+    series, others = ({(each.family, each.labels): each for each in line.series} for line in (one, other))
+    assert series.keys() == others.keys()
+    for key, found in series.items():
+        np.testing.assert_array_equal(found.times, others[key].times, str(key))
+        np.testing.assert_array_equal(found.values, others[key].values, str(key))
+    assert one.latencies.keys() == other.latencies.keys()
+    for group, latencies in one.latencies.items():
+        np.testing.assert_array_equal(latencies.between(), other.latencies[group].between())
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("seed", range(2))
+def test_in_whatever_pieces_it_grew_it_ends_as_if_read_at_once(name: str, seed: int, tmp_path: Path) -> None:
+    contents = {file: path.read_bytes() for file, path in RUNS[name].items()}
+    source, folder = random.Random(seed), tmp_path / "run"
+    folder.mkdir()
+    followed = FollowedRun("run", folder, RunsSettings(), Buckets(), FAMILIES)
+    written = dict.fromkeys(contents, 0)
+    while any(written[file] < len(content) for file, content in contents.items()):
+        for file, content in contents.items():
+            begin, written[file] = written[file], written[file] + 1 + int(source.random() * 0.2 * len(content))
+            with (folder / file).open("ab") as grown:
+                grown.write(content[begin : written[file]])
+        followed.look(list(contents), (), NOW)
+    expected = at_once(folder)
+    while not followed.look(list(contents), None, NOW):
+        pass
+    assert len(followed.timelines) == len(expected)
+    for one, other in zip(followed.timelines, expected, strict=True):
+        assert_same(one, other)
+
+
+def line(second: int) -> str:
+    return f"progress: {int(NOW) + second}.000 s, {100 + second}.0 tps, lat 1.000 ms stddev 0.100\n"
+
+
+def test_while_it_grows_each_report_is_there_once(tmp_path: Path) -> None:
+    path = tmp_path / "w.err"
+    path.touch()
+    followed = FollowedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    for second in range(1, 40):
+        with path.open("a") as file:
+            file.write(line(second))
+        assert followed.look(["w.err"], (), NOW)
+        (timeline,) = followed.timelines
+        (rate,) = (series for series in timeline.series if series.family.name == "pgbench_tps")
+        assert rate.values.tolist() == [100.0 + each for each in range(1, second + 1)]
+        assert not followed.look(["w.err"], (), NOW), "nothing is new"
+
+
+def test_what_is_written_anew_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "w.err"
+    path.write_text("".join(map(line, range(1, 10))))
+    followed = FollowedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    followed.look(["w.err"], (), NOW)
+    path.write_text(line(20) + line(21))
+    while not followed.look(["w.err"], (), NOW):
+        pass
+    (timeline,) = followed.timelines
+    (rate,) = (series for series in timeline.series if series.family.name == "pgbench_tps")
+    assert rate.values.tolist() == [120.0, 121.0]
+
+
+def test_a_log_that_comes_late_is_put_in_its_place(tmp_path: Path) -> None:
+    """pgbench writes its log by blocks, which at a low rate are minutes behind its progress lines."""
+    (tmp_path / "w.err").write_text("".join(map(line, range(1, 60))))
+    log = tmp_path / "w.100"
+    log.write_text("".join(f"0 {n} 2000 0 {int(NOW) + n} 500000\n" for n in range(5)))
+    followed = FollowedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    followed.look(["w.err", "w.100"], (), NOW + 60)
+    with log.open("a") as file:
+        file.write("".join(f"0 {n} 2000 0 {int(NOW) + n} 500000\n" for n in range(5, 59)))
+    while not followed.look(["w.err", "w.100"], (), NOW + 61):
+        pass
+    (timeline,) = followed.timelines
+    (window, *_) = (series for series in timeline.series if series.family.name == "pgbench_latency_window_seconds")
+    assert np.diff(window.times).tolist() == [1.0] * (len(window.times) - 1)
+    assert len(window.times) > 50

@@ -1,0 +1,239 @@
+"""The page of a run: what it shows, at whose cost, and that nothing of what others wrote becomes markup."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import requests
+from selectolax.lexbor import LexborHTMLParser
+
+from benchwatch.cli import main
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.runs.watcher import Runs
+from benchwatch.server import looks as looks_module
+from benchwatch.server.assets import RUN_POLICY
+from benchwatch.server.board import Exporter
+from benchwatch.server.looks import Looks
+from benchwatch.settings.settings import RunsSettings
+from tests.support.pages import Page
+from tests.support.places import NOW, RECORDINGS, Place
+from tests.support.ports import free_port
+from tests.support.serving import served
+from tests.support.waiting import eventually
+
+PGBENCH = RECORDINGS / "dashboards/pgbench-rate-retries-15.18"
+FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
+EVIL = "<script>alert(1)</script>"
+
+
+class Site(NamedTuple):
+    """A server whose runs are those of a folder."""
+
+    url: str
+    runs: Runs
+    looks: Looks
+
+    def get(self, name: str, **query: str) -> requests.Response:
+        return requests.get(f"{self.url}/runs/{name}", params=query, timeout=30)
+
+    def tree(self, name: str) -> LexborHTMLParser:
+        """The page, once its plots are there."""
+        eventually(lambda: 'data-version=""' not in self.get(name).text.split('id="machine"')[0], "the plots")
+        return LexborHTMLParser(self.get(name).text)
+
+
+@contextmanager
+def site(folder: Path, prometheus: str = "", now: float = NOW) -> Iterator[Site]:
+    runs = Runs([folder], RunsSettings(), Buckets())
+    while runs.poll(now):
+        pass
+    looks = Looks(RunsSettings(), Buckets(), prometheus)
+    with served(Exporter(runs, [], [], None, lambda: now), looks=looks) as server:  # type: ignore[arg-type]
+        yield Site(server.url, runs, looks)
+
+
+@pytest.fixture
+def pgbench(place: Place) -> Path:
+    """The folder of runs, with one of pgbench with a log that has ended."""
+    for name, recording in (("db1.err", "stderr"), ("db1.out", "stdout"), ("db1.30137", "db1.30137")):
+        place(f"a/{name}", PGBENCH / recording)
+    return place("a/run.yaml", b"{warmup: 3s, latency_objective: 5ms, labels: {vm: pg1}}").parents[1]
+
+
+def texts(tree: LexborHTMLParser, selector: str) -> list[str]:
+    return [node.text(separator=" ", strip=True) for node in tree.css(selector)]
+
+
+def test_the_page_has_the_figures_of_show_and_the_plots_of_the_report(
+    pgbench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", str(pgbench / "a")]) == 0
+    shown = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()]
+    assert main(["report", str(pgbench / "a"), "--output", str(tmp_path / "report.html")]) == 0
+    report = Page(tmp_path / "report.html")
+    with site(pgbench) as server:
+        tree = server.tree("a")
+    (head, names, values, *lines) = shown
+    section = "#course section:first-of-type"
+    assert texts(tree, f"{section} p") == head
+    assert texts(tree, f"{section} thead th") == names
+    assert texts(tree, f"{section} td")[1:] == values
+    assert texts(tree, f"{section} li") == [line for (line,) in lines]
+    drawings = [node.attributes["aria-label"] for node in tree.css("#course svg[role=img]")]
+    assert drawings == [drawing["aria-label"] for drawing in report.drawings()]
+    paths = [node.attributes["d"] for node in tree.css("#course figure path.l")]
+    assert paths == [attributes["d"] for tag, attributes in report.elements if attributes.get("class") == "l"]
+    rows = report.rows()
+    for row in tree.css("#course section:nth-last-of-type(-n+3) tbody tr"):
+        name, *cells = [node.text(strip=True) for node in row.css("th, td")]
+        assert cells[0] == rows[name][0]
+
+
+def test_all_is_there_without_a_script_and_nothing_comes_from_elsewhere(pgbench: Path) -> None:
+    with site(pgbench) as server:
+        tree = server.tree("a")
+        answer = server.get("a")
+    assert answer.headers["Content-Security-Policy"] == RUN_POLICY
+    assert "unsafe" not in RUN_POLICY
+    assert not tree.css("[style]")
+    assert tree.css_first("noscript meta[http-equiv=refresh]") is not None
+    loaded = [
+        node.attributes.get("href") or node.attributes.get("src") or "" for node in tree.css("link, image, [src]")
+    ]
+    assert loaded and all(target.startswith("data:image/") for target in loaded)
+    assert all(not (node.attributes["href"] or "").startswith(("http", "//")) for node in tree.css("a"))
+
+
+def test_a_browser_is_sent_only_what_it_does_not_have(pgbench: Path) -> None:
+    with site(pgbench) as server:
+        (course,) = server.tree("a").css("#course")
+        version = course.attributes["data-version"]
+        same = LexborHTMLParser(server.get("a", since=f"course:{version},machine:").text)
+        other = LexborHTMLParser(server.get("a", since="course:1").text)
+    assert [node.attributes["id"] for node in same.css("main > div")] == ["now", "machine"]
+    assert "course" in [node.attributes["id"] for node in other.css("main > div")]
+
+
+def test_a_run_is_followed_only_while_somebody_looks(pgbench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks_module, "KEPT", 0.2)
+    with site(pgbench) as server:
+        requests.get(server.url, timeout=30)
+        assert server.looks.names == []
+        server.tree("a")
+        assert server.looks.names == ["a"]
+        eventually(lambda: server.looks.names == [], "the run is let go")
+
+
+def test_more_runs_than_can_be_followed_are_refused_with_a_reason(place: Place) -> None:
+    for number in range(looks_module._MOST + 1):
+        folder = place(f"r{number}/db1.err", PGBENCH / "stderr").parents[1]
+    with site(folder) as server:
+        answers = [server.get(f"r{number}").text for number in range(looks_module._MOST + 1)]
+    assert "8 other runs are being looked at" in answers[-1]
+    assert not any("other runs are being looked at" in answer for answer in answers[:-1])
+
+
+def test_a_running_run_tells_its_time_left_and_its_result_so_far(place: Place) -> None:
+    lines = "".join(
+        f"progress: {int(NOW) - 60 + n}.000 s, 100.0 tps, lat 2.000 ms stddev 0.100\n" for n in range(1, 61)
+    )
+    folder = place("a/db1.err", lines.encode()).parents[1]
+    place("a/db1.yaml", f"{{start: {NOW - 60}, parameters: {{planned_seconds: 90}}}}".encode())
+    with site(folder) as server:
+        tree = server.tree("a")
+    assert "running for 1m 00s · 30 s left" in texts(tree, "#now p")[0]
+    assert tree.css_first(".bar").attributes["aria-label"] == "67 % of the planned time is over"
+    assert "Result so far" in texts(tree, "h2")
+    tiles = dict(zip(texts(tree, "#now dt"), texts(tree, "#now dd"), strict=True))
+    assert (tiles["Last throughput"], tiles["Last mean latency"]) == ("100 TPS", "2.00 ms")
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"run.yaml": b"warmup: [3s"}, "run.yaml:1: expected YAML"),
+        ({"run.yaml": b"warmups: 3s"}, "run.yaml:1: warmups: no such key"),
+        ({"notes.txt": b"remember the milk\n"}, "notes.txt is left alone: expected the output of pgbench, fio"),
+    ],
+)
+def test_what_is_wrong_with_files_is_said_on_both_pages(files: dict[str, bytes], said: str, place: Place) -> None:
+    folder = place("a/db1.err", PGBENCH / "stderr", NOW - 100).parents[1]
+    for name, content in files.items():
+        place(f"a/{name}", content, NOW - 100)
+    with site(folder) as server:
+        banners = texts(server.tree("a"), ".banner.warn")
+        landing = texts(LexborHTMLParser(requests.get(server.url, timeout=30).text), ".banner.warn")
+        assert any(said in text for text in banners), banners
+        assert any(said in text for text in landing), landing
+        place("a/run.yaml", b"{}", NOW - 50)
+        (folder / "a" / "notes.txt").unlink(missing_ok=True)
+        eventually(lambda: server.runs.poll(NOW, NOW + 100) or not server.runs.faults, "it is mended")
+
+
+def test_a_benchmark_that_does_not_report_is_told_how(place: Place) -> None:
+    folder = place("a/db1.err", b"pgbench (15.18)\nstarting vacuum...end.\n", NOW - 30).parents[1]
+    with site(folder) as server:
+        said = texts(server.tree("a"), "#now p")
+    assert "pgbench has not reported since it began; started anew, -P 1 and -l give reports" in said
+
+
+def test_an_ended_run_without_reports_says_what_would_give_some(place: Place) -> None:
+    folder = place("a/db1.out", RECORDINGS / "pgbench/tpcb-15.18.out").parents[1]
+    with site(folder) as server:
+        notes = texts(server.tree("a"), ".note")
+    assert notes == ["There is nothing to draw: pgbench wrote no report while it ran; -P 1 and -l give some."]
+
+
+def test_what_others_wrote_stays_text(place: Place) -> None:
+    job = re.findall(rb'"jobname" : "(\w+)"', FIO.read_bytes())[0]
+    parameter = """ "a<b>\\e]0;": '"><img src=x onerror=alert(1)>' """
+    record = f"labels: {{vm: '{EVIL}'}}\nparameters: {{{parameter}}}\ncommand: '{EVIL}'"
+    name = "<svg onload=x>'&\""
+    place(f"{name}/<i>w.out", FIO.read_bytes().replace(b'"jobname" : "' + job, b'"jobname" : "<script>$x^2$'))
+    folder = place(f"{name}/run.yaml", record.encode()).parents[1]
+    with site(folder) as server:
+        link = LexborHTMLParser(requests.get(server.url, timeout=30).text).css_first("th a").attributes["href"] or ""
+        tree = server.tree(link.removeprefix("runs/"))
+    assert len(tree.css("script")) == 1
+    assert not tree.css("img, b, i, [onload], [onerror]")
+    assert texts(tree, "h1") == [name]
+    assert EVIL in texts(tree, "td")
+
+
+@pytest.mark.parametrize("name", ["b", "..", "..%2F..%2Fetc", "%2Fetc%2Fpasswd", "a%00", ".", "a/../../x", EVIL, "%FF"])
+def test_what_is_no_run_is_not_found_and_the_runs_are_named(name: str, pgbench: Path) -> None:
+    (pgbench.parent / "b").mkdir()
+    (pgbench.parent / "b" / "db1.err").write_bytes((PGBENCH / "stderr").read_bytes())
+    with site(pgbench) as server:
+        session = requests.Session()
+        request = requests.Request("GET", server.url).prepare()
+        request.url = f"{server.url}/runs/{name}"  # as it is, not made shorter
+        answer = session.send(request, timeout=30)
+    assert answer.status_code == 404
+    tree = LexborHTMLParser(answer.text)
+    assert not tree.css("script")
+    if "/" not in name:
+        assert [node.attributes["href"] for node in tree.css("li a")] == ["../runs/a"]
+
+
+def test_a_prometheus_that_is_down_is_said_and_the_page_works(pgbench: Path) -> None:
+    with site(pgbench, f"http://127.0.0.1:{free_port()}") as server:
+        eventually(lambda: "goes on asking" in server.get("a").text, "Prometheus is asked")
+        tree = server.tree("a")
+    assert len(tree.css("#course figure")) == 5
+    (note,) = texts(tree, "#machine .note")
+    assert note.endswith("this page goes on asking.")
+
+
+def test_a_fault_of_ours_in_the_plots_leaves_the_page(pgbench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> str:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr("benchwatch.server.course.drawn", broken)
+    with site(pgbench) as server:
+        tree = server.tree("a")
+    assert texts(tree, "#course .note") == ["cannot be drawn: OverflowError; see the exporter's log"]
+    assert "finished" in texts(tree, "#now p")[0]
