@@ -1,4 +1,5 @@
 import logging
+import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from tests.support.places import RECORDINGS, Place, placing
 
 # Ignored where the tests were started in the background, and so it would be by all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Prometheus and its tools live shortly here: less collecting of garbage is a quarter less processor time.
+os.environ.setdefault("GOGC", "1000")
 
 SYSTEM = ("tests/system/", "tests/torture/test_faults", "tests/torture/test_hostile_cvm")
 """How the paths of tests begin that start real servers, each its own."""
