@@ -6,7 +6,6 @@ state stays visible.
 """
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from zlib import crc32
@@ -22,6 +21,7 @@ from ..tools.api import Tool
 from ..tools.registry import TOOLS, names
 from ..values.errors import ConfigError
 from ..values.names import label
+from .faults import Faults
 from .files import HEAD, FileStatus, Rewritten, read_head
 from .layout import StreamPlan, WatchedFile, plan
 from .prefix import Prefix, find_prefix
@@ -49,13 +49,12 @@ class Run:
         folder: Path,
         settings: RunsSettings,
         buckets: Buckets,
-        errors: Counter[str],
+        faults: Faults,
         here: Here = NOT_KNOWN,
     ) -> None:
         self.name = name
         self.folder = folder
-        self.errors = errors
-        """Files that could not be used, by reason, counted for all runs together."""
+        self._faults = faults
         self.listed: Mapping[str, FileStatus] = {}
         """The files at the last look, records included."""
         self.files: Mapping[str, FileStatus] = {}
@@ -146,8 +145,7 @@ class Run:
         try:
             head = read_head(self.folder / name)
         except OSError as error:
-            if self._say_once(("unreadable", name), "%s cannot be read: %s", self.folder / name, error.strerror):
-                self.errors["unreadable"] += 1
+            self._fault("unreadable", f"{self.folder / name} cannot be read: {error.strerror}", name)
             del self._tried[name]  # so that it is read again
             return None, "", None
         checksum = crc32(head)
@@ -166,9 +164,8 @@ class Run:
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
         part_of_another = name.rpartition(".")[0] in self.files
         if status.size and quiet and not part_of_another and name in self._tried:
-            text = "%s is left alone: expected the output of %s"
-            if self._say_once(("unrecognised", name), text, self.folder / name, names()):
-                self.errors["unrecognised"] += 1
+            text = f"{self.folder / name} is left alone: expected the output of {names()}"
+            self._fault("unrecognised", text, name)
 
     def _note_records(self, records: dict[str, FileStatus]) -> None:
         # A record rewritten in the same moment may look unchanged.
@@ -186,8 +183,7 @@ class Run:
             try:
                 self._contents[name] = read_record(self.folder / name)
             except ConfigError as error:
-                if self._say_once(self._records[name], "%s", error):
-                    self.errors["run_yaml"] += 1
+                self._fault("run_yaml", str(error), self._records[name])
         del self._unread[:limit]
         base, of_all = self._default, self._contents.get(NAME, Record())
         self._runfile = self._with_disks(merge(of_all, base))
@@ -205,8 +201,7 @@ class Run:
             return runfile
         roles, faults = check(runfile.disks, Storage())
         for fault in faults[:_FAULTS_SAID]:
-            if self._say_once(fault, "run %s: disks: %s", self.name, fault):
-                self.errors["disk"] += 1
+            self._fault("disk", f"run {self.name}: disks: {fault}", fault)
         return msgspec.structs.replace(runfile, disks=roles)
 
     def _runfile_of(self, worker: str) -> RunFile:
@@ -280,11 +275,15 @@ class Run:
         while worker.faults:
             reason, fault = worker.faults.popitem()
             level = logging.INFO if reason == "other_text" else logging.WARNING
-            self._say_once((worker.name, reason), "run %s: %s", self.name, fault.text, level=level)
+            if self._is_news(worker.name, reason):
+                _log.log(level, "run %s: %s", self.name, fault.text)
 
-    def _say_once(self, what: object, text: str, *values: object, level: int = logging.WARNING) -> bool:
-        if what in self._said:
-            return False
+    def _fault(self, reason: str, sentence: str, what: object) -> None:
+        """Said once of each thing."""
+        if self._is_news(reason, what):
+            self._faults.say(reason, sentence)
+
+    def _is_news(self, *what: object) -> bool:
+        is_news = what not in self._said
         self._said.add(what)
-        _log.log(level, text, *values)
-        return True
+        return is_news

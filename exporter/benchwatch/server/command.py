@@ -73,7 +73,7 @@ async def _serve(
     runs = Runs(roots, settings.runs, Buckets(settings.histogram.buckets_per_octave), here)
     roles, faults = check(settings.disks, Storage())
     for fault in faults:
-        runs.fault("disk", f"disks: {fault}")
+        runs.faults.say("disk", f"disks: {fault}")
     scrapes, doors = Scrapes(), Doors()
     pushes = Pushes(limit=doors.limit // 2, settings=settings.push)
     others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(roles, here.host), pushes, scrapes, doors]
@@ -106,7 +106,7 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: 
     while not stopping.is_set():
         more = runs.poll(time.time(), time.monotonic())
         for sentence in unlisted.news(time.monotonic()):
-            runs.fault("mapping", sentence)
+            runs.faults.say("mapping", sentence)
         repeats.sum_up()
         if more:
             await asyncio.sleep(0)
