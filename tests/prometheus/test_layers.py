@@ -208,6 +208,16 @@ CASES: dict[str, tuple[str, Mapping[str, Course], bool]] = {
         },
         False,
     ),
+    "a checkpoint that holds up reads before they reach the device": (
+        "database",
+        {**SLOW, "checkpoint": (0, 1), "checkpoint_bytes": (0, 1e8), "data_writes": (300, 3000)},
+        False,
+    ),
+    "a checkpoint that is spread, while something else is slow": (
+        NONE,
+        {**SLOW, "checkpoint": (0, 1), "checkpoint_bytes": (0, 1e6), "data_writes": (300, 400)},
+        False,
+    ),
     "writes to the data device that kernel and checkpointer do": (NONE, {**SLOW, "data_await": (0.0020, 0.6)}, False),
     "another writer while a checkpoint is always under way": (
         "data_device",
