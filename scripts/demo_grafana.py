@@ -23,10 +23,10 @@ class Grafana(NamedTuple):
     program: Path
     home: Path
 
-    def command(self) -> list[str]:
-        """What starts the server."""
+    def command(self, settings: Path) -> list[str]:
+        """What starts the server with this file of settings."""
         server = [] if self.program.name == "grafana-server" else ["server"]
-        return [str(self.program), *server, "--homepath", str(self.home)]
+        return [str(self.program), *server, "--homepath", str(self.home), "--config", str(settings)]
 
 
 def find_grafana() -> Grafana | None:

@@ -43,6 +43,7 @@ vm: pg1
 nutanix:
   cvms: [{{name: cvm1, url: "{cvm}"}}]
   poll_interval: 10s
+  oplog_flush_stats: true
   mapping:
     5f0d7d8e-3a52-4c0b-9f0e-000000045269: {{vm: pg1, disk: scsi.1, role: data}}
     5f0d7d8e-3a52-4c0b-9f0e-000000040043: {{vm: pg1, disk: scsi.2, role: log}}
@@ -91,7 +92,12 @@ class Demo:
         self._serve("Alertmanager", "/-/ready", self._alertmanager())
         self._serve("Prometheus", "/-/ready", self._prometheus())
         if self.grafana:
-            self._serve("Grafana", "/api/health", self.grafana.command(), self._grafana_settings())
+            self._serve(
+                "Grafana",
+                "/api/health",
+                self.grafana.command(_CHECKOUT / "dashboards" / "grafana.ini"),
+                self._grafana_settings(),
+            )
         self.runs.start(list(benchmarks(Place(self.folder, self.postgres), self._tools)))
 
     def look(self) -> None:

@@ -7,34 +7,48 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 FAULT_SECONDS = 12
 _DELAY = 0.006
 """Seconds, each way."""
 
 
-class Faults:
-    """What can be made slow: the layer that it is in and what makes it slow, for FAULT_SECONDS, by name.
+class Fault(NamedTuple):
+    """What makes something slow for FAULT_SECONDS, and the layer that this is."""
 
-    `data` and `log` are folders on the two disks, `slow` the file of delay_network.
+    name: str
+    layer: str
+    inject: Callable[[], None]
+
+
+class Faults:
+    """What can be made slow, by a word for it.
+
+    `data` and `log` are folders on the two disks, `slow` the file of delay_network; `server` and `client` are the
+    processors of the two machines, as taskset has them.
     """
 
-    def __init__(self, data: Path, log: Path, slow: Path) -> None:
+    def __init__(self, data: Path, log: Path, slow: Path, server: str, client: str) -> None:
         self._disks = {"data": data, "log": log}
         self._slow = slow
-        self.layers: Mapping[str, tuple[str, Callable[[], None]]] = {
-            "no fault": ("none", lambda: None),
-            "CPU hog": ("server_cpu", self._hog),
-            "lock": ("database", self._lock),
-            "checkpoint": ("database", self._checkpoint),
-            "other user of the data device": ("data_device", lambda: self._use("data")),
-            "other user of the log device": ("log_device", lambda: self._use("log")),
-            "slow network": ("network", self._delay),
+        self._server = server
+        self.known: Mapping[str, Fault] = {
+            "none": Fault("no fault", "none", lambda: None),
+            "hog": Fault("CPU hog on the server", "server_cpu", lambda: self._hog(server)),
+            "client": Fault("CPU hog on the client", "client_cpu", lambda: self._hog(client)),
+            "lock": Fault("lock", "database", self._lock),
+            "checkpoint": Fault("checkpoint", "database", self._checkpoint),
+            "data": Fault("other user of the data device", "data_device", lambda: self._use("data")),
+            "log": Fault("other user of the log device", "log_device", lambda: self._use("log")),
+            "network": Fault("slow network", "network", self._delay),
         }
 
-    def _hog(self) -> None:
-        number = 6 * (os.cpu_count() or 1)
-        hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
+    def _hog(self, processors: str) -> None:
+        allowed = processors.partition("-")
+        number = 6 * (int(allowed[2] or allowed[0]) - int(allowed[0]) + 1)
+        busy = ["taskset", "-c", processors, sys.executable, "-c", "while True: pass"]
+        hogs = [subprocess.Popen(busy) for _ in range(number)]
         time.sleep(FAULT_SECONDS)
         for hog in hogs:
             hog.kill()
@@ -54,6 +68,7 @@ class Faults:
         folder.mkdir(exist_ok=True)
         how = ["--rw=randrw", "--bs=8k", "--size=64M", "--direct=1", "--ioengine=libaio", "--iodepth=64"]
         command = ["fio", "--name=other", f"--directory={folder}", *how, "--time_based", f"--runtime={FAULT_SECONDS}"]
+        command = ["taskset", "-c", self._server, *command]
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
     def _delay(self) -> None:

@@ -1,4 +1,7 @@
-"""The parts of scripts/experiments/attribution-real: the configuration of Prometheus, the slow network, the rounds."""
+"""The parts of scripts/experiments/attribution-real: the configuration of Prometheus, the slow network, the rounds.
+
+One machine is two in it: the last processor is the client's, the others are the server's.
+"""
 
 import argparse
 import json
@@ -11,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +38,30 @@ def configure(arguments: argparse.Namespace) -> None:
     config.pop("alerting", None)
     config["rule_files"] = [str(product / "rules" / "*.yml")]
     exporter, node, postgres = (f"127.0.0.1:{port}" for port in arguments.ports[:3])
-    host = {"host": socket.gethostname()}
-    targets = {"node": (node, host), "postgres": (postgres, host)}
-    renamed = [
+    server, client = ({"host": name} for name in (socket.gethostname(), arguments.client))
+    targets = {"node": [(node, server), (node, client)], "postgres": [(postgres, server)]}
+    changed: list[dict[str, Any]] = [
         {"source_labels": ["device"], "regex": device, "target_label": "device", "replacement": name}
         for device, _, name in (pair.partition("=") for pair in arguments.disks)
+    ]
+    # Of node_exporter's figures the processor's is the only one that the client has for itself.
+    own = f"{arguments.client};node_cpu_seconds_total;{arguments.processor}"
+    not_own = f"{server['host']};node_cpu_seconds_total;{arguments.processor}|{arguments.client};.*"
+    changed += [
+        {"source_labels": ["host", "__name__", "cpu"], "regex": own, "target_label": "of", "replacement": "client"},
+        {"source_labels": ["of", "host", "__name__", "cpu"], "regex": f";(?:{not_own})", "action": "drop"},
+        {"regex": "of", "action": "labeldrop"},
     ]
     jobs = []
     for job in config["scrape_configs"]:
         if job["job_name"] not in targets and not job["job_name"].startswith("benchwatch-"):
             continue
-        target, labels = targets.get(job["job_name"], (exporter, {}))
         job.pop("file_sd_configs", None)
-        jobs.append(
-            job | {"static_configs": [{"targets": [target], "labels": labels}], "metric_relabel_configs": renamed}
-        )
+        where = [
+            {"targets": [address], "labels": labels}
+            for address, labels in targets.get(job["job_name"], [(exporter, dict[str, str]())])
+        ]
+        jobs.append(job | {"static_configs": where, "metric_relabel_configs": changed})
     config["scrape_configs"] = jobs
     (arguments.folder / "prometheus.yml").write_text(yaml.safe_dump(config))
 
@@ -78,27 +90,25 @@ class Prometheus:
 
 def rounds(arguments: argparse.Namespace) -> None:
     """Faults in random order until the time is up; then what was scraped meanwhile, for `judge`."""
-    faults, prometheus = (
-        Faults(arguments.data, arguments.log, arguments.network / "slow"),
-        Prometheus(arguments.prometheus),
-    )
+    slow, server, client = arguments.network / "slow", arguments.server, arguments.client
+    faults, prometheus = Faults(arguments.data, arguments.log, slow, server, client), Prometheus(arguments.prometheus)
+    chosen = arguments.faults.split(",") if arguments.faults != "all" else list(faults.known)
     threading.Thread(target=forget_pages, args=(arguments.data,), daemon=True).start()
-    first, chance = time.time(), random.Random(1)
+    first, chance = time.time(), random.Random()
     time.sleep(_SETTLE_SECONDS)
     planned: list[str] = []
     done: list[dict[str, Any]] = []
     while time.time() + FAULT_SECONDS + QUIET_SECONDS < first + arguments.seconds:
-        planned = planned or chance.sample(list(faults.layers), len(faults.layers))
-        fault = planned.pop()
-        expected, inject = faults.layers[fault]
+        planned = planned or chance.sample(chosen, len(chosen))
+        fault = faults.known[planned.pop()]
         begin = time.time()
-        inject()
+        fault.inject()
         time.sleep(max(0.0, begin + FAULT_SECONDS - time.time()))
         end, load = time.time(), os.getloadavg()[0]
         time.sleep(QUIET_SECONDS)
-        done.append({"fault": fault, "expected": expected, "begin": begin, "end": end, "load": load})
+        done.append({"fault": fault.name, "expected": fault.layer, "begin": begin, "end": end, "load": load})
         found = prometheus.range(f'run:verdict:layer{{run="{arguments.run}"}}', begin, end + _AFTER)
-        print(f"{len(done)}: {fault}: { ({one['layer']: len(values) for one, values in found}) }", flush=True)
+        print(f"{len(done)}: {fault.name}: { ({one['layer']: len(values) for one, values in found}) }", flush=True)
     last = int(time.time())
     series = {}
     for labels, values in prometheus.range('{__name__!~".*:.*", job=~"benchwatch.*|node|postgres"}', int(first), last):
@@ -110,7 +120,18 @@ def rounds(arguments: argparse.Namespace) -> None:
 
 def judge(arguments: argparse.Namespace) -> None:
     """What the rules, as they are now, say of recorded rounds; with the peers, in tables."""
-    recorded = json.loads(arguments.recorded.read_text())
+    recordings = [json.loads(path.read_text()) for path in arguments.recorded]
+    judged = [one for recorded in recordings for one in _judged(recorded, arguments)]
+    load = [one["load"] for recorded in recordings for one in recorded["rounds"]]
+    told = f"{len(judged)} rounds on {os.cpu_count()} processors; load average {min(load):.1f} to {max(load):.1f}."
+    order = list(dict.fromkeys(sorted((one.fault for one in judged), key=lambda name: name != "no fault")))
+    text = tables(sorted(judged, key=lambda one: order.index(one.fault)), told)
+    print(plain(text))
+    if arguments.document:
+        insert(arguments.document, "real", text)
+
+
+def _judged(recorded: Mapping[str, Any], arguments: argparse.Namespace) -> Iterator[Judged]:
     first, series = recorded["first"], recorded["series"]
     tape = Tape(len(next(iter(series.values()))), 0)
     for key, values in series.items():
@@ -125,38 +146,32 @@ def judge(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="attribution-") as name:
         asked = {verdict: watched, slow: watched, slowness: [end - 1 for _, end in spans]}
         found = evaluate(tape, asked, Path(name), arguments.promtool)
-        path = Path(name) / "rounds.jsonl"
-        path.write_text("".join(f"{json.dumps(_window(number, span, series))}\n" for number, span in enumerate(spans)))
-        peers = [arguments.peers, Path(__file__).parent / "attribution_peers.py", path]
-        said = subprocess.run(peers, stdout=subprocess.PIPE, text=True, check=True).stdout
-    judged = []
-    for one, (begin, end), line in zip(recorded["rounds"], spans, said.splitlines(), strict=True):
+        ranks = {}
+        if arguments.peers:
+            path = Path(name) / "rounds.jsonl"
+            windows = (_window(number, span, series) for number, span in enumerate(spans))
+            path.write_text("".join(f"{json.dumps(one)}\n" for one in windows))
+            peers = [arguments.peers, Path(__file__).parent / "attribution_peers.py", path]
+            said = subprocess.run(peers, stdout=subprocess.PIPE, text=True, check=True).stdout
+            ranks = dict(enumerate(map(json.loads, said.splitlines())))
+    for number, (one, (begin, end)) in enumerate(zip(recorded["rounds"], spans, strict=True)):
         own = {
             name: [sample for sample in samples if begin <= sample.second <= end + _AFTER]
             for name, samples in found.items()
         }
         right = [sample.second for sample in own[verdict] if sample.labels["layer"] == one["expected"]]
         high = {f"{s.labels['layer']} {s.labels.get('which', '')}": s.value for s in own[slowness]}
-        ranked = json.loads(line)
-        judged.append(
-            Judged(
-                one["fault"],
-                one["expected"],
-                Counter(sample.labels["layer"] for sample in own[verdict]),
-                min(right) - begin if right else None,
-                len({sample.second for sample in own[slow]}),
-                ranked["ks"],
-                ranked["baro"],
-                ", ".join(f"{name} {value:.3g}x" for name, value in sorted(high.items(), key=lambda pair: -pair[1])),
-            )
+        made = Judged(
+            one["fault"],
+            one["expected"],
+            Counter(sample.labels["layer"] for sample in own[verdict]),
+            min(right) - begin if right else None,
+            len({sample.second for sample in own[slow]}),
+            **{name: ranks[number][name] for name in ("ks", "baro") if ranks},
+            notes=", ".join(f"{name} {value:.3g}x" for name, value in sorted(high.items(), key=lambda pair: -pair[1])),
         )
-        print(f"{len(judged)}: {one['fault']}: {dict(judged[-1].named)}; {judged[-1].notes}", file=sys.stderr)
-    load = [one["load"] for one in recorded["rounds"]]
-    told = f"{len(judged)} rounds on {os.cpu_count()} processors; load average {min(load):.0f} to {max(load):.0f}."
-    order = list(dict.fromkeys(sorted((one.fault for one in judged), key=lambda name: name != "no fault")))
-    text = tables(sorted(judged, key=lambda one: order.index(one.fault)), told)
-    print(plain(text))
-    insert(arguments.document, "real", text)
+        print(f"{recorded['run']} {number + 1}: {made.fault}: {dict(made.named)}; {made.notes}", file=sys.stderr)
+        yield made
 
 
 def _window(number: int, span: tuple[int, int], series: Mapping[str, list[float | None]]) -> dict[str, Any]:
@@ -177,6 +192,8 @@ def main() -> None:
     part.add_argument("--folder", type=Path)
     part.add_argument("--ports", type=int, nargs="+")
     part.add_argument("--disks", nargs="+")
+    part.add_argument("--client", help="name of the machine that the processor is")
+    part.add_argument("--processor")
     part = parts.add_parser("delay")
     part.set_defaults(run_part=delay)
     part.add_argument("server")
@@ -188,12 +205,15 @@ def main() -> None:
     for name in ("network", "data", "log", "output"):
         part.add_argument(f"--{name}", type=Path)
     part.add_argument("--seconds", type=int)
+    part.add_argument("--faults", default="all")
+    part.add_argument("--server", help="processors, as taskset has them")
+    part.add_argument("--client")
     part = parts.add_parser("judge")
     part.set_defaults(run_part=judge)
-    part.add_argument("recorded", type=Path)
-    part.add_argument("--peers", required=True)
+    part.add_argument("recorded", type=Path, nargs="+")
+    part.add_argument("--peers", help="Python of the other methods; without it, ours alone")
     part.add_argument("--promtool", default="promtool")
-    part.add_argument("--document", type=Path, required=True)
+    part.add_argument("--document", type=Path)
     arguments = parser.parse_args()
     arguments.run_part(arguments)
 

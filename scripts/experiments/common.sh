@@ -33,7 +33,7 @@ read_options() {
     [[ $1 == --* && -v option[$name] ]] || wrong "$1: expected one of$(printf ' --%s' "${!option[@]}"), or --help"
     if [[ $1 == *=* ]]; then value=${1#*=}; else value=${2-}; shift; fi
     [ -n "$value" ] || wrong "--$name: expected a value"
-    [[ $name == folder || $value =~ ^[1-9][0-9]*$ ]] || wrong "--$name: expected a whole number above 0, got $value"
+    [[ ${option[$name]} =~ [^0-9] || $value =~ ^[1-9][0-9]*$ ]] || wrong "--$name: expected a whole number above 0, got $value"
     [[ ! -v least[$name] || $value -ge ${least[$name]} || ${EXPERIMENTS_OF_ANY_LENGTH-} ]] ||
       wrong "--$name: expected at least ${least[$name]}, got $value: that is too little for a result"
     option[$name]=$value

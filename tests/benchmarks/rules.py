@@ -1,6 +1,7 @@
 """How long Prometheus takes to evaluate each group of rules, as a part of its interval: 40 workers and 80 vdisks.
 
-    .venv/bin/python tests/benchmarks/rules.py [--workers 40] [--hosts 1] [--minutes 7] [--prometheus PROGRAM]
+    .venv/bin/python tests/benchmarks/rules.py [--workers 40] [--hosts 1] [--runs 1] [--minutes 7] [--longest 15]
+        [--prometheus PROGRAM]
 
 Serves what an exporter, a CVM of two vdisks a worker, node_exporter (16 processors, 6 disks) and postgres_exporter of
 so many machines would, and has a real Prometheus scrape it by prometheus.yml's intervals. Windows of rules are full
@@ -34,8 +35,8 @@ from demo_processes import Processes
 class Machines:
     """Their pages: gauges that move a little, counters that grow."""
 
-    def __init__(self, workers: int, hosts: int) -> None:
-        self.workers, self.hosts, self.began = workers, hosts, time.time()
+    def __init__(self, workers: int, hosts: int, runs: int) -> None:
+        self.workers, self.hosts, self.runs, self.began = workers, hosts, runs, time.time()
 
     def page(self, path: str) -> str:
         lines = {"/live": self._live, "/runs": self._runs, "/cvm": self._cvm, "/node": self._node, "/pg": self._pg}
@@ -49,7 +50,7 @@ class Machines:
 
     def _names(self) -> Iterator[tuple[str, str, int]]:
         for number in range(self.workers):
-            yield f'run="density",worker="db{number}"', f"h{number % self.hosts}", number
+            yield f'run="density{number % self.runs}",worker="db{number}"', f"h{number % self.hosts}", number
 
     def _live(self) -> Iterator[str]:
         for name, _, number in self._names():
@@ -135,14 +136,16 @@ def serve(machines: Machines) -> ThreadingHTTPServer:
 
 
 def main() -> None:
-    """Prints the shortest, median and longest evaluation of each group in the last minute."""
+    """Prints the shortest, median and longest evaluation of each group in the last minute, and the costliest rules."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--workers", type=int, default=40)
     parser.add_argument("--hosts", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=7)
+    parser.add_argument("--longest", type=int, default=15, help="rules of a second that are listed")
     parser.add_argument("--prometheus", default="prometheus")
     options = parser.parse_args()
-    server = serve(Machines(options.workers, options.hosts))
+    server = serve(Machines(options.workers, options.hosts, options.runs))
     target = [{"targets": [f"127.0.0.1:{server.server_port}"]}]
     jobs = [
         ("benchwatch-live", "/live", "500ms"),
@@ -162,6 +165,7 @@ def main() -> None:
             prometheus = start_prometheus(processes, Path(folder), config, binary=options.prometheus)
             time.sleep(60 * options.minutes - 60)
             seen: dict[str, list[float]] = defaultdict(list)
+            rules: dict[tuple[str, int, str], list[float]] = defaultdict(list)
             intervals: dict[str, float] = {}
             until = time.monotonic() + 60
             while time.monotonic() < until:
@@ -169,7 +173,8 @@ def main() -> None:
                 for group in answer["data"]["groups"]:
                     seen[group["name"]].append(group["evaluationTime"])
                     intervals[group["name"]] = group["interval"]
-                    for rule in group["rules"]:
+                    for number, rule in enumerate(group["rules"]):
+                        rules[group["name"], number, rule["name"]].append(rule["evaluationTime"])
                         if rule["health"] == "err":
                             print(group["name"], rule["name"], rule["lastError"])
                 time.sleep(1)
@@ -179,6 +184,10 @@ def main() -> None:
         low, median, high = min(times), sorted(times)[len(times) // 2], max(times)
         part = f"{median / intervals[name]:.1%} of {intervals[name]:g} s"
         print(f"{name:<20}{1e3 * low:8.1f}{1e3 * median:8.1f}{1e3 * high:8.1f} ms, {part}")
+    print("The rules that take longest, in each group of 1 s:")
+    longest = sorted(((sorted(times)[len(times) // 2], *rule) for rule, times in rules.items()), reverse=True)
+    for median, group, number, name in [one for one in longest if intervals[one[1]] == 1][: options.longest]:
+        print(f"{1e3 * median:8.1f} ms  {group}, {number}: {name}")
 
 
 if __name__ == "__main__":

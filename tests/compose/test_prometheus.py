@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -113,8 +114,36 @@ def test_what_is_looked_for_by_name_is_a_service_of_a_profile() -> None:
     assert all(SERVICES[name].get("profiles") for one in lookups for name in one["names"])
 
 
-def test_node_exporter_has_the_collectors_that_the_rules_need() -> None:
-    """But for the network, which a container sees as its own."""
+def node_exporter_arguments(proc: Path, seen: Path) -> list[str]:
+    """What the container's shell starts; `proc` is the machine's, `seen` a folder for what it makes of it."""
+    shell, options, script, name = SERVICES["node-exporter"]["entrypoint"]
+    own = {"/host/proc": str(proc), "/proc-of-host": str(seen), "/bin/node_exporter": "printf '%s\\n'", "$$": "$"}
+    script = re.sub("|".join(map(re.escape, own)), lambda match: own[match[0]], script)
+    command = [shell, options, script, name, *SERVICES["node-exporter"]["command"]]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def test_node_exporter_sees_the_network_of_the_machine(tmp_path: Path) -> None:
+    """Its own /proc/net is that of the container: "net" leads to "self/net"."""
+    machine, seen = tmp_path / "machine", tmp_path / "seen"
+    (machine / "1" / "net").mkdir(parents=True)
+    (machine / "1" / "net" / "dev").write_text("eth0")
+    (machine / "stat").write_text("cpu")
+    (machine / "2").mkdir()
+    seen.mkdir()
+    for _ in range(2):  # a container that is started again has what it made before, or nothing
+        arguments = node_exporter_arguments(machine, seen)
+        assert {"--collector.netdev", "--collector.netstat"} <= set(arguments)
+    assert (seen / "net" / "dev").read_text() == "eth0"
+    assert (seen / "stat").read_text() == "cpu"
+    assert not (seen / "2").exists()
+
+
+def test_node_exporter_without_access_to_the_network_has_the_rest(tmp_path: Path) -> None:
+    assert node_exporter_arguments(tmp_path, tmp_path) == SERVICES["node-exporter"]["command"]
+
+
+def test_node_exporter_has_the_collectors_that_the_rules_need(tmp_path: Path) -> None:
     collectors = {
         "node_cpu_seconds_total": "cpu",
         "node_disk_": "diskstats",
@@ -128,8 +157,8 @@ def test_node_exporter_has_the_collectors_that_the_rules_need() -> None:
     rules = "".join(path.read_text() for path in (FOLDER / "rules").glob("*.yml"))
     metrics = set(re.findall(r"(?<![\w:])node_\w+(?=[{\[])", rules))
     needed = {collectors[next(prefix for prefix in collectors if name.startswith(prefix))] for name in metrics}
-    flags = SERVICES["node-exporter"]["command"]
-    assert needed - {"netdev", "netstat"} <= {flag.removeprefix("--collector.") for flag in flags}
+    flags = node_exporter_arguments(Path("/proc"), tmp_path)
+    assert needed <= {flag.removeprefix("--collector.") for flag in flags}
     (fields,) = (flag.partition("fields=")[2] for flag in flags if "vmstat.fields" in flag)
     parts = {name.removeprefix("node_vmstat_") for name in metrics if name.startswith("node_vmstat_")}
     assert parts

@@ -1,5 +1,6 @@
 """The layer that stands out: one fault at a time on a machine with a database, two devices and two vdisks."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ USUAL: dict[str, Course] = {
     "log_await": (0.0008, 0.0008),  # seconds, of writes
     "log_writes": (900, 900),
     "data_await": (0.0020, 0.0020),
+    "data_read_await": (0.0004, 0.0004),
     "data_writes": (300, 300),
     "log_frontend": (0.0007, 0.0007),
     "data_frontend": (0.0018, 0.0018),
@@ -50,7 +52,7 @@ USUAL: dict[str, Course] = {
 SLOW = {"latency": (0.010, 0.050), "tps": (1000, 200), "sessions": (9, 9.8)}
 """What a benchmark with ten clients does when its disks, or whatever it is, cost 40 ms more."""
 LOG = {**SLOW, "log_await": (0.0008, 0.042), "log_writes": (900, 200)}
-DATA_READS = {**SLOW, "data_await": (0.0020, 0.030)}
+DATA_READS = {**SLOW, "data_await": (0.0020, 0.030), "data_read_await": (0.0004, 0.030)}
 CVM = {"log_frontend", "data_frontend", "backend", "oplog_share", "oplog_bytes", "hdd", "remote", "queue"}
 
 
@@ -97,7 +99,8 @@ def machine(name: str, now: Mapping[str, Course], cvm: bool = True) -> Iterator[
         yield counter("node_disk_writes_completed_total", f"{role}_writes", **host, device=device)
         yield counter("node_disk_write_time_seconds_total", seconds, **host, device=device)
         yield counter("node_disk_reads_completed_total", (200, 200), **host, device=device)
-        yield counter("node_disk_read_time_seconds_total", (0.08, 0.08), **host, device=device)
+        reads = now["data_read_await"] if role == "data" else (0.0004, 0.0004)
+        yield counter("node_disk_read_time_seconds_total", product(reads, (200, 200)), **host, device=device)
         yield gauge("node_disk_io_now", (1, 1), **host, device=device)
     yield gauge("pgbench_latency_average_seconds", "latency", **worker)
     yield gauge("pgbench_rate_limit_lag_seconds", "lag", **worker)
@@ -151,7 +154,7 @@ CASES: dict[str, tuple[str, Mapping[str, Course], bool]] = {
     "a data device without a CVM": ("data_device", DATA_READS, False),
     "both devices, data the slower": (
         "data_device",
-        {**LOG, "log_await": (0.0008, 0.004), "data_await": (0.0020, 0.150)},
+        {**LOG, "log_await": (0.0008, 0.004), "data_read_await": (0.0020, 0.150)},
         False,
     ),
     "a device that is slow while the benchmark is as usual": (NONE, {"log_await": (0.0008, 0.042)}, False),
@@ -205,6 +208,17 @@ CASES: dict[str, tuple[str, Mapping[str, Course], bool]] = {
         },
         False,
     ),
+    "a checkpoint that holds up reads before they reach the device": (
+        "database",
+        {**SLOW, "checkpoint": (0, 1), "checkpoint_bytes": (0, 1e8), "data_writes": (300, 3000)},
+        False,
+    ),
+    "a checkpoint that is spread, while something else is slow": (
+        NONE,
+        {**SLOW, "checkpoint": (0, 1), "checkpoint_bytes": (0, 1e6), "data_writes": (300, 400)},
+        False,
+    ),
+    "writes to the data device that kernel and checkpointer do": (NONE, {**SLOW, "data_await": (0.0020, 0.6)}, False),
     "another writer while a checkpoint is always under way": (
         "data_device",
         {**DATA_READS, "checkpoint": (1, 1), "checkpoint_bytes": (1e7, 1e7), "data_writes": (300, 900)},
@@ -281,6 +295,83 @@ def test_each_fault_has_its_layer_and_no_other(tmp_path: Path) -> None:
     judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
 
 
+def test_what_made_a_fixed_rate_late_is_named_until_it_has_caught_up(tmp_path: Path) -> None:
+    """The network is slow for ten seconds. Then the backlog is worked off, so fast that the log device is busy."""
+    name = "late"
+    usual, slow, after, well = ("", 90), ("fault", 12), ("backlog", 6), ("", 30)
+
+    def course(usual_value: float, fault: float, backlog: float, counter: bool = False) -> str:
+        found = [
+            {"": usual_value, "fault": fault, "backlog": backlog}[what]
+            for what, times in (usual, slow, after, well)
+            for _ in range(times)
+        ]
+        return " ".join(f"{value:.9g}" for value in (itertools.accumulate(found) if counter else found))
+
+    changed = {
+        "pgbench_tps": (150, 75, 450),
+        "pgbench_latency_average_seconds": (0.002, 2.1, 1.5),
+        "pgbench_rate_limit_lag_seconds": (0.0001, 2, 1.48),
+        "node_disk_write_time_seconds_total": (0.015, 0.0075, 0.9),
+        "node_disk_writes_completed_total": (150, 75, 450),
+    }
+    loads = [
+        {**one, "values": course(*changed[metric], counter=metric.startswith("node"))}
+        if (metric := one["series"].partition("{")[0]) in changed and "sdc" not in one["series"]
+        else one
+        for one in machine(name, {**USUAL, "sessions": (0.3, 0.3), "log_writes": (150, 150)}, cvm=False)
+    ]
+    begun, ended, well_at = 90, 102, 108
+    network = {f'run:verdict:layer{{run="{name}", host="{name}", layer="network"}}': 1.0}
+    busy = 'run_layer:slowness:ratio{layer="log_device"} >= 3'
+    expected = [
+        expectation("run:verdict:layer", begun - 1, {}),
+        *(
+            expectation("run:verdict:layer", second, network)
+            for second in (begun + 6, ended + 3, well_at - 1, well_at + 1)
+        ),
+        expectation(f"count({busy})", well_at - 1, {"{}": 1}),
+        expectation("run:verdict:layer", well_at + 15, {}),
+    ]
+    judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
+
+
+def test_seconds_without_a_transaction_take_no_time_outside_the_database(tmp_path: Path) -> None:
+    """Every other second a lock lets nothing complete, so pgbench reports no latency."""
+    name = "a lock in every other second"
+    worker = {**EXPORTER, "run": name, "worker": "db1"}
+    loads = [
+        one
+        for one in machine(name, {**USUAL, "sessions": (4, 4)}, cvm=False)
+        if not one["series"].startswith("pgbench")
+    ]
+    loads.append(series("pgbench_tps", "200 0 " * 60, **worker))
+    loads.append(series("pgbench_latency_average_seconds", "0.04 stale " * 60, **worker))
+    outside = 'round(host_layer:latency:seconds{layer="network"}, 1e-6)'
+    expected = [
+        expectation(outside, second, {f'{{host="{name}", layer="network", which="outside"}}': 0}) for second in (81, 82)
+    ]
+    judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
+
+
+def test_processors_of_the_client_are_named_on_its_machine_and_not_the_network(tmp_path: Path) -> None:
+    """Without its figures, the same is the network: a transaction takes longer, and not within the database."""
+    name, busy = "the network", {**USUAL, "idle": (0.5, 0.01), "running": (4, 24)}
+    loads = [*machine(name, {**USUAL, **CASES[name][1]}, cvm=False)]
+    worker = {**EXPORTER, "run": name, "worker": "db1"}
+    loads.append(series("benchwatch_run_host_info", values((1, 1)), **worker, host="client", role="client"))
+    own = ("node_cpu", "node_procs", "node_pressure_cpu")
+    loads += [one for one in machine("client", busy, cvm=False) if one["series"].startswith(own)]
+    expected = [
+        expectation("run:verdict:layer", BEFORE, {}),
+        expectation(
+            "run:verdict:layer", DURING, {f'run:verdict:layer{{run="{name}", host="client", layer="client_cpu"}}': 1}
+        ),
+        expectation("run:verdict:layer", AFTER, {}),
+    ]
+    judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
+
+
 def test_what_another_run_waits_for_outside_the_disks_explains_no_slow_fio(tmp_path: Path) -> None:
     """fio beside a pgbench that waits for the network or for a lock has neither a network nor a database."""
     loads: list[dict[str, str]] = []
@@ -307,9 +398,9 @@ VERDICTS = {
     ),
     "a full oplog": (
         "log device sdb 42 ms, 53x its usual; vdisk 40043 57x its usual: oplog."
-        " Moved most: frontend 40043 57x, log device sdb 53x, path log 8x."
+        " Moved most: front end 40043 57x, log device sdb 53x, path log 8x."
     ),
-    "processors": "server cpu: busy 25x its usual. Moved most: server cpu busy 25x, database latency 5x.",
+    "processors": "server CPU: busy 25x its usual. Moved most: server CPU busy 25x, database latency 5x.",
     "slow for no reason that is seen": "No layer stands out. Moved most: database latency 5x.",
 }
 

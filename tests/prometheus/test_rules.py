@@ -138,7 +138,7 @@ def test_alerts_on_a_slow_worker_carry_the_verdict_and_all_on_a_run_a_dashboard(
     slow = {"LatencySpike", "LatencyObjectiveMissed", "ThroughputCollapse", "ThroughputZero", "RunStalled"}
     assert carried == slow
     without = {alert.content["alert"] for alert in ALERTS if "dashboard_url" not in alert.content["annotations"]}
-    assert without == {"RunFailed", "FailedTransactions", "CvmNotAnswering"} | {
+    assert without == {"RunFailed", "RunWithoutLayers", "FailedTransactions", "CvmNotAnswering"} | {
         alert.content["alert"] for alert in ALERTS if alert.group == "exporter"
     }
 

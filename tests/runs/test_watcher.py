@@ -96,6 +96,9 @@ def test_a_bad_run_yaml_is_named_once_and_the_run_is_watched_all_the_same(
     assert len([record for record in caplog.records if "labels: expected a name" in record.message]) == 1
     found = page(runs)
     assert found['benchwatch_watch_errors_total{reason="run_yaml"}'] == 1
+    (sentence,) = (one for one in found if one.startswith("benchwatch_watch_error_timestamp_seconds"))
+    assert 'reason="run_yaml",sentence="' in sentence
+    assert "labels: expected a name" in sentence
     assert 'benchwatch_run_state{run="a",worker="db1",state="running"}' in found
 
 

@@ -170,7 +170,7 @@ def test_what_is_wrong_with_files_is_said_on_both_pages(files: dict[str, bytes],
         assert any(said in text for text in landing), landing
         place("a/run.yaml", b"{}", NOW - 50)
         (folder / "a" / "notes.txt").unlink(missing_ok=True)
-        eventually(lambda: server.runs.poll(NOW, NOW + 100) or not server.runs.faults, "it is mended")
+        eventually(lambda: server.runs.poll(NOW, NOW + 100) or not server.runs.problems, "it is mended")
 
 
 def test_a_benchmark_that_does_not_report_is_told_how(place: Place) -> None:

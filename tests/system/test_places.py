@@ -172,6 +172,12 @@ def test_a_run_leads_to_its_own_disks_and_vdisks(prometheus: Prometheus) -> None
             lambda: asked(prometheus, counted, "instance", "reason") == faults,
             "the disk and the vdisk that there are not are counted once by each",
         )
+        said = asked(prometheus, "benchwatch_watch_error_timestamp_seconds", "instance", "sentence")
+        assert {sentence for _, sentence in said} == {
+            "disks: 'no-such' is no disk of this machine: expected a name that lsblk shows",
+            "mapping: no configured CVM lists the vdisk 'nowhere' (vm 'a'): expected the uuid in the name of a vdisk "
+            "of a VM that is on",
+        }
 
     seen = asked(prometheus, "count by (cvm, vdisk) (nutanix_vdisk_info)", "cvm", "vdisk")
     assert set(seen.values()) == {2.0}, "both exporters poll both"

@@ -39,16 +39,16 @@ VDISKS = (
         ((*LOG, *VDISKS, sample("rank", 10.02, "log_device")), "log device sdb 42 ms, 60x its usual."),
         (
             (*LOG, sample("slowness", 3, "frontend", "40043", "log"), sample("rank", 7, "cvm_queue")),
-            "log device sdb 42 ms, 60x its usual; vdisk 40043 3x its usual: cvm queue.",
+            "log device sdb 42 ms, 60x its usual; vdisk 40043 3x its usual: CVM queue.",
         ),
         (
             (sample("slowness", 60, "log_device", "sdb", "log"), sample("rank", 10.02, "log_device")),
             "log device sdb 60x its usual.",
         ),
-        ((*LOG, sample("rank", 9, "frontend")), "log device sdb 42 ms, 60x its usual: frontend."),
+        ((*LOG, sample("rank", 9, "frontend")), "log device sdb 42 ms, 60x its usual: front end."),
         (
             (*VDISKS, sample("slowness", 30, "backend", "40043", "log"), sample("rank", 8, "backend")),
-            "backend: 40043 30x its usual.",
+            "back end: 40043 30x its usual.",
         ),
         (
             (
@@ -57,7 +57,7 @@ VDISKS = (
                 sample("rank", 1, "client_cpu", host="load"),
                 sample("rank", 10.02, "log_device"),
             ),
-            "client cpu: run_queue 12x its usual.",
+            "client CPU: run_queue 12x its usual.",
         ),
         (LOG, "No layer stands out."),
         ((), "No layer can be judged: nothing is measured below the benchmark, or not for long enough."),
@@ -79,7 +79,7 @@ def test_what_moved_most_is_the_worst_signal_of_each_of_three_layers() -> None:
         sample("slowness", 5, "database", "lock"),
         sample("slowness", 1.7, "client_cpu", "steal", host="load"),
     )
-    assert found.moved_most() == ["log device sdb 60x", "database lock 5x", "client cpu steal 2x"]
+    assert found.moved_most() == ["log device sdb 60x", "database lock 5x", "client CPU steal 2x"]
     assert evidence(sample("slowness", 1.5, "memory", "swap")).moved_most() == []
 
 

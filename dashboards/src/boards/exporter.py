@@ -6,7 +6,8 @@ from . import benchmark, variables
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED
 from .panels import BOTH, NAME, graph, stat, timeline
-from .queries import EXPORTER_JOBS, RUN, Query, now, rate
+from .queries import EXPORTER_JOBS, RUN, Query, now, one_of, rate
+from .tables import Column, table
 
 _NONE = "Nothing scraped in this time range: is the exporter running, and is it a target of Prometheus?"
 _PROCESS = 'process_{}{{job="benchwatch-live"}}'
@@ -52,8 +53,8 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum(benchwatch_stream_errors_total{{{RUN}}}) or vector(0)", "in streams"),
             now("sum(benchwatch_watch_errors_total) or vector(0)", "of files"),
             unit="short",
-            bad="above 0: the figures of a run are incomplete. The tables give the reason, the exporter's log has the "
-            "text.",
+            bad="above 0: the figures of a run are incomplete. What could not be used gives files and folders, Parse "
+            "errors the streams.",
             none="0",
             size=(12, 4),
             text_mode=BOTH,
@@ -67,6 +68,66 @@ def _overview() -> list[dashboard.Panel]:
             bad="shorter than you expect: it was restarted (nothing is lost).",
             none="none",
             size=(12, 4),
+        ),
+    ]
+
+
+_ACTIVE = f'and on (run, worker) (benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1)'
+_HOSTS = f"max by (run, host) (benchwatch_run_host_info {_ACTIVE})"
+_DISKS = f"max by (run, host, device, role) (benchwatch_run_disk_info {_ACTIVE})"
+_ASTRAY = {
+    "no target of the job node has this label host": f'{_HOSTS} unless on (host) up{{job="node"}}',
+    "the job node has no such device of this host": (
+        f"max by (run, host, device) ({_DISKS}) and on (host) node_disk_writes_completed_total"
+        " unless on (host, device) node_disk_writes_completed_total"
+    ),
+    "the run's workers give this device two roles": f"count by (run, host, device) ({_DISKS}) > 1",
+    "the mapping has no listed vdisk of this VM": (
+        f"max by (run, host, vm) (benchwatch_run_vm_info {_ACTIVE}) and on () nutanix_vdisk_info{{vm!=''}}"
+        " unless on (vm) nutanix_vdisk_info"
+    ),
+    "layers are recorded for the first four runs of a machine only": (
+        'max by (run, host) (worker:benchwatch_run_host_info:any{run=~"$run"})'
+        " unless on (run, host) host_run:benchwatch_run_state:watched"
+    ),
+}
+"""What is missing of the chosen active runs, and those of which it is."""
+
+
+def _faults() -> list[dashboard.Panel]:
+    return [
+        table(
+            "What could not be used",
+            "Files, folders, and lines of the configuration or of a run.yaml, each with the sentence of the exporter's "
+            "log: the newest 20 of each exporter since it started.",
+            now("max by (instance, reason, sentence) (benchwatch_watch_error_timestamp_seconds) * 1000"),
+            columns=[
+                Column("Value", "When", "dateTimeAsIso", width=150),
+                Column("reason", "Reason", width=100),
+                Column("sentence", "What, where, and what was expected"),
+                Column("instance", "Exporter", width=150),
+            ],
+            bad="a line: what it names is missing from the other dashboards. It stays here until the exporter starts "
+            "again.",
+            none="Everything could be used",
+            size=(14, 6),
+            sort=("When", "down"),
+        ),
+        table(
+            "Names that lead nowhere",
+            "Hosts, devices and VMs of active runs of which nothing is scraped under that name, so that the run is not "
+            "joined with it.",
+            now(one_of("what", _ASTRAY)),
+            columns=[
+                Column("run", "Run", width=150),
+                Column("host", "Host", width=90),
+                Column("device", "Device", width=70),
+                Column("vm", "VM", width=70),
+                Column("what", "What is wrong"),
+            ],
+            bad="a line: correct the name in run.yaml, the exporter's configuration or prometheus/targets.",
+            none="All names of active runs lead to something",
+            size=(10, 6),
         ),
     ]
 
@@ -229,6 +290,7 @@ BOARD = Board(
     variables=variables.standard(),
     rows=[
         Row("", _overview()),
+        Row("Names and files", _faults()),
         Row("Scrapes", _scrapes()),
         Row("Streams", _streams()),
         Row("Cost", _cost()),

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from grafana_foundation_sdk.models import dashboard
 
+from benchwatch.values.verdict import spoken
+
 from .look import GREEN, ORANGE, RED, override
 from .panels import BOTH, graph, stat
 from .queries import HOST, Query, now
@@ -38,7 +40,10 @@ _PATH = {
 
 def _spoken(expression: str) -> str:
     """With the words of a layer instead of its label's: log device for log_device."""
-    return f'label_replace({expression}, "layer", "$1 $2", "layer", "(.+)_(.+)")'
+    words = {"(.+)_(.+)": "$1 $2", "(.+) cpu": "$1 CPU", "cvm (.+)": "CVM $1", "(.+)end": "$1 end"}
+    for pattern, word in words.items():
+        expression = f'label_replace({expression}, "layer", "{word}", "layer", "{pattern}")'
+    return expression
 
 
 def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Panel:
@@ -115,6 +120,22 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
     return made
 
 
+def checkpoint(size: tuple[int, int], window: str) -> dashboard.Panel:
+    """How long a checkpoint was under way in the last `window` of the range: it explains a spike, and is no alarm."""
+    return stat(
+        "Checkpoint under way",
+        "For how much of the last 2 minutes of the range a checkpoint was under way. It explains a burst of writes to "
+        "the data device; spread over minutes, it is usual.",
+        now(f"max by (host) (avg_over_time(pg_checkpoint_active{{{HOST}}}[{window}]))", "{{host}}"),
+        unit="percentunit",
+        bad="it began with the spike: see the marks on the graphs, and checkpoint_completion_target.",
+        none="Not known at the end of this time range",
+        size=size,
+        decimals=0,
+        text_mode=BOTH,
+    )
+
+
 def slowness(size: tuple[int, int]) -> dashboard.Panel:
     """Each layer by its usual, over time."""
     made = graph(
@@ -138,8 +159,8 @@ def slowness(size: tuple[int, int]) -> dashboard.Panel:
 
 def _color(made: dashboard.Panel, layers: set[str]) -> None:
     assert made.field_config is not None and made.field_config.overrides is not None
-    names = {name for layer in layers for name in (_PATH[layer][0], layer.replace("_", " "))}
-    by_name = {name: color for layer, (word, color) in _PATH.items() for name in (word, layer.replace("_", " "))}
+    names = {name for layer in layers for name in (_PATH[layer][0], spoken(layer))}
+    by_name = {name: color for layer, (word, color) in _PATH.items() for name in (word, spoken(layer))}
     made.field_config.overrides += [
         override("byRegexp", f"/ {name}$/", color={"mode": "fixed", "fixedColor": by_name[name]})
         for name in sorted(names)

@@ -119,7 +119,8 @@ BOARD = Board(
         Row(
             "",
             [
-                layers.verdict((24, 3), _WINDOW),
+                layers.verdict((20, 3), _WINDOW),
+                layers.checkpoint((4, 3), _WINDOW),
                 *layers.compared((12, 8), _WINDOW),
                 layers.waterfall((14, 7)),
                 alerts.history((10, 7)),

@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
+from ..runs.faults import Faults
 from ..runs.files import listing
 from ..runs.layout import STANDARD_STREAMS, group_name
 from ..runs.run import Run
@@ -183,7 +184,7 @@ def open_run(
     name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None
 ) -> Run:
     """The run of these files of a folder, all of them by default, not yet read. Raises OSError."""
-    run = Run(name, folder, settings, buckets, Counter())
+    run = Run(name, folder, settings, buckets, Faults())
     found = listing(folder).files
     if only is not None:
         found = {file: found[file] for file in only if file in found}

@@ -7,10 +7,10 @@ beside the benchmark.
 import logging
 import re
 import time
-from collections import Counter
 from typing import NamedTuple
 
 from ..metrics.buckets import Buckets
+from ..runs.faults import Faults
 from ..runs.files import listing
 from ..runs.run import Run
 from ..runs.worker import Worker
@@ -54,7 +54,7 @@ class Live:
     def __init__(self, record: RunRecord) -> None:
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._record = record
-        self._run = Run(label(record.run), record.folder, RunsSettings(), Buckets(1), Counter())
+        self._run = Run(label(record.run), record.folder, RunsSettings(), Buckets(1), Faults())
 
     def look(self) -> Shown:
         """What there is now. Raises OSError."""

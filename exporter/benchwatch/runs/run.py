@@ -6,7 +6,6 @@ state stays visible.
 """
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from zlib import crc32
@@ -22,6 +21,7 @@ from ..tools.api import Tool
 from ..tools.registry import TOOLS, names
 from ..values.errors import ConfigError
 from ..values.names import label
+from .faults import Faults
 from .files import HEAD, FileStatus, Rewritten, read_head
 from .layout import StreamPlan, WatchedFile, plan
 from .prefix import Prefix, find_prefix
@@ -37,7 +37,7 @@ _FAULTS_SAID = 10
 """How many faults of a record's disks are counted and named in the log."""
 
 _OF_NO_FILE = ("disk", "misread")
-"""Kinds of faults that do not end with a file."""
+"""Kinds of problems that do not end with a file."""
 
 _RECORDS_AT_ONCE = 8
 """Records read before others get a turn; one takes a few milliseconds at most."""
@@ -52,13 +52,12 @@ class Run:
         folder: Path,
         settings: RunsSettings,
         buckets: Buckets,
-        errors: Counter[str],
+        faults: Faults,
         here: Here = NOT_KNOWN,
     ) -> None:
         self.name = name
         self.folder = folder
-        self.errors = errors
-        """Files that could not be used, by reason, counted for all runs together."""
+        self._faults = faults
         self.listed: Mapping[str, FileStatus] = {}
         """The files at the last look, records included."""
         self.files: Mapping[str, FileStatus] = {}
@@ -79,7 +78,7 @@ class Run:
         """Whether a fault of ours prevents further reading."""
         self._quiet = False
         self._said: set[object] = set()
-        self._faults: dict[tuple[str, str], str] = {}  # what is wrong now: kind and file (or more), a sentence
+        self._problems: dict[tuple[str, str], str] = {}  # what is wrong now: kind and file (or more), a sentence
         self._workers: dict[str, Worker] = {}
         self._shown: dict[str, Worker] = {}
 
@@ -89,14 +88,14 @@ class Run:
         return list(self._shown.values())
 
     @property
-    def faults(self) -> list[str]:
+    def problems(self) -> list[str]:
         """What is wrong with its files at the moment: a sentence each says what, where, and what to do."""
         unreadable = [
             f"{self.folder / text}; let the exporter's user read it"
             for w in self._workers.values()
             for text in w.unreadable
         ]
-        return [*self._faults.values(), *unreadable]
+        return [*self._problems.values(), *unreadable]
 
     @property
     def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
@@ -133,7 +132,9 @@ class Run:
         self.listed = files
         self._note_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
         self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
-        self._faults = {what: text for what, text in self._faults.items() if what[1] in files or what[0] in _OF_NO_FILE}
+        self._problems = {
+            what: text for what, text in self._problems.items() if what[1] in files or what[0] in _OF_NO_FILE
+        }
         watched = {name: self._watch(name, status) for name, status in self.files.items()}
         for name, status in self.files.items():
             if watched[name].tool is None:
@@ -156,20 +157,19 @@ class Run:
             self._tried[name] = status
             tool, kind, prefix = self._recognise(name)
         if tool is not None:
-            self._faults.pop(("unrecognised", name), None)
+            self._problems.pop(("unrecognised", name), None)
         return WatchedFile(status.identity, status.modified, tool, kind, prefix)
 
     def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None]:
         try:
             head = read_head(self.folder / name)
         except OSError as error:
-            if self._say_once(("unreadable", name), "%s cannot be read: %s", self.folder / name, error.strerror):
-                self.errors["unreadable"] += 1
-            advice = "let the exporter's user read it"
-            self._faults["unreadable", name] = f"{self.folder / name} cannot be read: {error.strerror}; {advice}"
+            said = f"{self.folder / name} cannot be read: {error.strerror}"
+            self._problems["unreadable", name] = f"{said}; let the exporter's user read it"
+            self._fault("unreadable", said, name)
             del self._tried[name]  # so that it is read again
             return None, "", None
-        self._faults.pop(("unreadable", name), None)
+        self._problems.pop(("unreadable", name), None)
         checksum = crc32(head)
         if self._heads.get(name) == checksum:
             return None, "", None
@@ -186,10 +186,9 @@ class Run:
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
         part_of_another = name.rpartition(".")[0] in self.files
         if status.size and quiet and not part_of_another and name in self._tried:
-            text = "%s is left alone: expected the output of %s"
-            self._faults["unrecognised", name] = text % (self.folder / name, names())
-            if self._say_once(("unrecognised", name), text, self.folder / name, names()):
-                self.errors["unrecognised"] += 1
+            text = f"{self.folder / name} is left alone: expected the output of {names()}"
+            self._problems["unrecognised", name] = text
+            self._fault("unrecognised", text, name)
 
     def _note_records(self, records: dict[str, FileStatus]) -> None:
         # A record rewritten in the same moment may look unchanged.
@@ -206,14 +205,13 @@ class Run:
         for name in self._unread[:limit]:
             try:
                 self._contents[name] = read_record(self.folder / name)
-                self._faults.pop(("record", name), None)
+                self._problems.pop(("record", name), None)
             except ConfigError as error:
                 instead = "what it said before holds" if name in self._contents else "the run is shown without it"
-                self._faults["record", name] = f"{error}; mend it: until then {instead}"
-                if self._say_once(self._records[name], "%s", error):
-                    self.errors["run_yaml"] += 1
+                self._problems["record", name] = f"{error}; mend it: until then {instead}"
+                self._fault("run_yaml", str(error), self._records[name])
         del self._unread[:limit]
-        self._faults = {what: text for what, text in self._faults.items() if what[0] != "disk"}
+        self._problems = {what: text for what, text in self._problems.items() if what[0] != "disk"}
         base, of_all = self._default, self._contents.get(NAME, Record())
         self._runfile = self._with_disks(merge(of_all, base))
         self._runfiles = {
@@ -230,9 +228,8 @@ class Run:
             return runfile
         roles, faults = check(runfile.disks, Storage())
         for fault in faults[:_FAULTS_SAID]:
-            self._faults["disk", fault] = f"disks of its record: {fault}"
-            if self._say_once(fault, "run %s: disks: %s", self.name, fault):
-                self.errors["disk"] += 1
+            self._problems["disk", fault] = f"disks of its record: {fault}"
+            self._fault("disk", f"run {self.name}: disks: {fault}", fault)
         return msgspec.structs.replace(runfile, disks=roles)
 
     def _runfile_of(self, worker: str) -> RunFile:
@@ -307,12 +304,16 @@ class Run:
             reason, fault = worker.faults.popitem()
             level = logging.INFO if reason == "other_text" else logging.WARNING
             if level == logging.WARNING:
-                self._faults["misread", f"{worker.name} {reason}"] = f"{fault.text}; left out"
-            self._say_once((worker.name, reason), "run %s: %s", self.name, fault.text, level=level)
+                self._problems["misread", f"{worker.name} {reason}"] = f"{fault.text}; left out"
+            if self._is_news(worker.name, reason):
+                _log.log(level, "run %s: %s", self.name, fault.text)
 
-    def _say_once(self, what: object, text: str, *values: object, level: int = logging.WARNING) -> bool:
-        if what in self._said:
-            return False
+    def _fault(self, reason: str, sentence: str, what: object) -> None:
+        """Said once of each thing."""
+        if self._is_news(reason, what):
+            self._faults.say(reason, sentence)
+
+    def _is_news(self, *what: object) -> bool:
+        is_news = what not in self._said
         self._said.add(what)
-        _log.log(level, text, *values)
-        return True
+        return is_news

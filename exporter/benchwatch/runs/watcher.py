@@ -9,7 +9,7 @@ Intervals are measured in `elapsed` seconds, which only grow; `now` is the time 
 """
 
 import logging
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -21,6 +21,7 @@ from ..metrics.buckets import Buckets
 from ..metrics.exposition import Family, Sample
 from ..settings.settings import NOT_KNOWN, Here, RunsSettings
 from ..values.names import label
+from .faults import WATCH_ERROR_TIME, WATCH_ERRORS, Faults
 from .files import FileStatus, Folder, listing, statuses
 from .layout import group_name
 from .run import Run
@@ -43,15 +44,8 @@ CHUNK = 256 * 1024
 BUDGET = 4 * 1024 * 1024
 """Bytes after which a round of reading gives others a turn."""
 
-WATCH_ERRORS = Family(
-    "benchwatch_watch_errors_total",
-    "counter",
-    "What could not be used, by reason: folder, unreadable, unrecognised (a file), run_yaml, disk (one that is none or "
-    "has two roles), mapping (a vdisk that no CVM lists), internal.",
-    ("reason",),
-)
 RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Runs that are known, by whether they are on or ended.", ("phase",))
-FAMILIES = (WATCH_ERRORS, RUNS_KNOWN)
+FAMILIES = (WATCH_ERRORS, WATCH_ERROR_TIME, RUNS_KNOWN)
 
 _T = TypeVar("_T")
 _Key = tuple[Path, str]
@@ -79,7 +73,8 @@ class Runs:
         self._settings = settings
         self._buckets = buckets
         self._here = here
-        self._errors: Counter[str] = Counter()
+        self.faults = Faults()
+        """Those of the configuration included."""
         self._runs: dict[_Key, Run] = {}
         self._let_go: dict[_Key, _Files] = {}  # least recently checked first
         self._empty: dict[_Key, None] = {}  # those of them without files, in the order found
@@ -91,7 +86,7 @@ class Runs:
         self._elapsed = 0.0
         self._ahead: float | None = None  # the time of day less elapsed time
         self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
-        self._said: dict[str, None] = {}
+        self._configured: dict[str, None] = {}  # what it says and what is not so
         self.looked = False
         """Whether all folders have been examined."""
 
@@ -111,10 +106,10 @@ class Runs:
         return {root.path: self._unlisted[root.path] for root in self._roots if root.path in self._unlisted}
 
     @property
-    def faults(self) -> list[str]:
+    def problems(self) -> list[str]:
         """What is wrong at the moment with the configuration and with runs in memory, the newest of these first."""
-        each = sorted((run for run in self._runs.values() if run.faults), key=lambda run: run.modified, reverse=True)
-        return [*self._said, *(f"{run.name}: {fault}" for run in each for fault in run.faults)]
+        each = sorted((run for run in self._runs.values() if run.problems), key=lambda run: run.modified, reverse=True)
+        return [*self._configured, *(f"{run.name}: {problem}" for run in each for problem in run.problems)]
 
     def named(self, name: str) -> list[KnownRun]:
         """The runs whose label is that name: one, or one in each of several folders."""
@@ -137,23 +132,21 @@ class Runs:
         return list(dict.fromkeys(label(key[1]) for key in sorted(last, key=last.__getitem__, reverse=True)))
 
     @property
-    def version(self) -> tuple[tuple[int, ...], ...]:
+    def version(self) -> tuple[int, ...]:
         """See exposition.Source."""
-        return tuple(self._errors.values()), (len(self._runs), len(self._on()), len(self._let_go))
+        return self.faults.version, len(self._runs), len(self._on()), len(self._let_go)
 
     def samples(self) -> Iterator[Sample]:
         """See exposition.Source."""
         on = len(self._on())
         yield Sample(RUNS_KNOWN, ("on",), on)
         yield Sample(RUNS_KNOWN, ("ended",), len(self._runs) - on)
-        for reason, count in self._errors.items():
-            yield Sample(WATCH_ERRORS, (reason,), count)
+        yield from self.faults.samples()
 
     def fault(self, reason: str, sentence: str) -> None:
-        """Count and log what the configuration says and what is not so."""
-        self._errors[reason] += 1
-        self._said[sentence] = None
-        _log.warning("%s", sentence)
+        """Note what the configuration says and what is not so."""
+        self._configured[sentence] = None
+        self.faults.say(reason, sentence)
 
     def poll(self, now: float, elapsed: float | None = None) -> bool:
         """Look at the files and read on; true when there is more to read at once.
@@ -200,9 +193,7 @@ class Runs:
         try:
             return step()
         except Exception as error:
-            if not self._errors["internal"]:
-                _log.exception("run %s cannot be read on: %s; please report this", run.name, error)
-            self._errors["internal"] += 1
+            self.faults.say("internal", f"run {run.name} cannot be read on: {error}; please report this", error)
             run.broken = True
             return None
 
@@ -278,7 +269,7 @@ class Runs:
 
     def _take_up(self, key: _Key, files: _Files, now: float) -> None:
         folder, name = key
-        run = Run(label(name), folder, self._settings, self._buckets, self._errors, self._here)
+        run = Run(label(name), folder, self._settings, self._buckets, self.faults, self._here)
         self._safely(run, partial(run.look, files, now))
         self._runs[key] = run
 
@@ -307,8 +298,7 @@ class Runs:
             before = self._unlisted.get(folder)
             self._unlisted[folder] = error.strerror or type(error).__name__
             if before is None:
-                self._errors["folder"] += 1
-                _log.warning("%s cannot be read: %s; expected a folder of runs", folder, error.strerror)
+                self.faults.say("folder", f"{folder} cannot be read: {error.strerror}; expected a folder of runs")
             return None
         if folder in self._unlisted:
             del self._unlisted[folder]

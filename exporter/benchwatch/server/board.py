@@ -101,7 +101,7 @@ class Exporter:
     @property
     def faults(self) -> Sequence[str]:
         """What is wrong with the configuration and with files of runs: a sentence each."""
-        return self._runs.faults
+        return self._runs.problems
 
     @property
     def run_names(self) -> Sequence[str]:
@@ -120,7 +120,7 @@ class Exporter:
             name,
             [RunPlace(one.folder, one.files, _ended(one.run)) for one in known],
             [self._worker_view(worker, whole=True) for worker in workers],
-            [fault for one in known if one.run for fault in one.run.faults],
+            [problem for one in known if one.run for problem in one.run.problems],
             self._vdisks.of(vms) if active else (),
         )
 

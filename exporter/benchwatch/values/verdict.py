@@ -5,6 +5,7 @@ rules decide (docs/alerts.md, "How the layer is found").
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -57,9 +58,9 @@ class Evidence(NamedTuple):
             vdisks = [(one, -ratio) for ratio, one in signals if (one.layer, one.role) == ("frontend", device.role)]
             for vdisk, ratio in vdisks[:1]:
                 said += f"; vdisk {vdisk.which} {f'{_times(ratio)} its' if ratio >= _STANDS_OUT else 'as'} usual"
-            return f"{said}: {'guest or network path' if layer == 'path' else _name(layer)}."
+            return f"{said}: {'guest or network path' if layer == 'path' else spoken(layer)}."
         own = [f": {one.which} {_times(-ratio)} its usual" for ratio, one in signals if one.layer == layer]
-        return f"{_name(layer)}{''.join(own[:1])}."
+        return f"{spoken(layer)}{''.join(own[:1])}."
 
     def moved_most(self) -> list[str]:
         """The three layers furthest above their usual, as `log device sdb 53x`; one of each layer."""
@@ -113,12 +114,13 @@ def answered(samples: Iterable[tuple[Mapping[str, str], float]]) -> dict[str, Ev
     return {run: Evidence(ranks[run][1:] if run in ranks else None, *known) for run, known in found.items()}
 
 
-def _name(layer: str) -> str:
-    return layer.replace("_", " ")
+def spoken(layer: str) -> str:
+    """The name of a layer in a sentence: `CVM queue` for cvm_queue."""
+    return re.sub("(front|back)end", r"\1 end", layer.replace("_cpu", " CPU").replace("cvm", "CVM")).replace("_", " ")
 
 
 def _words(one: LayerSignal) -> str:
-    return f"{_name(one.layer)} {one.which}"
+    return f"{spoken(one.layer)} {one.which}"
 
 
 def _times(ratio: float) -> str:

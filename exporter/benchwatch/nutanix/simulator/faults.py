@@ -114,7 +114,7 @@ def _loads(fault: _Fault, second: int, seed: int) -> Mapping[str, Load]:
     """What both vdisks do."""
     cycle, phase = divmod(second, FAULT_CYCLE)
     usual, now = random.Random(f"{seed}/usual"), random.Random(f"{seed}/{cycle}/fault")
-    level, noise, strength = usual.uniform(0.6, 1.6), usual.uniform(0.05, 0.15), now.uniform(1, 3)
+    level, noise, strength = usual.uniform(0.4, 0.9), usual.uniform(0.05, 0.15), now.uniform(1, 3)
     hit = now.choice((*((vdisk,) for vdisk in fault.vdisks), fault.vdisks)) if fault.one_of_them else fault.vdisks
     is_bad = FAULT_START <= phase < FAULT_START + FAULT_SECONDS
     loads = {vdisk: _usual(vdisk, level, noise, is_bad) for vdisk in (DATA, LOG)}

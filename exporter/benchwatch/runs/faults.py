@@ -1,0 +1,55 @@
+"""What could not be used: counted by reason, said in the log, and the newest sentences kept for a dashboard."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+from ..metrics.exposition import Family, Sample
+
+_log = logging.getLogger(__name__)
+
+_KEPT = 20
+_LENGTH = 300
+"""Characters of a sentence."""
+
+WATCH_ERRORS = Family(
+    "benchwatch_watch_errors_total",
+    "counter",
+    "What could not be used, by reason: folder, unreadable, unrecognised (a file), run_yaml, disk (one that is none or "
+    "has two roles), mapping (a vdisk that no CVM lists), internal.",
+    ("reason",),
+)
+WATCH_ERROR_TIME = Family(
+    "benchwatch_watch_error_timestamp_seconds",
+    "gauge",
+    f"When something could not be used, Unix time, with the sentence of the log: the newest {_KEPT}.",
+    ("reason", "sentence"),
+    "runs",
+)
+
+
+class Faults:
+    """Those of all runs and of the configuration."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._counts: Counter[str] = Counter()
+        self._newest: dict[tuple[str, str], float] = {}
+
+    def say(self, reason: str, sentence: str, error: Exception | None = None) -> None:
+        """Note it; `error` is a fault of ours, of which the first has its traceback in the log."""
+        if error is None or not self._counts[reason]:
+            # By reason, so that many of one kind do not silence another (see server.repeats).
+            _log.getChild(reason).warning("%s", sentence, exc_info=error)
+        self._counts[reason] += 1
+        self._newest.pop((reason, sentence[:_LENGTH]), None)
+        self._newest[reason, sentence[:_LENGTH]] = time.time()
+        while len(self._newest) > _KEPT:
+            del self._newest[next(iter(self._newest))]
+        self.version += 1
+
+    def samples(self) -> Iterator[Sample]:
+        """See exposition.Source."""
+        yield from (Sample(WATCH_ERRORS, (reason,), count) for reason, count in self._counts.items())
+        yield from (Sample(WATCH_ERROR_TIME, what, when) for what, when in self._newest.items())
