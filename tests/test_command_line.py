@@ -172,30 +172,6 @@ def test_run_without_a_command_says_how_it_is_used(capsys: pytest.CaptureFixture
         assert "benchwatch run --name test1 -- pgbench" in err
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_commands_and_options(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    for word in ("backfill", "simulate", "runs.path", "web.config.file", "confidence", "markdown"):
-        assert word in script
-
-
-def test_bash_completes_commands_options_and_choices() -> None:
-    script = f"""
-        eval "$({sys.executable} -m benchwatch completion bash)"
-        complete_line() {{
-          COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-          _shtab_benchwatch
-          echo "${{COMPREPLY[*]}}"
-        }}
-        complete_line benchwatch com
-        complete_line benchwatch compare a b --form
-        complete_line benchwatch report a --prom
-    """
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["compare completion", "--format", "--prometheus"]
-
-
 INTERRUPTED = """
 import sys
 from benchwatch.__main__ import entry

@@ -1,6 +1,7 @@
 import asyncio
 import base64
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import requests
 
 from benchwatch.server.users import TooManyChecks, Users
-from benchwatch.server.webconfig import WebConfig
+from benchwatch.server.webconfig import WebConfig, WebConfigFile
 from tests.support.serving import FakeBoard, served
 
 PASSWORD = "pä55 wörd:x"
@@ -198,3 +199,34 @@ def test_a_push_needs_a_user_and_the_page_names_the_one_who_looks(tmp_path: Path
         page = requests.get(server.url, headers=good).text
     assert (refused.status_code, taken.status_code) == (401, 200)
     assert "curl -sS -u anna -T - " in page
+
+
+def test_a_changed_password_holds_without_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "web.yml"
+
+    def write(password: str) -> None:
+        digest = bcrypt.hashpw(password.encode(), bcrypt.gensalt(4)).decode()
+        path.write_text(f"basic_auth_users: {{anna: '{digest}'}}\n# {password}\n")
+
+    write("old")
+    with served(FakeBoard(), config=WebConfigFile(path)) as server:
+        for password in ("old", "newer", "newest one"):
+            write(password)
+            codes = [requests.get(server.url, auth=("anna", one)).status_code for one in ("old", "newer", "newest one")]
+            assert codes == [200 if one == password else 401 for one in ("old", "newer", "newest one")]
+
+
+def test_requests_beyond_the_rate_limit_are_refused() -> None:
+    with served(FakeBoard(), config=WebConfig(interval=3600.0, burst=2)) as server:
+        answers = [requests.get(f"{server.url}/-/healthy") for _ in range(3)]
+        assert server.metric('benchwatch_requests_refused_total{reason="rate_limit"}') == 1
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert answers[2].text == "more requests than rate_limit allows\n"
+    assert answers[2].headers["Retry-After"] == "3600"
+
+
+def test_requests_may_come_at_the_rate_of_the_limit() -> None:
+    with served(FakeBoard(), config=WebConfig(interval=0.01, burst=1)) as server:
+        for _ in range(3):
+            time.sleep(0.02)
+            assert requests.get(f"{server.url}/-/healthy").status_code == 200

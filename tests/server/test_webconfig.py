@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.server.webconfig import Tls, load_web_config
+from benchwatch.server.webconfig import Tls, WebConfigFile, load_web_config
 from benchwatch.values.errors import ConfigError
 
 HASH = "$2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi"
@@ -101,6 +101,17 @@ CERTIFICATE = "tls_server_config:\n  cert_file: a\n  key_file: b\n"
             ": tls_server_config.client_allowed_sans: requires a client_auth_type other than NoClientCert",
         ),
         (
+            CERTIFICATE
+            + "  client_auth_type: VerifyClientCertIfGiven\n  client_ca_file: ca\n  client_allowed_sans: [a]\n",
+            ": tls_server_config.client_allowed_sans: requires client_auth_type RequireAndVerifyClientCert",
+        ),
+        (
+            CERTIFICATE + "  max_version: TLS12\n  cipher_suites: [TLS_AES_128_GCM_SHA256]\n",
+            ": tls_server_config.cipher_suites: none of them is of TLS 1.2, which is max_version",
+        ),
+        ("rate_limit: {interval: soon}\n", ":1: rate_limit.interval: expected"),
+        ("rate_limit: {burst: -1}\n", ":1: rate_limit.burst: expected"),
+        (
             CERTIFICATE + "  min_version: TLS10\n",
             ": tls_server_config.min_version: expected TLS12 or TLS13, got 'TLS10'",
         ),
@@ -136,7 +147,7 @@ def test_an_error_names_file_key_and_what_was_expected(tmp_path: Path, text: str
     assert str(caught.value).startswith(f"{path}{message}")
 
 
-@pytest.mark.parametrize("suite", ["TLS_RSA_WITH_RC4_128_SHA", "TLS_AES_128_GCM_SHA256"])
+@pytest.mark.parametrize("suite", ["TLS_RSA_WITH_RC4_128_SHA", "TLS_AES_128_CCM_SHA256"])
 def test_a_cipher_suite_that_cannot_be_chosen_is_refused(tmp_path: Path, suite: str) -> None:
     with pytest.raises(ConfigError, match=f"cipher_suites: expected TLS_ECDHE_.*, got '{suite}'"):
         load_web_config(write(tmp_path, f"{CERTIFICATE}  cipher_suites: [{suite}]\n"))
@@ -151,3 +162,48 @@ def test_a_password_does_not_appear_in_an_error(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"web\.yml: cannot be read: No such file or directory"):
         load_web_config(tmp_path / "web.yml")
+
+
+def test_suites_of_tls_1_3_can_be_named_and_are_always_there(tmp_path: Path) -> None:
+    suites = "TLS_AES_128_GCM_SHA256, TLS_CHACHA20_POLY1305_SHA256"
+    both = load_web_config(
+        write(tmp_path, f"{CERTIFICATE}  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, {suites}]\n")
+    ).tls
+    assert both and (both.cipher_suites, both.min_version) == (("ECDHE-RSA-AES128-GCM-SHA256",), "TLS12")
+    fixed = load_web_config(write(tmp_path, f"{CERTIFICATE}  cipher_suites: [{suites}]\n")).tls
+    assert fixed and (fixed.cipher_suites, fixed.min_version) == ((), "TLS13")
+
+
+def test_a_blank_header_is_not_set(tmp_path: Path) -> None:
+    config = load_web_config(write(tmp_path, "http_server_config: {headers: {X-Frame-Options: ''}}\n"))
+    assert config.headers == {}
+
+
+def test_a_rate_limit_is_read(tmp_path: Path) -> None:
+    config = load_web_config(write(tmp_path, "rate_limit: {interval: 250ms, burst: 8}\n"))
+    assert (config.interval, config.burst) == (0.25, 8)
+
+
+def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = write(tmp_path, f"basic_auth_users: {{anna: {HASH}}}\n")
+    file = WebConfigFile(path)
+    first = file.renewed()
+    assert first.users == {"anna": HASH} and file.renewed() is first
+    write(tmp_path, f"basic_auth_users: {{anna: {HASH}, berta: {HASH}}}\n")
+    assert file.renewed().users == {"anna": HASH, "berta": HASH}
+    for text, sentence in (
+        ("basic_auth_users: {anna: x}\n", "basic_auth_users.anna: expected a bcrypt hash as `htpasswd -nB` prints it"),
+        ("", "basic_auth_users: cannot be added or removed without a restart"),
+        (
+            f"{CERTIFICATE}basic_auth_users: {{anna: {HASH}}}\n",
+            "tls_server_config: cannot be added or removed without a restart",
+        ),
+    ):
+        caplog.clear()
+        write(tmp_path, text)
+        assert len(file.renewed().users) == len(file.renewed().users) == 2
+        assert [record.getMessage() for record in caplog.records] == [
+            f"{path}: {sentence}; what was in force before stays"
+        ]
+    path.unlink()
+    assert len(file.renewed().users) == 2

@@ -15,7 +15,7 @@ from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import serve
 from benchwatch.server.looks import Looks
 from benchwatch.server.views import CvmView, RunView, WorkerView
-from benchwatch.server.webconfig import OPEN, WebConfig
+from benchwatch.server.webconfig import OPEN, Renewable
 from tests.support.places import NOW
 from tests.support.waiting import PATIENCE
 
@@ -89,7 +89,7 @@ NETWORK = "127.0.0.2"
 def served(
     board: FakeBoard | None = None,
     *,
-    config: WebConfig = OPEN,
+    config: Renewable = OPEN,
     pushes: Pushes | None = None,
     clock: Callable[[], float] = lambda: NOW,
     port: int = 0,

@@ -27,7 +27,7 @@ from .run_page import no_run, run_page
 from .tls import may_pass
 from .users import TooManyChecks, Users
 from .views import Board
-from .webconfig import OPEN, WebConfig
+from .webconfig import OPEN, Renewable, Tls, WebConfig
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -77,7 +77,7 @@ def make_app(
     scrapes: Scrapes,
     *,
     clock: Callable[[], float],
-    config: WebConfig = OPEN,
+    config: Renewable = OPEN,
     doors: Doors | None = None,
     hosts: Collection[str] = (),
     only_hosts: bool = False,
@@ -112,7 +112,7 @@ def make_app(
     async def add_headers(_request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Server"] = "benchwatch"
         response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers.update(config.headers)
+        response.headers.update(config.renewed().headers)
 
     async def stop(_app: web.Application) -> None:
         pushes.stop()
@@ -280,37 +280,61 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _guards(config: WebConfig, doors: Doors) -> list[Middleware]:
+def _guards(config: Renewable, doors: Doors) -> list[Middleware]:
     """The checks that the web configuration requires of a request."""
-    guards: list[Middleware] = []
-    tls = config.tls
-    if tls and tls.client_allowed_sans:
+    users: Users | None = None
+    rate = config.renewed()
 
-        @web.middleware
-        async def check_certificate(request: web.Request, handler: _Handler) -> web.StreamResponse:
-            certificate = request.transport.get_extra_info("peercert") if request.transport else None
-            if not may_pass(certificate, tls):
-                raise _refusal(web.HTTPForbidden, "the client certificate names nobody who has access")
-            return await handler(request)
+    @web.middleware
+    async def check(request: web.Request, handler: _Handler) -> web.StreamResponse:
+        nonlocal users
+        now = config.renewed()
+        if now.tls:
+            _check_certificate(request, now.tls)
+        if now.users:
+            if users is None or now.users is not users.hashes:
+                users = Users(now.users)
+            request[_USER] = await _known(request, users, doors)
+        return await handler(request)
 
-        guards.append(check_certificate)
-    if config.users:
-        users = Users(config.users)
+    return [_check_rate(rate, doors), check] if rate.interval else [check]
 
-        @web.middleware
-        async def check_user(request: web.Request, handler: _Handler) -> web.StreamResponse:
-            try:
-                user = await users.admitted(request.headers.get("Authorization"), request.remote or "")
-            except TooManyChecks:
-                doors.refused("too_many_passwords")
-                sentence = "too many passwords are being checked at the moment: try again in a second"
-                raise _refusal(web.HTTPTooManyRequests, sentence, **{"Retry-After": "1"}) from None
-            if not user:
-                doors.refused("password")
-                more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
-                raise _refusal(web.HTTPUnauthorized, "expected a user and password that have access", **more)
-            request[_USER] = user
-            return await handler(request)
 
-        guards.append(check_user)
-    return guards
+def _check_certificate(request: web.Request, tls: Tls) -> None:
+    certificate = request.transport.get_extra_info("peercert") if request.transport else None
+    if not may_pass(certificate, tls):
+        raise _refusal(web.HTTPForbidden, "the client certificate names nobody who has access")
+
+
+async def _known(request: web.Request, users: Users, doors: Doors) -> str:
+    """The user who asks. Raises web.HTTPException if there is none."""
+    try:
+        user = await users.admitted(request.headers.get("Authorization"), request.remote or "")
+    except TooManyChecks:
+        doors.refused("too_many_passwords")
+        sentence = "too many passwords are being checked at the moment: try again in a second"
+        raise _refusal(web.HTTPTooManyRequests, sentence, **{"Retry-After": "1"}) from None
+    if not user:
+        doors.refused("password")
+        more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
+        raise _refusal(web.HTTPUnauthorized, "expected a user and password that have access", **more)
+    return user
+
+
+def _check_rate(config: WebConfig, doors: Doors) -> Middleware:
+    """A bucket of `burst` requests, into which one more comes each interval."""
+    left, filled = float(config.burst), time.monotonic()
+
+    @web.middleware
+    async def check_rate(request: web.Request, handler: _Handler) -> web.StreamResponse:
+        nonlocal left, filled
+        now = time.monotonic()
+        left, filled = min(config.burst, left + (now - filled) / config.interval), now
+        if left < 1:
+            doors.refused("rate_limit")
+            wait = {"Retry-After": str(max(1, round(config.interval)))}
+            raise _refusal(web.HTTPTooManyRequests, "more requests than rate_limit allows", **wait)
+        left -= 1
+        return await handler(request)
+
+    return check_rate

@@ -28,7 +28,7 @@ from .listen import serve as serve_web
 from .looks import Looks
 from .process import Process
 from .repeats import Repeats
-from .webconfig import WebConfig, load_web_config
+from .webconfig import OPEN, Renewable, WebConfigFile
 
 REVISION = "BENCHWATCH_REVISION"
 """Environment variable with the revision that the exporter was built from."""
@@ -50,7 +50,7 @@ def serve(
     written to (None: pushes are refused), `prometheus` the URL of the Prometheus that pages of runs ask. Raises
     ConfigError when an address or a configuration cannot be used.
     """
-    config = load_web_config(web_config) if web_config else WebConfig()
+    config = WebConfigFile(web_config) if web_config else OPEN
     roots = [runs] if push in (None, runs) else [runs, push]
     repeats, handlers = Repeats(), list(logging.getLogger().handlers)
     for handler in handlers:
@@ -74,7 +74,7 @@ async def _serve(
     pollers: Sequence[Poller],
     unlisted: Unlisted,
     addresses: Sequence[str],
-    config: WebConfig,
+    config: Renewable,
     repeats: Repeats,
     prometheus: str,
 ) -> None:
@@ -103,7 +103,7 @@ async def _serve(
     )
     gc.freeze()  # what was imported stays
     runner = await serve_web(app, addresses, config)
-    scheme = "https" if config.tls else "http"
+    scheme = "https" if config.renewed().tls else "http"
     for host, port, *_ in runner.addresses:
         _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
     try:

@@ -46,7 +46,8 @@ REFUSED = Family(
     "benchwatch_requests_refused_total",
     "counter",
     "Requests that were refused, by why: malformed (not HTTP, or no TLS handshake), host (a name that is not served on "
-    "loopback), password (none or a wrong one), too_many_passwords (too many were being checked).",
+    "loopback), password (none or a wrong one), too_many_passwords (too many were being checked), "
+    "rate_limit.",
     ("reason",),
 )
 FAMILIES = (OPEN, CLOSED, REFUSED)
@@ -68,7 +69,7 @@ class Doors:
         self.limit = most_connections() if limit is None else limit
         self.connections: set[Connection] = set()
         self._closed = Counter({"headers": 0, "idle": 0, "answer": 0, "room": 0})
-        self._refused = Counter({"malformed": 0, "host": 0, "password": 0, "too_many_passwords": 0})
+        self._refused = Counter({"malformed": 0, "host": 0, "password": 0, "too_many_passwords": 0, "rate_limit": 0})
 
     def samples(self) -> Iterator[Sample]:
         """See exposition.Source."""

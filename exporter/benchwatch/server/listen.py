@@ -14,7 +14,7 @@ from ..values.errors import ConfigError
 from .app import DOORS
 from .connections import IDLE, Doors, Listener, is_loopback, look_after
 from .tls import server_context
-from .webconfig import OPEN, WebConfig
+from .webconfig import OPEN, Renewable, WebConfig
 
 _OTHER = "choose another address with --web.listen-address"
 _log = logging.getLogger("benchwatch.server")
@@ -67,12 +67,13 @@ class Serving:
         await self._runner.cleanup()
 
 
-async def serve(app: web.Application, addresses: Sequence[str], config: WebConfig = OPEN) -> Serving:
+async def serve(app: web.Application, addresses: Sequence[str], config: Renewable = OPEN) -> Serving:
     """Serve `app` on all of the addresses, until `await serving.cleanup()`.
 
     Raises ConfigError when an address or certificate cannot be used.
     """
-    context = server_context(config.tls) if config.tls else None
+    tls = config.renewed().tls
+    context = server_context(tls, config) if tls else None
     wanted = [(address, *listen_address(address)) for address in addresses]
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOPPING)
     await runner.setup()
@@ -86,7 +87,7 @@ async def serve(app: web.Application, addresses: Sequence[str], config: WebConfi
     except ConfigError:
         await serving.cleanup()
         raise
-    _warn_of_openness(serving.addresses, config)
+    _warn_of_openness(serving.addresses, config.renewed())
     return serving
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..values.errors import ConfigError
-from .webconfig import Tls
+from .webconfig import OPEN, Renewable, Tls
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -23,18 +23,22 @@ _VERIFY = {
 }
 
 
-def server_context(tls: Tls) -> ssl.SSLContext:
-    """What a server needs to speak TLS. Raises ConfigError when certificate, key or CA cannot be used."""
+def server_context(tls: Tls, config: Renewable = OPEN) -> ssl.SSLContext:
+    """What a server needs to speak TLS; `config` says how from now on, if it has another way.
+
+    Raises ConfigError when certificate, key or CA cannot be used.
+    """
     first = current = _context(tls)
-    stamp = _stamp(tls)
+    stamp = tls, _stamp(tls)
 
     def choose(connection: ssl.SSLSocket | ssl.SSLObject, _name: str | None, _context_then: ssl.SSLContext) -> None:
         nonlocal current, stamp
-        now = _stamp(tls)
+        present = config.renewed().tls or tls
+        now = present, _stamp(present)
         if now != stamp:
             stamp = now
             try:
-                current = _context(tls)
+                current = _context(present)
             except ConfigError as error:
                 _log.error("%s; the previous certificate stays in use", error)
         connection.context = current
@@ -45,9 +49,9 @@ def server_context(tls: Tls) -> ssl.SSLContext:
 
 def may_pass(certificate: dict[str, Any] | None, tls: Tls) -> bool:
     """Whether a client with that (verified) certificate is among the allowed ones."""
-    if not tls.client_allowed_sans or not certificate:  # without one: VerifyClientCertIfGiven lets it in
+    if not tls.client_allowed_sans:
         return True
-    names: Iterable[tuple[str, str]] = certificate.get("subjectAltName", ())
+    names: Iterable[tuple[str, str]] = (certificate or {}).get("subjectAltName", ())
     return any(name in tls.client_allowed_sans for _, name in names)
 
 

@@ -32,6 +32,7 @@ class Users:
         import bcrypt  # only those who use it pay for it
 
         self._check = bcrypt.checkpw
+        self.hashes = hashes
         self._hashes = {user.encode(): digest.encode() for user, digest in hashes.items()}
         self._stand_in = max(self._hashes.values(), key=_cost)
         self._key = os.urandom(32)

@@ -7,7 +7,7 @@ https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuratio
       key_file: server.key
       client_auth_type: NoClientCert      # or VerifyClientCertIfGiven, RequireAndVerifyClientCert
       client_ca_file: clients.crt
-      client_allowed_sans: [prometheus]   # a client's certificate must name one of these
+      client_allowed_sans: [prometheus]   # the certificate, which is required then, must name one of these
       min_version: TLS12
       max_version: TLS13
       cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]   # of TLS 1.2
@@ -17,18 +17,20 @@ https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuratio
       headers: {Strict-Transport-Security: max-age=31536000}
     basic_auth_users:
       prometheus: $2y$10$...              # bcrypt, as `htpasswd -nB` prints it
+    rate_limit: {interval: 10ms, burst: 50}   # of requests, by all clients together; 0: none
 
-A setting that this server does not support is an error, never ignored. The file is read at the start; certificates are
-read again when they change.
+A setting that this server does not support is an error, never ignored. The file and the certificates are read again
+when they change; only whether there are TLS and users at all, and the rate limit, stay as they were at the start.
 """
 
 import logging
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import msgspec
 
+from ..values.durations import Duration
 from ..values.errors import ConfigError
 from ..values.suggestion import either
 from ..values.yaml import read_yaml
@@ -37,6 +39,7 @@ _log = logging.getLogger("benchwatch.server")
 
 VERSIONS = ("TLS12", "TLS13")
 CLIENT_AUTH_TYPES = ("NoClientCert", "VerifyClientCertIfGiven", "RequireAndVerifyClientCert")
+_CERTIFICATE_REQUIRED = "RequireAndVerifyClientCert"
 HEADERS = (
     "Content-Security-Policy",
     "Strict-Transport-Security",
@@ -55,7 +58,9 @@ CIPHER_SUITES = {
         ("AES_256_CBC_SHA", "AES256-SHA"),
     )
 }
-"""The suites of TLS 1.2 that can be chosen: registered name, OpenSSL's name. Those of TLS 1.3 are fixed."""
+"""The suites of TLS 1.2 that can be chosen: registered name, OpenSSL's name."""
+_FIXED_SUITES = frozenset({"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"})
+"""Those of TLS 1.3, which are always there."""
 _HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
 _UNSUPPORTED = {
     "cert": "give the certificate as cert_file",
@@ -86,10 +91,16 @@ class _Http(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     headers: dict[str, str] = {}
 
 
+class _Rate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    interval: Duration = Duration(0)
+    burst: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
 class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tls_server_config: _Tls | None = None
     http_server_config: _Http | None = None
     basic_auth_users: dict[str, str] | None = None
+    rate_limit: _Rate | None = None
 
 
 class Tls(NamedTuple):
@@ -115,6 +126,55 @@ class WebConfig(NamedTuple):
     """Added to every response."""
     users: dict[str, str] = {}
     """bcrypt hashes of passwords, by user; empty: everybody is let in."""
+    interval: float = 0.0
+    """Mean seconds between two requests, at the least; 0: no limit."""
+    burst: int = 0
+    """Requests that may come at once nevertheless."""
+
+    def renewed(self) -> "WebConfig":
+        """See Renewable."""
+        return self
+
+
+class Renewable(Protocol):
+    """A configuration that may change."""
+
+    def renewed(self) -> WebConfig:
+        """What holds now; cheap, as every request asks for it."""
+
+
+class WebConfigFile:
+    """A web configuration file, read again when it has changed. Raises ConfigError when it is read first."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp = self._stat()
+        self._config = load_web_config(path)
+
+    def renewed(self) -> WebConfig:
+        """See Renewable; a file that cannot be used, or whose change needs a restart, changes nothing."""
+        if (stamp := self._stat()) != self._stamp:
+            self._stamp = stamp
+            try:
+                config = load_web_config(self._path)
+                for key, now, before in (
+                    ("tls_server_config", config.tls, self._config.tls),
+                    ("basic_auth_users", config.users, self._config.users),
+                ):
+                    if bool(now) != bool(before):  # also of a file that is half written
+                        raise ConfigError(f"{self._path}: {key}: cannot be added or removed without a restart")
+                self._config = config
+                _log.info("%s has changed and is in force", self._path)
+            except ConfigError as error:
+                _log.error("%s; what was in force before stays", error)
+        return self._config
+
+    def _stat(self) -> tuple[int, int, int]:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return 0, 0, 0
+        return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 OPEN = WebConfig()
@@ -134,7 +194,8 @@ def load_web_config(path: Path) -> WebConfig:
             raise ConfigError(f"{path}: http_server_config.headers: expected {either(HEADERS)}, got {name!r}")
         if not value.isprintable():
             raise ConfigError(f"{path}: http_server_config.headers.{name}: expected one line of text, got {value!r}")
-        headers[canonical[name.lower()]] = value
+        if value.strip():
+            headers[canonical[name.lower()]] = value
     users = content.basic_auth_users or {}
     for user, digest in users.items():
         if ":" in user or not user:
@@ -142,7 +203,8 @@ def load_web_config(path: Path) -> WebConfig:
         if not _HASH.fullmatch(digest):
             raise ConfigError(f"{path}: basic_auth_users.{user}: expected a bcrypt hash as `htpasswd -nB` prints it")
     tls = None if content.tls_server_config is None else _tls(path, content.tls_server_config)
-    return WebConfig(tls, headers, users)
+    rate = content.rate_limit or _Rate()
+    return WebConfig(tls, headers, users, float(rate.interval), rate.burst)
 
 
 def _tls(path: Path, given: _Tls) -> Tls:
@@ -163,7 +225,7 @@ def _tls(path: Path, given: _Tls) -> Tls:
     if given.min_version > given.max_version:
         raise ConfigError(f"{where}.min_version: expected at most max_version ({given.max_version})")
     for suite in given.cipher_suites:
-        if suite not in CIPHER_SUITES:
+        if suite not in CIPHER_SUITES and suite not in _FIXED_SUITES:
             raise ConfigError(f"{where}.cipher_suites: expected {either(CIPHER_SUITES)}, got {suite!r}")
     verifies = given.client_auth_type != "NoClientCert"
     if verifies and not given.client_ca_file:
@@ -171,6 +233,12 @@ def _tls(path: Path, given: _Tls) -> Tls:
     for key in ("client_ca_file", "client_allowed_sans"):
         if getattr(given, key) and not verifies:
             raise ConfigError(f"{where}.{key}: requires a client_auth_type other than NoClientCert")
+    if given.client_allowed_sans and given.client_auth_type != _CERTIFICATE_REQUIRED:
+        raise ConfigError(f"{where}.client_allowed_sans: requires client_auth_type {_CERTIFICATE_REQUIRED}")
+    chosen = tuple(CIPHER_SUITES[suite] for suite in given.cipher_suites if suite in CIPHER_SUITES)
+    only_fixed = given.cipher_suites and not chosen
+    if only_fixed and given.max_version == "TLS12":
+        raise ConfigError(f"{where}.cipher_suites: none of them is of TLS 1.2, which is max_version")
     folder = path.parent
     return Tls(
         cert_file=folder / given.cert_file,
@@ -178,8 +246,8 @@ def _tls(path: Path, given: _Tls) -> Tls:
         client_auth_type=given.client_auth_type,
         client_ca_file=folder / given.client_ca_file if given.client_ca_file else None,
         client_allowed_sans=frozenset(given.client_allowed_sans),
-        min_version=given.min_version,
+        min_version="TLS13" if only_fixed else given.min_version,
         max_version=given.max_version,
-        cipher_suites=tuple(CIPHER_SUITES[suite] for suite in given.cipher_suites),
+        cipher_suites=chosen,
         prefer_server_cipher_suites=given.prefer_server_cipher_suites,
     )
