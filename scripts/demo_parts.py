@@ -126,8 +126,11 @@ class Demo:
             f"{self.url('Grafana')}/" if self.grafana else "none found on PATH or by GRAFANA_HOME: no dashboards"
         )
         return [
+            (
+                "live pages",
+                f"{self.url('exporter')}/  (of each run, without Grafana; metrics: {self.url('exporter')}/metrics)",
+            ),
             ("Grafana", dashboards),
-            ("exporter", f"{self.url('exporter')}/  (what it exports: {self.url('exporter')}/metrics)"),
             ("Prometheus", f"{self.url('Prometheus')}/  (alerts: {self.url('Prometheus')}/alerts)"),
             ("Alertmanager", f"{self.url('Alertmanager')}/"),
             ("simulated CVM", f"{self.url('CVM')}/"),
@@ -161,7 +164,8 @@ class Demo:
         roles = json.dumps({disk: "data"} if disk else {})
         config.write_text(_EXPORTER_CONFIG.format(cvm=self.url("CVM"), disks=roles))
         listen = f"--web.listen-address={self._address('exporter')}"
-        return [_benchwatch(), "serve", f"--config.file={config}", listen, f"--runs.path={self.folder / 'runs'}"]
+        more = [f"--runs.path={self.folder / 'runs'}", f"--prometheus.url={self.url('Prometheus')}"]
+        return [_benchwatch(), "serve", f"--config.file={config}", listen, *more]
 
     def _alertmanager(self) -> list[str]:
         program = shutil.which("prometheus-alertmanager") or "alertmanager"

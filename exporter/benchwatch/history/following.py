@@ -27,7 +27,7 @@ from .recording import Recording
 from .replay import Replay, Step, in_order, merged, moments
 from .timeline import Book, Timeline
 
-_PIECE = 16 << 20
+_PIECE = 4 << 20
 """Bytes read at a time."""
 _KEPT = 1 << 20
 """Bytes of what was played that stay in memory."""

@@ -80,6 +80,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--push", default="", metavar="URL", help="also send everything to this exporter, such as host:19777"
     )
+    run.add_argument("--open", action="store_true", help="open the page of the run, or of all runs, in a browser")
     run = parser.add_argument_group("repeats and sweeps")
     run.add_argument("--repeat", type=count, metavar="N", help="number of runs, named NAME-1 to NAME-N (default: 1)")
     run.add_argument(
@@ -161,7 +162,7 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
         },
     )
     todo = [step for step in steps if not step.done]
-    code, done = 0, len(steps) - len(todo)
+    code, done, opened = 0, len(steps) - len(todo), False
     with Terminal() as terminal, Outcomes(terminal, required) as outcomes:
         for step in steps:
             if step.done:
@@ -171,6 +172,9 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
         for number, step in enumerate(todo, done + 1):
             own = plan.content | step.content | {"labels": plan.content["labels"] | step.content.get("labels", {})}
             this = plan._replace(benchmark=step.benchmark, content=own, overwrite=step.overwrite)
+            if options.open and not opened:
+                this = this._replace(page=step.record.run if len(steps) == 1 else "")
+            opened = True
             place = Place(number, len(steps), _together(todo[number - done :], options.pause))
             ending = launch(this, step.record, terminal, place)
             code = ending.exit_code or code

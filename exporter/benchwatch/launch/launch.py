@@ -26,6 +26,7 @@ from .terminal import STDERR, STDOUT, Terminal
 
 if TYPE_CHECKING:
     from .bar import Bar
+    from .browser import PageOpener
     from .delivery import Delivery
 
 _LEFT_BEHIND = 2.0
@@ -44,6 +45,8 @@ class Plan(NamedTuple):
     content: dict[str, Any]
     """What the user's options put into the records."""
     overwrite: bool = False
+    page: str | None = None
+    """The run whose page is to be opened in a browser, empty for that of all runs; None: none."""
 
 
 class _Prepared(NamedTuple):
@@ -78,21 +81,26 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place) -> c
         prepared = _prepare(plan, record, files, host, terminal)
         if delivery and (remark := delivery.start()):
             terminal.say(remark)
+        opener = None if plan.page is None else _opener(plan.push, plan.page)
         added = f", added {' '.join(prepared.added)}" if prepared.added else ""
         if replaced:
             terminal.say(replaced)
+        if opener:
+            terminal.say(opener.announce())
         terminal.say(f"records {record.folder / record.worker}.*{added}")
         terminal.wait(_SHOWN)
     with child.signals_held(), ExitStack() as opened:
         with _nothing_started(record, files, delivery):
             running = _start(prepared, record, terminal, opened, place)
             record.started()
+        if opener:
+            opener.start()
         ending, wrong = _attend(running, record, files, delivery, plan.benchmark.elsewhere)
         terminal.wait(_SHOWN)
         if running.bar:
             running.bar.stop()
         record.release()
-        for sentence in wrong:
+        for sentence in filter(None, (*wrong, opener.finish() if opener else "")):
             terminal.say(sentence)
     return ending
 
@@ -101,6 +109,12 @@ def _delivery(url: str, record: RunRecord) -> "Delivery":
     from .delivery import Delivery
 
     return Delivery(url, record)
+
+
+def _opener(exporter: str, run: str) -> "PageOpener":
+    from .browser import PageOpener
+
+    return PageOpener(exporter, run)
 
 
 @contextmanager

@@ -312,7 +312,8 @@ def _bins(run: View, operation: str, roles: Roles) -> Latencies:
 
 def _told(found: Latencies, name: str) -> str:
     """The percentiles that enough operations exceed, in words."""
-    known = [quantile for quantile in _CURVE if (1 - quantile) * found.count >= _ENOUGH - 1e-6]
+    count = found.count
+    known = [quantile for quantile in _CURVE if (1 - quantile) * count >= _ENOUGH - 1e-6]
     values = quantiles(found.between(), known) if known else []
     words = (f"p{100 * q:g} {time(min(value, found.highest))}" for q, value in zip(known, values, strict=True))
     return f"{name} {', '.join(words)}".strip() if values else ""

@@ -78,7 +78,9 @@ def drawn(line: Line, width: float, *, rate: bool) -> Drawn:
     if rate:
         middle = np.add.reduceat(values, starts) / np.diff(starts, append=len(values))
     else:
-        middle = np.array([np.median(part) for part in np.split(values, starts[1:])])
+        ends = np.append(starts[1:], len(values))
+        ordered = values[np.lexsort((values, column))]
+        middle = (ordered[(starts + ends - 1) // 2] + ordered[(starts + ends) // 2]) / 2
     column = column[starts]
     allowed = max(1.0, _GAP_INTERVALS * interval(seconds) / width)
     breaks = np.flatnonzero(np.diff(column) > allowed) + 1

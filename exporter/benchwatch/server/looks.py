@@ -2,9 +2,10 @@
 
 A run is followed (`history.following`) from the first request for its page until nobody has asked for half a minute.
 Then its memory is let go; nothing is done for runs at which nobody looks. Reading and drawing take place in a thread,
-one run at a time. After it comes a pause of a hundred times the processor time that it took, divided among the runs at
-which somebody looks: however long a run is and however many look, pages take at most one percent of a core. Only the
-first reading of what a run has written so far comes on top, once.
+one run at a time. After it comes a pause of 150 times the processor time that it took, times the number of runs that
+are looked at: however long a run is and however many look, pages take less than one percent of a core. (A plot of an
+hour has columns of ten seconds, so nothing is lost.) Only the first reading of what a run has written so far comes on
+top, once, and once more when it has ended.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ _MOST = 8
 """Runs that are followed at a time."""
 _PAUSE, _ASKING = 0.9, 10.0
 """Seconds between two drawings of a run, and between two rounds of questions to Prometheus, at least."""
-_SHARE = 100
+_SHARE = 150
 """Seconds of pause for a second of processor time."""
 _FIRST, _FURTHER = 2.0, 0.3
 """Seconds that a request waits for the first drawing, and for a further one."""

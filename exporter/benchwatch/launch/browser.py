@@ -1,0 +1,93 @@
+"""`benchwatch run --open`: opens the run's page, which an exporter serves, once that knows the run.
+
+The benchmark waits for none of this. Where no browser can show anything, such as at the other end of ssh, and where no
+exporter answers, a sentence says so, with the address.
+"""
+
+import os
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Mapping
+from urllib.parse import quote, urlsplit
+
+import requests
+
+from ..values.addresses import server_url
+from .child import leave_signals
+
+DEFAULT = "http://127.0.0.1:19777"
+"""Where `benchwatch serve` listens by default."""
+_SEEN = 5.0
+"""Seconds that the exporter has to see the run."""
+_AGAIN = 0.25
+_PATIENCE = 2.0
+"""Seconds that an answer may take."""
+
+
+class PageOpener:
+    """Opens the page of a run of that name, or of all runs if it is empty.
+
+    `exporter` is the option --push, empty for the exporter of this machine.
+    """
+
+    def __init__(self, exporter: str, run: str) -> None:
+        self._exporter = server_url(exporter, "--push") if exporter else DEFAULT
+        parts = urlsplit(self._exporter)
+        shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        self._path = f"/runs/{quote(run, safe='')}" if run else "/"
+        self._url = shown + self._path
+        self._failure = ""
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._opens = False
+
+    def announce(self) -> str:
+        """What is going to happen, before the benchmark starts."""
+        if self._status("/-/healthy") is None:
+            address = urlsplit(self._url).netloc
+            return f"--open: no exporter answers at {address}: start `benchwatch serve`, then open {self._url}"
+        if reason := no_display(os.environ):
+            return f"open {self._url} in a browser ({reason})"
+        self._opens = True
+        return f"opens {self._url}"
+
+    def start(self) -> None:
+        """Open it in the background, once the exporter knows the run."""
+        if self._opens:
+            self._thread.start()
+
+    def finish(self) -> str:
+        """Why it was not opened, a sentence; empty if it was, or if that was said before."""
+        return self._failure
+
+    def _run(self) -> None:
+        leave_signals()
+        deadline = time.monotonic() + _SEEN
+        while (status := self._status(self._path)) == requests.codes.not_found and time.monotonic() < deadline:
+            time.sleep(_AGAIN)
+        if status == requests.codes.not_found:
+            self._failure = f"--open: {self._url} was not opened: the exporter there watches another folder of runs"
+            return
+        try:
+            opened = webbrowser.open(self._url)
+        except webbrowser.Error:
+            opened = False
+        if not opened:
+            self._failure = f"--open: no browser was found for {self._url}: set BROWSER to the command of one"
+
+    def _status(self, path: str) -> int | None:
+        """What the exporter answers; None if it does not."""
+        try:
+            return requests.get(self._exporter + path, timeout=_PATIENCE).status_code
+        except requests.RequestException:
+            return None
+
+
+def no_display(environment: Mapping[str, str]) -> str:
+    """Why no browser can be shown here, a clause; empty if one can."""
+    if host := environment.get("SSH_CONNECTION"):
+        return f"this is an ssh session; from the other end: ssh -L 19777:127.0.0.1:19777 {host.split()[2]}"
+    if sys.platform == "linux" and not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
+        return "there is no display here"
+    return ""

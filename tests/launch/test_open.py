@@ -1,0 +1,90 @@
+"""`run --open` with a made-up browser, which writes down what it is given."""
+
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchwatch.launch.browser import PageOpener
+from tests.support.launching import Launchpad
+from tests.support.ports import free_port
+
+
+@pytest.fixture
+def pad(tmp_path: Path) -> Launchpad:
+    pad = Launchpad(tmp_path)
+    pad.tool("pgbench", "sleep 1; echo 'progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100' >&2")
+    browser = pad.tools / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    pad.environment |= {"BROWSER": f"{browser} %s", "DISPLAY": ":0", "SSH_CONNECTION": ""}
+    return pad
+
+
+@pytest.fixture
+def exporter() -> Iterator[str]:
+    """One that sees any run but `unseen`."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(404 if "unseen" in self.path else 200)
+            self.end_headers()
+
+        def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(200)
+            self.end_headers()
+
+        do_POST = do_PUT
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def opened(pad: Launchpad) -> list[str]:
+    path = pad.folder / "opened"
+    return path.read_text().split() if path.exists() else []
+
+
+def test_it_opens_the_page_of_the_run(pad: Launchpad, exporter: str) -> None:
+    done = pad.run("--name", "a", "--open", "--push", exporter, "--", "pgbench")
+    assert f"benchwatch: opens http://{exporter}/runs/a".encode() in done.stderr
+    assert opened(pad) == [f"http://{exporter}/runs/a"]
+
+
+def test_of_a_series_it_opens_the_page_of_all_runs_once(pad: Launchpad, exporter: str) -> None:
+    pad.run("--name", "a", "--repeat", "2", "--open", "--push", exporter, "--", "pgbench")
+    assert opened(pad) == [f"http://{exporter}/"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"DISPLAY": "", "WAYLAND_DISPLAY": ""}, "(there is no display here)"),
+        (
+            {"SSH_CONNECTION": "10.0.0.1 50000 10.0.0.9 22"},
+            "(this is an ssh session; from the other end: ssh -L 19777:127.0.0.1:19777 10.0.0.9)",
+        ),
+    ],
+)
+def test_where_no_browser_can_show_it_the_address_is_said(
+    environment: dict[str, str], said: str, exporter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"DISPLAY": ":0", "SSH_CONNECTION": "", **environment}.items():
+        monkeypatch.setenv(name, value)
+    assert PageOpener(exporter, "a b").announce() == f"open http://{exporter}/runs/a%20b in a browser {said}"
+
+
+def test_without_an_exporter_it_says_how_to_start_one() -> None:
+    address = f"127.0.0.1:{free_port()}"
+    said = PageOpener(f"http://user:secret@{address}", "a").announce()
+    start = "start `benchwatch serve`, then open"
+    assert said == f"--open: no exporter answers at {address}: {start} http://{address}/runs/a"
