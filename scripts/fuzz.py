@@ -32,7 +32,7 @@ import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import RENDER_ERRORS, Exposition, HistogramValue, Sample, SummaryValue
+from benchwatch.metrics.exposition import RENDER_ERRORS, Column, Exposition, HistogramValue, Sample, SummaryValue
 from benchwatch.nutanix.metrics import CvmSource
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.oplog_page import read_oplog_page
@@ -386,10 +386,11 @@ def _states(tool: Tool, seed: Seed, new: Callable[[], Parser]) -> Iterator[State
     yield state
 
 
-def _check(samples: Sequence[Sample]) -> None:
+def _check(samples: Sequence[Sample | Column]) -> None:
     for sample in samples:
-        value = sample.value
-        if isinstance(value, HistogramValue):
+        if isinstance(sample, Column):
+            numbers = sample.numbers
+        elif isinstance(value := sample.value, HistogramValue):
             numbers = [*value.counts, value.sum]
             if any(low > high for low, high in pairwise(value.counts)):
                 raise Failed("histogram", f"{sample.family.name} {sample.labels} decreases")

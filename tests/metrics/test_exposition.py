@@ -4,23 +4,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from benchwatch.metrics.exposition import Exposition, Family, HistogramValue, Sample, SummaryValue
+from benchwatch.metrics.exposition import Column, Exposition, Family, HistogramValue, Sample, SummaryValue
 
 TPS = Family("x_tps", "gauge", "Transactions per second\nof \\ a kind.", ("op",))
 DONE = Family("x_done_total", "counter", "Done.", part="runs")
 SECONDS = Family("x_seconds", "histogram", "Latency, seconds.", ("op",))
 WAIT = Family("x_wait_seconds", "summary", "Waits, seconds.")
+VDISK = Family("x_vdisk_bytes", "gauge", "Bytes.", ("vdisk",), part="nutanix")
 INFO = Family("x_info", "gauge", "Always 1.", ("tool",), more_labels=True)
 
 
 class Fixed:
-    def __init__(self, samples: Iterable[Sample], labels: tuple[tuple[str, str], ...] = (("run", "a"),)) -> None:
+    def __init__(
+        self, samples: Iterable[Sample | Column], labels: tuple[tuple[str, str], ...] = (("run", "a"),)
+    ) -> None:
         self.labels = labels
         self.version = 0
         self.given = list(samples)
         self.asked = 0
 
-    def samples(self) -> list[Sample]:
+    def samples(self) -> list[Sample | Column]:
         self.asked += 1
         return self.given
 
@@ -74,6 +77,32 @@ def test_a_sample_that_goes_away_is_gone_from_the_page() -> None:
     page.render([source])
     source.given, source.version = [Sample(DONE, (), 1)], 1
     assert "x_tps" not in page.render([source])
+
+
+def test_columns_are_written_as_their_samples_are_however_their_rows_change() -> None:
+    def given(rows: list[tuple[str, float]], more: list[tuple[str, float]]) -> tuple[Fixed, Fixed]:
+        columns = [Column(VDISK, [(row,) for row, _ in each], [number for _, number in each]) for each in (rows, more)]
+        samples = [Sample(VDISK, (row,), number) for each in (rows, more) for row, number in each]
+        return Fixed([*columns, Sample(DONE, (), 1)]), Fixed([*samples, Sample(DONE, (), 1)])
+
+    source, _ = given([], [])
+    page = Exposition()
+    first = [("1", 1.5), ("2", 2.0), ("3", 3)]
+    for version, rows in enumerate([first, first[:2], [], first[1:], first]):
+        columns, samples = given(rows, [(f"{row}w", 2 * number) for row, number in rows])
+        source.given, source.version = columns.given, version + 1
+        assert page.render([source]) == Exposition().render([samples])
+
+
+def test_the_text_of_a_histogram_is_kept_as_long_as_it_is_the_same_object() -> None:
+    counts = [3, 4]
+    source = Fixed([Sample(SECONDS, ("read",), HistogramValue(("0.5", "+Inf"), counts, 2.25))])
+    page = Exposition()
+    first = page.render([source])
+    counts[1], source.version = 5, 1
+    assert page.render([source]) == first
+    source.given, source.version = [Sample(SECONDS, ("read",), HistogramValue(("0.5", "+Inf"), counts, 2.25))], 2
+    assert page.render([source]).endswith('x_seconds_count{run="a",op="read"} 5\n')
 
 
 def test_a_source_without_labels_has_no_braces() -> None:

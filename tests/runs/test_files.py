@@ -122,6 +122,34 @@ def test_a_file_that_did_not_change_is_not_looked_into_again(tmp_path: Path, mon
     assert compared == 10_000_000 // 16384 * 16384
 
 
+def test_a_file_read_to_its_end_rests_for_a_second_unless_its_status_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"one\n")
+    file, status = growing(path), listing(tmp_path).files["out"]
+    passed = 0.0
+    monkeypatch.setattr("benchwatch.runs.files.time.time_ns", lambda: status.changed + round(passed * 1e9))
+    monkeypatch.setattr("benchwatch.runs.files.time.monotonic", lambda: 1000 + passed)
+    assert not file.rests(status)
+
+    file.read(99)  # so soon that another change might not show
+    assert not file.rests(status)
+    passed = 0.1
+    file.read(2)
+    assert file.rests(status)
+    assert not file.rests(status._replace(size=8))
+    assert not file.rests(status._replace(changed=status.changed + 1))
+    passed = 1.2
+    assert not file.rests(status)
+    file.read(2)
+    assert file.rests(status)
+
+    partly = growing(path)
+    partly.read(2)
+    assert not partly.rests(status)
+
+
 def test_a_large_folder_is_listed_when_something_came_or_went(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchwatch.runs.files.SETTLED", 0.0)
     folder = Folder(tmp_path)

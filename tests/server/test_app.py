@@ -10,7 +10,7 @@ import requests
 from benchwatch.metrics.exposition import CONTENT_TYPE, Part
 from benchwatch.server.app import accepts_gzip
 from benchwatch.server.webconfig import WebConfig
-from tests.support.serving import FakeBoard, served
+from tests.support.serving import NETWORK, FakeBoard, served
 from tests.support.waiting import PATIENCE
 
 
@@ -55,19 +55,27 @@ def test_an_unknown_part_is_refused_with_the_ones_there_are(value: str) -> None:
     assert (answer.status_code, answer.text) == (400, f"collect[]={value}: expected live, runs, nutanix\n")
 
 
+@pytest.mark.usefixtures("network")
 @pytest.mark.parametrize("size", [20, 3_000_000])
 def test_gzip_is_used_when_it_is_accepted(size: int) -> None:
     text = "é" * (size // 2)
-    with served(FakeBoard(rendered=lambda _: text)) as server:
-        request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n"
-        head, _, body = raw(server.port, request).partition(b"\r\n\r\n")
+    with served(FakeBoard(rendered=lambda _: text), address=NETWORK) as server:
+        packed = requests.get(f"{server.url}/metrics", headers={"Accept-Encoding": "gzip"}, stream=True)
+        body = packed.raw.read(decode_content=False)
         plain = requests.get(f"{server.url}/metrics", headers={"Accept-Encoding": "identity"})
-    assert b"Content-Encoding: gzip" in head
-    assert f"Content-Length: {len(body)}".encode() in head
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert packed.headers["Content-Length"] == str(len(body))
     assert gzip.decompress(body).decode() == text
     assert "Content-Encoding" not in plain.headers
     assert plain.content == text.encode()
     assert plain.headers["Content-Length"] == str(len(text.encode()))
+
+
+def test_nothing_is_compressed_on_loopback() -> None:
+    with served(FakeBoard(rendered=lambda _: "x" * 1000)) as server:
+        answer = requests.get(f"{server.url}/metrics", headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in answer.headers
+    assert answer.headers["Content-Length"] == "1000"
 
 
 @pytest.mark.parametrize(
@@ -89,10 +97,14 @@ def test_accept_encoding_is_read_as_the_standard_says(header: str, accepted: boo
     assert accepts_gzip(header) is accepted
 
 
+@pytest.mark.usefixtures("network")
 @pytest.mark.parametrize("path", ["/metrics", "/", "/-/healthy", "/-/ready"])
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
 def test_head_gives_the_headers_of_get_without_the_body(path: str, encoding: str) -> None:
-    with served(FakeBoard(rendered=lambda _: "x" * 1000)) as server, requests.Session() as session:
+    with (
+        served(FakeBoard(rendered=lambda _: "x" * 1000), address=NETWORK) as server,
+        requests.Session() as session,
+    ):
         session.headers["Accept-Encoding"] = encoding
         got = session.get(server.url + path)
         head = session.head(server.url + path)
@@ -117,6 +129,7 @@ def test_scrapes_and_their_time_are_counted() -> None:
         assert 0.06 <= (server.metric("benchwatch_scrape_duration_seconds_sum") or 0) < PATIENCE
 
 
+@pytest.mark.usefixtures("network")
 def test_compressing_a_large_page_does_not_hold_up_others(monkeypatch: pytest.MonkeyPatch) -> None:
     compress = gzip.compress
     begun, answered = threading.Event(), threading.Event()
@@ -127,7 +140,7 @@ def test_compressing_a_large_page_does_not_hold_up_others(monkeypatch: pytest.Mo
         return compress(body, level, mtime=mtime)
 
     monkeypatch.setattr(gzip, "compress", wait_and_compress)
-    with served(FakeBoard(rendered=lambda _: "x" * 2_000_000)) as server:
+    with served(FakeBoard(rendered=lambda _: "x" * 2_000_000), address=NETWORK) as server:
         pages: list[str] = []
         scrape = threading.Thread(target=lambda: pages.append(requests.get(f"{server.url}/metrics").text))
         scrape.start()

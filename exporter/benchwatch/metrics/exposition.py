@@ -6,7 +6,7 @@ https://prometheus.io/docs/instrumenting/exposition_formats/: per family `# HELP
 
 A scrape is short because what has not changed is not rendered again: every source (one worker of a run, one CVM)
 carries a version, and its text is kept until the version moves; within a source the text before a sample's number is
-kept for good.
+kept for good, and that of a histogram until the source gives another object.
 
 A source that cannot be rendered loses only its own samples, and is counted and named in the log. The same applies to
 what a source has beyond its limits (see limits), and to the last sources once the page is full.
@@ -14,7 +14,7 @@ what a source has beyond its limits (see limits), and to the last sources once t
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import inf
@@ -127,6 +127,14 @@ class Sample(NamedTuple):
     more: tuple[tuple[str, str], ...] = ()
 
 
+class Column(NamedTuple):
+    """Samples of one family, of kind gauge or counter and without limits, as a table has them: labels, numbers."""
+
+    family: Family
+    labels: Sequence[tuple[str, ...]]
+    numbers: Sequence[float]
+
+
 class Source(Protocol):
     """Something that has samples: one worker of a run, one CVM, the exporter itself."""
 
@@ -138,15 +146,16 @@ class Source(Protocol):
     def version(self) -> Hashable:
         """Differs from the last one whenever a sample may have changed."""
 
-    def samples(self) -> Iterable[Sample]:
+    def samples(self) -> Iterable[Sample | Column]:
         """All present samples; what was not measured is left out."""
 
 
 def number_texts(numbers: Sequence[float]) -> list[str]:
     """The shortest texts from which Prometheus reads the same numbers."""
     # A JSON encoder writes floats some twenty times faster than repr(); what JSON has no number for, it writes as null.
-    texts = _ENCODER.encode(numbers).decode()[1:-1].split(",")
-    if "null" in texts:
+    encoded = _ENCODER.encode(numbers)
+    texts = encoded.decode()[1:-1].split(",")
+    if b"null" in encoded:
         special = {True: "+Inf", False: "-Inf"}
         for index, value in enumerate(numbers):
             if value - value != 0:
@@ -170,28 +179,40 @@ def header(family: Family) -> str:
     return f"# HELP {family.name} {text}\n# TYPE {family.name} {kind}"
 
 
-class _Block:
-    """The lines of one family of one source: what stands before each number, and the numbers."""
-
-    __slots__ = ("numbers", "prefixes", "starts", "text")
-
-    def __init__(self) -> None:
-        self.prefixes: dict[tuple[object, ...], tuple[str, ...]] = {}
-        self.starts: list[str] = []
-        self.numbers: list[float] = []
-        self.text = ""
+_Key = tuple[Family, tuple[object, ...]]
+"""A sample's family and labels."""
+_Lines = tuple[list[str], list[float]]
+"""The lines of a family: what stands before each number, and the numbers; of histograms their texts, and no numbers."""
 
 
 class _Page:
     """The rendered text of one source, by family, within the limits."""
 
-    __slots__ = ("_kept", "_limits", "_version", "beyond", "blocks", "cut", "fault", "left_out", "series", "together")
+    __slots__ = (
+        "_columns",
+        "_histograms",
+        "_kept",
+        "_limits",
+        "_prefixes",
+        "_version",
+        "beyond",
+        "cut",
+        "fault",
+        "left_out",
+        "series",
+        "texts",
+        "together",
+    )
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._version: Hashable = _NEVER
         self._kept: dict[str, set[tuple[str, ...]]] = {}  # by bounded label: values that have series
-        self.blocks: dict[Family, _Block] = {}
+        self._prefixes: dict[_Key, tuple[str, ...]] = {}
+        self._histograms: dict[_Key, tuple[HistogramValue, str]] = {}  # the last of each, and its text
+        self._columns: dict[tuple[Family, int], tuple[Sequence[tuple[str, ...]], list[str]]] = {}
+        # Of a family's columns, by their order: the last labels, and what stands before the numbers.
+        self.texts: dict[Family, str] = {}
         self.series = 0
         """How many it has; where it is left out, how many it had when it was last rendered."""
         self.left_out = False
@@ -228,63 +249,87 @@ class _Page:
             self._clear()
 
     def _clear(self) -> None:
-        self.blocks.clear()
-        self._kept.clear()
-        self.beyond.clear()
+        for known in (self.texts, self._prefixes, self._histograms, self._columns, self._kept, self.beyond):
+            known.clear()
         self.together = False
 
     def _render(self, source: Source) -> None:
         if self.beyond:
             self._clear()
-        started_empty = not self.blocks
+        started_empty = not self.texts
         self._fill(source)
         if self.beyond and not started_empty:  # what is kept depends on what there is now, not on what there was
             self._clear()
             self._fill(source)
 
     def _fill(self, source: Source) -> None:
-        self._take(source, source.samples())
+        self.series = 0
+        lines: dict[Family, _Lines] = {}
+        self._take(source, source.samples(), lines)
         if self.beyond:
-            self._take(source, [Sample(BEYOND_LIMIT, (limit,), count) for limit, count in self.beyond.items()])
-        self._write()
+            self._take(source, [Sample(BEYOND_LIMIT, (limit,), count) for limit, count in self.beyond.items()], lines)
+        self._write(lines)
 
-    def _take(self, source: Source, samples: Iterable[Sample]) -> None:
-        blocks = self.blocks
+    def _take(self, source: Source, samples: Iterable[Sample | Column], lines: dict[Family, _Lines]) -> None:
+        columns: Counter[Family] = Counter()
         for sample in samples:
+            of_family = lines.get(sample[0])
+            if of_family is None:
+                of_family = lines[sample[0]] = [], []
+            starts, numbers = of_family
+            if isinstance(sample, Column):
+                starts += self._starts(source, sample, columns[sample.family])
+                numbers += sample.numbers
+                columns[sample.family] += 1
+                continue
             family, labels, value, more = sample
-            block = blocks.get(family)
-            if block is None:
-                block = blocks[family] = _Block()
-            prefixes = block.prefixes.get(labels + more if more else labels)
+            key = family, labels + more if more else labels
+            prefixes = self._prefixes.get(key)
             if prefixes is None:
                 if not self._admits(sample):
                     continue
-                prefixes = block.prefixes[labels + more] = self._prefixes(source, sample)
-            block.starts += prefixes
+                prefixes = self._prefixes[key] = self._new_prefixes(source, sample)
             if family.kind in _PLAIN:
-                block.numbers.append(value)  # type: ignore[arg-type]
+                starts += prefixes
+                numbers.append(value)  # type: ignore[arg-type]
             elif isinstance(value, HistogramValue):
-                block.numbers += value.counts
-                block.numbers += value.sum, value.counts[-1]
+                kept = self._histograms.get(key)
+                if kept is None or kept[0] is not value:
+                    kept = self._histograms[key] = value, _histogram(prefixes, value)
+                starts.append(kept[1])
+                self.series += _size(value)
             elif isinstance(value, SummaryValue):
-                block.numbers += value.sum, value.count
+                starts += prefixes
+                numbers += value.sum, value.count
 
-    def _write(self) -> None:
+    def _starts(self, source: Source, column: Column, place: int) -> list[str]:
+        """What stands before the numbers of a column, the so many-th of its family."""
+        family, labels, _ = column
+        known, starts = self._columns.get((family, place), ((), []))
+        if known != labels:
+            starts = []
+            for row in labels:
+                prefixes = self._prefixes.get((family, row))
+                if prefixes is None:
+                    prefixes = self._prefixes[family, row] = self._new_prefixes(source, Sample(family, row, 0))
+                starts += prefixes
+            self._columns[family, place] = labels, starts
+        return starts
+
+    def _write(self, lines: Mapping[Family, _Lines]) -> None:
         """Make the text of each family from what was taken."""
-        blocks = self.blocks
-        numbers = [number for block in blocks.values() for number in block.numbers]
-        self.series = len(numbers)
-        texts = iter(number_texts(numbers))
-        for family, block in list(blocks.items()):
-            starts = block.starts
-            if not starts:
-                del blocks[family]
-                continue
-            block.text = "".join(chain.from_iterable(zip(starts, texts)))  # noqa: B905 (texts go on to the next block)
-            if len(block.prefixes) > 2 * len(starts):  # most of its series are gone
-                block.prefixes.clear()
-            starts.clear()
-            block.numbers.clear()
+        flat = [number for _, numbers in lines.values() for number in numbers]
+        written = iter(number_texts(flat))
+        self.series += len(flat)
+        self.texts.clear()
+        for family, (starts, numbers) in lines.items():
+            if starts:
+                pieces = chain.from_iterable(zip(starts, written)) if numbers else starts  # noqa: B905 (the rest goes on)
+                self.texts[family] = "".join(pieces)
+        if len(self._prefixes) > 2 * self.series:  # most of its series are gone
+            self._prefixes.clear()
+            self._histograms.clear()
+            self._columns.clear()
 
     def _admits(self, sample: Sample) -> bool:
         """Whether a sample with new labels is within the limits of a worker."""
@@ -308,7 +353,7 @@ class _Page:
             self.beyond["labels"] += len(more) - self._limits.labels
         return True
 
-    def _prefixes(self, source: Source, sample: Sample) -> tuple[str, ...]:
+    def _new_prefixes(self, source: Source, sample: Sample) -> tuple[str, ...]:
         family, labels, value, more = sample
         more = more[: self._limits.labels]
         length = self._limits.value_length
@@ -347,7 +392,7 @@ def _size(value: float | HistogramValue | SummaryValue) -> int:
 
 
 def _prefixes(common: tuple[tuple[str, str], ...], sample: Sample) -> tuple[str, ...]:
-    """What stands before each number of a sample: one text, or one a line of a histogram or summary."""
+    """What stands before each number of a sample; before the bound of each bucket of a histogram, sum and count."""
     family, values, value, more = sample
     pairs = [*common, *zip(family.labels, values, strict=True), *more]
     inner = ",".join(f'{name}="{escape(text)}"' for name, text in pairs)
@@ -355,11 +400,18 @@ def _prefixes(common: tuple[tuple[str, str], ...], sample: Sample) -> tuple[str,
     start = f"\n{family.name}"
     if isinstance(value, HistogramValue):
         comma = "," if inner else ""
-        buckets = (f'{start}_bucket{{{inner}{comma}le="{bound}"}} ' for bound in value.bounds)
-        return (*buckets, f"{start}_sum{braces} ", f"{start}_count{braces} ")
+        return f'{start}_bucket{{{inner}{comma}le="', f"{start}_sum{braces} ", f"{start}_count{braces} "
     if isinstance(value, SummaryValue):
         return f"{start}_sum{braces} ", f"{start}_count{braces} "
     return (f"{start}{braces} ",)
+
+
+def _histogram(prefixes: tuple[str, ...], value: HistogramValue) -> str:
+    """The text of a histogram."""
+    bucket, total, count = prefixes
+    *counts, added, number = number_texts([*value.counts, value.sum, value.counts[-1]])
+    buckets = [f'{bucket}{bound}"}} {text}' for bound, text in zip(value.bounds, counts, strict=True)]
+    return f"{''.join(buckets)}{total}{added}{count}{number}"
 
 
 class Exposition:
@@ -423,9 +475,9 @@ class Exposition:
         wanted = frozenset(parts)
         texts: dict[Family, list[str]] = {}
         for page in pages.values():
-            for family, block in page.blocks.items():
+            for family, text in page.texts.items():
                 if family.part in wanted:
-                    texts.setdefault(family, []).append(block.text)
+                    texts.setdefault(family, []).append(text)
         return "".join(f"{header(family)}{''.join(bodies)}\n" for family, bodies in texts.items())
 
     def failed(self, source: Source, of: str, error: Exception) -> None:

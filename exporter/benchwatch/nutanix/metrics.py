@@ -1,10 +1,9 @@
 """The samples of one CVM, from the last snapshot of its pages. What the pages lack is absent."""
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from ..metrics.exposition import Family, Sample
+from ..metrics.exposition import Column, Family, Sample
 from . import families as f
 from .pages.histogram_table import Histogram
 from .pages.main_page import Disk, MainPage, VdiskTable, file_name, vdisk_uuid
@@ -22,9 +21,6 @@ _OVERVIEW: Mapping[str, Family] = {
 }
 
 FAMILIES = f.FAMILIES
-
-_sample: Callable[[tuple[Family, tuple[str, ...], float, tuple[()]]], Sample] = partial(tuple.__new__, Sample)
-"""The same as Sample(), in two thirds of the time; for tables of thousands of vdisks."""
 
 _Samples = Mapping[str, tuple[Family, tuple[str, ...]]]
 _HOSTED: _Samples = {
@@ -99,12 +95,12 @@ class CvmSource:
         """See exposition.Source."""
         return self.status
 
-    def samples(self) -> Iterator[Sample]:
+    def samples(self) -> Iterator[Sample | Column]:
         """See exposition.Source."""
         return status_samples(self.status, self._mapping)
 
 
-def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample]:
+def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample | Column]:
     """All samples of one CVM; none before anything is known of it."""
     if status.up is not None:
         yield Sample(f.CVM_UP, (), int(status.up))
@@ -121,7 +117,7 @@ def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample]:
         yield from snapshot_samples(status.snapshot, mapping)
 
 
-def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample]:
+def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | Column]:
     """The samples of the pages."""
     main = snapshot.main
     yield from _overview(main.overview)
@@ -168,16 +164,16 @@ def _info(vdisk: str, name: str, mapping: Mapped) -> Sample:
     return Sample(f.VDISK_INFO, (vdisk, uuid, name, disk.vm, disk.disk, disk.role), 1)
 
 
-def _table(table: VdiskTable, vdisks: Sequence[str], samples: _Samples) -> Iterator[Sample]:
+def _table(table: VdiskTable, vdisks: Sequence[str], samples: _Samples) -> Iterator[Column]:
     """The samples of a table, column by column: most of the work on a large page."""
     labels = {rest: [(vdisk, *rest) for vdisk in vdisks] for rest in {rest for _, rest in samples.values()}}
     for field, numbers in table.numbers.items():
         family, rest = samples[field]
-        yield from [
-            _sample((family, label, value, ()))
-            for label, value in zip(labels[rest], numbers, strict=True)
-            if value is not None
-        ]
+        present = [number for number in numbers if number is not None]
+        rows = labels[rest]
+        if len(present) < len(rows):
+            rows = [row for row, number in zip(rows, numbers, strict=True) if number is not None]
+        yield Column(family, rows, present)
 
 
 def _details(vdisk: str, detail: Detail, is_latency_source: bool) -> Iterator[Sample]:

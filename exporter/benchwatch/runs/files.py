@@ -13,6 +13,9 @@ has changed,
 - the other blocks are compared one after the other: some with each read while the file grows, and all of them once it
   has stopped.
 
+A file that was read to its end is opened again when its status has changed, and else once a second: a remote file
+system may give an old status of a file that nobody opens.
+
 Zeros match anything: a consumed log may be given back to the file system by punching a hole in it.
 
 Only regular files count: nothing here can block on a pipe or a socket.
@@ -31,6 +34,10 @@ HEAD = 64 * 1024
 """Bytes at a file's beginning that are examined to recognise it."""
 SETTLED = 2.0
 """Seconds after which another change shows in a file's times, which are that coarse on some file systems."""
+_FINE_NS = 20_000_000
+"""Nanoseconds after which another change shows in the times of most file systems."""
+_REST = 1.0
+"""Seconds after a read for which the status alone says whether there is more."""
 _LISTED_AFRESH = 30.0
 """Seconds after which a folder is listed anyway: its times do not show everything, such as the target of a link."""
 _BLOCK = 16 * 1024
@@ -152,6 +159,8 @@ class GrowingFile:
         "_last",
         "_next",
         "_owed",
+        "_rests",
+        "_rests_until",
         "_settled",
         "compared",
         "identity",
@@ -176,26 +185,37 @@ class GrowingFile:
         self._blocks = array("I")  # checksums of whole blocks
         self._last = 0  # checksum of what was read of the block in which the offset lies
         self._compared: FileStatus | None = None  # the status at the last read
+        self._rests: FileStatus | None = None  # the same, if everything was read and another change would show
+        self._rests_until = 0.0
         self._settled = False  # whether it was old enough when comparing began
         self._owed = 0  # blocks yet to be compared,
         self._next = 0  # from this one on
+
+    def rests(self, status: FileStatus) -> bool:
+        """Whether nothing has been written since the last read, as its present status says."""
+        return status == self.seen or (status == self._rests and time.monotonic() < self._rests_until)
 
     def read(self, limit: int) -> tuple[bytes, float]:
         """Up to `limit` new bytes, and when the file was last written to (Unix seconds).
 
         Raises Rewritten when what was read before is no longer there, OSError when the file cannot be read.
         """
-        with self.path.open("rb", buffering=0) as file:
-            descriptor = file.fileno()
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
             found = _status(os.fstat(descriptor))
             if found.identity != self.identity or found.size < self.offset:
                 raise Rewritten
+            is_fine = time.time_ns() - found.changed > _FINE_NS
             if found != self._compared:
                 self._compare_ends(descriptor)
                 self._begin(found)
             data = os.pread(descriptor, limit, self.offset)
             number = _COMPARED_QUIET if self._settled and not data else _COMPARED_GROWING
             self.compared = self._compare_some(descriptor, min(number, self._owed))
+        finally:
+            os.close(descriptor)
+        self._rests = found if is_fine and self.offset + len(data) == found.size else None
+        self._rests_until = time.monotonic() + _REST
         if data:
             self._add(data)
         elif not self._owed:

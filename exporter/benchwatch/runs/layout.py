@@ -30,6 +30,7 @@ class WatchedFile(NamedTuple):
 
     identity: tuple[int, int]
     modified: float
+    """When a log was last written to, Unix seconds; nothing depends on that of another file: 0."""
     tool: Tool | None
     kind: str
     prefix: Prefix | None = None

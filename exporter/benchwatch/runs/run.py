@@ -77,6 +77,8 @@ class Run:
         self.broken = False
         """Whether a fault of ours prevents further reading."""
         self._quiet = False
+        self._settled = False
+        """Whether there is nothing to note as long as the files are the same."""
         self._said: set[object] = set()
         self._problems: dict[tuple[str, str], str] = {}  # what is wrong now: kind and file (or more), a sentence
         self._workers: dict[str, Worker] = {}
@@ -129,6 +131,8 @@ class Run:
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
         """Take note of the current files."""
+        if self._settled and files == self.listed:
+            return
         self.listed = files
         self._note_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
         self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
@@ -142,10 +146,11 @@ class Run:
         # Records count: a launcher writes one before the benchmark's first byte.
         modified = max((status.modified for status in files.values()), default=0.0)
         self._quiet = now - modified > self._settings.abandoned_after
-        settled = watched == self._watched
-        self._watched = watched
-        if not settled:
+        if watched != self._watched:
+            self._watched = watched
             self._follow(plan(watched, self.name))
+        known = all(file.tool for file in watched.values()) and self._workers
+        self._settled = bool(known) and all(status.settled for status in self._records.values())
 
     def _watch(self, name: str, status: FileStatus) -> WatchedFile:
         known, tried = self._watched.get(name), self._tried.get(name)
@@ -158,7 +163,8 @@ class Run:
             tool, kind, prefix = self._recognise(name)
         if tool is not None:
             self._problems.pop(("unrecognised", name), None)
-        return WatchedFile(status.identity, status.modified, tool, kind, prefix)
+        is_log = tool is not None and tool.kinds[kind].is_log
+        return WatchedFile(status.identity, status.modified if is_log else 0.0, tool, kind, prefix)
 
     def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None]:
         try:
@@ -288,6 +294,7 @@ class Run:
                 taken += worker.read(limit, self.files, now)
             except Rewritten:
                 self._workers[name] = self.new_worker(name, tuple(worker.plans))
+                self._settled = False
                 for stream in worker.plans:
                     for part, _ in stream.parts:  # its tool or kind may have changed too
                         self._watched.pop(part, None)

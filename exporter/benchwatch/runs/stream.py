@@ -101,7 +101,7 @@ class Stream:
 
     def _read_file(self, file: GrowingFile, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
         status = files.get(file.path.name)
-        if status is None or status == file.seen:
+        if status is None or file.rests(status):
             return b"", 0.0
         data, modified = file.read(limit)
         self.compared += file.compared

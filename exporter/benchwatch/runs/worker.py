@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import Sample
 from ..settings.record import RunFile
-from ..tools.api import Begin, Misread, State, Written
+from ..tools.api import Begin, Misread, Outcome, State, Written
 from ..tools.roles import Roles, roles_of
 from ..values.printable import printable
 from .families import (
@@ -65,6 +65,18 @@ class Fault(NamedTuple):
     text: str
 
 
+class _Said(NamedTuple):
+    """What the state of a version says, see tools.State."""
+
+    version: tuple[int, int]
+    outcome: Outcome
+    reason: str
+    start: float | None
+    last_report: float | None
+    report_interval: float | None
+    idle_reports: int
+
+
 class Worker:
     """One worker of a run, as a source of samples (see exposition.Source)."""
 
@@ -93,6 +105,7 @@ class Worker:
         self._runfile = runfile
         self._buckets = buckets
         self._states: dict[int, State] = {0: self.tool.state(buckets, runfile.limits)}
+        self._last = 0  # of these
         # Since when there was neither report nor byte, on the clock as it is set now; internal.
         self._silent: float | None = None
         self._idle = 0.0
@@ -102,16 +115,17 @@ class Worker:
         self._cut_off = False
         self._kept_live = True
         self._changes = 0
+        self._last_said: _Said | None = None
 
     @property
     def state(self) -> State:
         """The state of the current (last) run of the tool in this worker's output."""
-        return self._states[max(self._states)]
+        return self._states[self._last]
 
     @property
     def version(self) -> tuple[int, int, int]:
         """See exposition.Source."""
-        return self._changes, max(self._states), self.state.version
+        return self._changes, self._last, self.state.version
 
     @property
     def plans(self) -> list[StreamPlan]:
@@ -155,7 +169,7 @@ class Worker:
     def repetition(self) -> tuple[int, int]:
         """Which run of the tool in its output is shown, from 1, and how many there are."""
         cuts = [stream.plan.cut for stream in self._streams if stream.plan.cut]
-        last = max(self._states) + 1
+        last = self._last + 1
         return max(((cut.number, cut.of) for cut in cuts), default=(last, last))
 
     @property
@@ -283,14 +297,15 @@ class Worker:
                 stream.run += 1
                 self._begin(stream.run)
             else:
-                run = max(self._states) if stream.plan.is_log else stream.run
+                run = self._last if stream.plan.is_log else stream.run
                 if run in self._states:
                     self._states[run].apply(record, stream.plan.name, arrived)
 
     def _begin(self, run: int) -> None:
         """Another run of the tool in the same output: logs belong to the last one, so they are read for it again."""
-        if run <= max(self._states):
+        if run <= self._last:
             return
+        self._last = run
         self._states[run] = self.tool.state(self._buckets, self._runfile.limits)
         for old in sorted(self._states)[:-2]:
             del self._states[old]
@@ -332,7 +347,7 @@ class Worker:
     @property
     def start(self) -> float | None:
         """When the benchmark began, Unix seconds."""
-        return self.state.start if self._runfile.start is None else self._runfile.start
+        return self._said.start if self._runfile.start is None else self._runfile.start
 
     @property
     def size(self) -> int:
@@ -344,27 +359,44 @@ class Worker:
         """When it ended or, failing that, last reported or was written to; Unix seconds."""
         return self.state.end or self._runfile.end or self.state.last_report or self._written
 
+    @property
+    def _said(self) -> _Said:
+        """What its state says, asked only when that may have changed: this is needed at every look and scrape."""
+        state, said = self.state, self._last_said
+        version = self._last, state.version
+        if said is None or said.version != version:
+            said = self._last_said = _Said(
+                version,
+                state.outcome,
+                state.reason,
+                state.start,
+                state.last_report,
+                state.report_interval,
+                state.idle_reports,
+            )
+        return said
+
     def _judge(self, now: float) -> tuple[str, str]:
-        state = self.state
-        if state.outcome in ("failed", "interrupted"):
-            return state.outcome, state.reason
+        said = self._said
+        if said.outcome in ("failed", "interrupted"):
+            return said.outcome, said.reason
         code = self._runfile.exit_code
         if code:
             by = self._runfile.signal
             return "interrupted" if by in _TOLD_TO_END else "failed", f"ended by {by}" if by else f"exit code {code}"
-        if state.outcome or code == 0:
-            return "finished", state.reason
+        if said.outcome or code == 0:
+            return "finished", said.reason
         silent = now - (self._idle if self._silent is None else self._silent)
         if silent >= self._runfile.abandoned_after:
             if self._cut_off:
                 return "failed", "its output ends in the middle"
             return "abandoned", f"silent for more than {self._runfile.abandoned_after:g} s"
-        interval = state.report_interval or _DEFAULT_INTERVAL
-        if state.last_report is not None and silent >= _STALLED_INTERVALS * interval - _TO_LOOK:
+        interval = said.report_interval or _DEFAULT_INTERVAL
+        if said.last_report is not None and silent >= _STALLED_INTERVALS * interval - _TO_LOOK:
             return "stalled", f"no report for {_STALLED_INTERVALS} intervals"
-        if state.idle_reports >= _STALLED_IDLE_REPORTS:
+        if said.idle_reports >= _STALLED_IDLE_REPORTS:
             return "stalled", _IDLE
-        return "running", state.reason
+        return "running", said.reason
 
     def _close(self) -> None:
         self._closed = True

@@ -202,10 +202,12 @@ def accepts_gzip(accept_encoding: str) -> bool:
 
 
 async def _answer(request: web.Request, text: str, headers: dict[str, str]) -> web.Response:
-    """The text, compressed where the client can unpack it."""
+    """The text, compressed where the client can unpack it, but not on loopback: there it only costs both their time."""
     body = text.encode()
     headers["Vary"] = "Accept-Encoding"
-    if accepts_gzip(request.headers.get("Accept-Encoding", "")):
+    connection = request.protocol
+    here = isinstance(connection, Connection) and connection.loopback
+    if not here and accepts_gzip(request.headers.get("Accept-Encoding", "")):
         headers["Content-Encoding"] = "gzip"
         body = await asyncio.to_thread(_compress, body) if len(body) > _COMPRESS_APART else _compress(body)
     return web.Response(body=body, headers=headers)

@@ -34,6 +34,9 @@ REVISION = "BENCHWATCH_REVISION"
 """Environment variable with the revision that the exporter was built from."""
 _log = logging.getLogger(__name__)
 
+_SHARE = 0.1
+"""Of a processor's time, the most that looks at the runs take while there is nothing more to read."""
+
 
 def serve(
     settings: Settings,
@@ -113,9 +116,14 @@ async def _serve(
 
 
 async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats, unlisted: Unlisted) -> None:
-    """Look at the runs now and again until told to stop; without a pause while there is more to read."""
+    """Look at the runs now and again until told to stop; without a pause while there is more to read.
+
+    With so many active runs that this would take more than its _SHARE, the looks are rarer.
+    """
     while not stopping.is_set():
+        began = time.thread_time()
         more = runs.poll(time.time(), time.monotonic())
+        pause = max(interval, (time.thread_time() - began) * (1 / _SHARE - 1))
         for sentence in unlisted.news(time.monotonic()):
             runs.fault("mapping", sentence)
         repeats.sum_up()
@@ -123,7 +131,7 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: 
             await asyncio.sleep(0)
             continue
         try:
-            async with asyncio.timeout(interval):
+            async with asyncio.timeout(pause):
                 await stopping.wait()
         except TimeoutError:
             continue

@@ -16,6 +16,8 @@ from .windows import QUANTILES, Windows
 
 _BLOCK = 4096  # bytes that pgbench writes at a time
 _RETRIES_SMALL = 0.9
+_PIECES = 100
+"""More of them are not looked at one by one."""
 
 
 class TransactionLog:
@@ -39,6 +41,7 @@ class TransactionLog:
         self._scripts = scripts
         self._bins: dict[int, Counts] = {}
         self._sums: dict[int, int] = {}
+        self._histograms: dict[int, Sample] = {}  # of the scripts that have not changed since
         self._highest = 0
         self._examined = 0
         self._missing = 0
@@ -94,8 +97,11 @@ class TransactionLog:
     def histograms(self) -> Iterator[Sample]:
         """pgbench_latency_seconds of each script."""
         for script, counts in sorted(self._bins.items()):
-            value = self._buckets.value(counts, self._sums[script] / 1e6)
-            yield Sample(metrics.LATENCY, (str(script) if script < self._scripts else OTHER,), value)
+            if script not in self._histograms:
+                value = self._buckets.value(counts, self._sums[script] / 1e6)
+                label = str(script) if script < self._scripts else OTHER
+                self._histograms[script] = Sample(metrics.LATENCY, (label,), value)
+            yield self._histograms[script]
 
     def _extend(self, record: Transactions, stream: str) -> None:
         begin, end, size = self._spans.get(stream, (record.begin or record.end, record.end, 0))
@@ -109,6 +115,7 @@ class TransactionLog:
         filled = record.bins
         self._highest = max(self._highest, int(latency.max()))
         for script, chosen in by_value(np.minimum(record.script, self._scripts)):
+            self._histograms.pop(script, None)
             self._bins.setdefault(script, np.zeros(BINS, np.int64))
             self._bins[script] += np.bincount(filled[chosen], minlength=BINS)
             self._sums[script] = self._sums.get(script, 0) + int(latency[chosen].sum())
@@ -118,8 +125,12 @@ class TransactionLog:
 
 def by_value(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
     """Each of the values, and its position."""
-    if (values == values[0]).all():
-        yield int(values[0]), slice(None)
+    edges = np.flatnonzero(values[1:] != values[:-1]) + 1
+    starts = [0, *edges[:_PIECES].tolist()]
+    found = values[starts].tolist()
+    if len(edges) < _PIECES and len(set(found)) == len(found):  # each in one piece, as the seconds of a file are
+        for value, begin, end in zip(found, starts, [*starts[1:], len(values)], strict=True):
+            yield value, slice(begin, end)
     else:
         for value in np.unique(values).tolist():
             yield value, values == value

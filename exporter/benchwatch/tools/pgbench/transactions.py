@@ -42,7 +42,7 @@ _LINE = re.compile(
     rb"(?P<client>\d+) (?P<number>\d+) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock) (?P<script>\d{1,4}) "
     rb"(?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
 )
-_NUMBERED = re.compile(rb"(\d{1,18}) (\d{1,18}) ")
+_NUMBERED = re.compile(rb"(?m)^(\d{1,18}) (\d{1,18}) ")
 _WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock"])
 _FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
@@ -143,13 +143,12 @@ class TransactionParser:
 
     def _examine(self, block: bytes) -> None:
         """Looks for gaps in the transaction numbers of each client."""
-        examined = missing = 0
-        for line in block[:-1].split(b"\n")[: EXAMINED - self._examined]:
-            examined += 1
-            if match := _NUMBERED.match(line):
-                client, number = match[1], int(match[2])
-                missing += max(0, number - self._last_numbers.get(client, 0) - 1)
-                self._last_numbers[client] = number
+        lines = block[:-1].split(b"\n")[: EXAMINED - self._examined]
+        examined, missing = len(lines), 0
+        for client, number in _NUMBERED.findall(b"\n".join(lines)):
+            gap = int(number) - self._last_numbers.get(client, 0) - 1
+            missing += gap if gap > 0 else 0
+            self._last_numbers[client] = int(number)
         self._examined += examined
         if self._examined == EXAMINED:
             self._last_numbers.clear()

@@ -98,6 +98,7 @@ class Windows:
         self._first: int | None = None
         self._ticked: int | None = None
         self._complete = False
+        self._shown: SecondWindow | None = None  # the last one that was asked for
 
     def add(self, stream: str, second: int, latency: NDArray[np.int64], counts: Counts) -> None:
         """Transactions of `stream` that completed in `second`: at least one latency (microseconds), counts by bin."""
@@ -138,8 +139,12 @@ class Windows:
     @property
     def last(self) -> SecondWindow | None:
         """The last closed second, if anything completed in it."""
-        closed = self.closed
-        return None if closed is None or closed not in self._seconds else self._window(closed)
+        closed, shown = self.closed, self._shown
+        if closed is None or closed not in self._seconds:
+            return None
+        if shown is None or (shown.second, shown.transactions) != (closed, self._seconds[closed].count):
+            shown = self._shown = self._window(closed)
+        return shown
 
     @property
     def measured(self) -> bool:
