@@ -6,6 +6,7 @@ interruption; the record is sent whenever it changes. The benchmark never waits 
 
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -66,6 +67,15 @@ class Delivery:
         trouble = self._trouble  # read before the thread can clear it
         self._thread.start()
         return f"{self._shown} cannot be reached now ({trouble}): retrying" if trouble else ""
+
+    def withdraw(self) -> None:
+        """Nothing was started: give the name back, with an empty record."""
+        self._ending.set()
+        self._deadline = 0.0
+        self._thread.join(_LAST_PATIENCE)
+        with suppress(requests.RequestException, _Refused):
+            if self._record_sent and not self._thread.is_alive():
+                self._put(self._place + SUFFIX, b"")
 
     def finish(self) -> str:
         """Send the rest within a few seconds; returns a sentence if something was not delivered."""

@@ -206,8 +206,9 @@ def put_record(path: Path, data: bytes, room: Room, *, only_new: bool = False) -
     try:
         room.need(path, len(data))
         path.parent.mkdir(parents=True, exist_ok=True)
-        there = path.exists() or any(path.parent.glob(f"{path.stem}.*"))
-        if only_new and there and not (path.exists() and path.read_bytes() == data):
+        before = path.read_bytes() if path.exists() else b""
+        there = any(file != path for file in path.parent.glob(f"{path.stem}.*"))
+        if only_new and before != data and (before or there):
             run, worker = path.parent.name, path.stem
             raise Refused(412, f"worker {worker} of run {run} is there already: push under another name")
         try:

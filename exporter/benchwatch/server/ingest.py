@@ -12,7 +12,8 @@ that are already there must be the same, so a piece whose answer was lost can be
 refused with 409.
 
 `/ingest/<run>/<worker>.yaml` replaces the worker's record (see settings.record), and `/ingest/<run>/run.yaml` the
-run's; with `If-None-Match: *` only if there is nothing of that worker yet, or just that record.
+run's; with `If-None-Match: *` only if there is nothing of that worker yet, or just that
+record, or an empty one.
 
 A separate thread writes what arrives, in order, so that nothing else waits for the disk. See runs.append for how much
 may be written.
