@@ -22,9 +22,11 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# Sets the entries of `option` from --name=value or --name value; --help prints the script's first comment. Values below
-# those in `least` are refused: they give no result. EXPERIMENTS_OF_ANY_LENGTH=1 is for tests of the scripts themselves.
+# Sets the entries of `option` from --name=value or --name value; --help prints the script's first comment. Values are
+# whole numbers, but for the options in `texts`. Values below those in `least` are refused: they give no result.
+# EXPERIMENTS_OF_ANY_LENGTH=1 is for tests of the scripts themselves.
 declare -A option=([folder]=$checkout/.experiments) least=()
+texts=" folder "
 read_options() {
   local name value
   while [ $# -gt 0 ]; do
@@ -33,7 +35,7 @@ read_options() {
     [[ $1 == --* && -v option[$name] ]] || wrong "$1: expected one of$(printf ' --%s' "${!option[@]}"), or --help"
     if [[ $1 == *=* ]]; then value=${1#*=}; else value=${2-}; shift; fi
     [ -n "$value" ] || wrong "--$name: expected a value"
-    [[ ${option[$name]} =~ [^0-9] || $value =~ ^[1-9][0-9]*$ ]] || wrong "--$name: expected a whole number above 0, got $value"
+    [[ $texts == *" $name "* || $value =~ ^[1-9][0-9]*$ ]] || wrong "--$name: expected a whole number above 0, got $value"
     [[ ! -v least[$name] || $value -ge ${least[$name]} || ${EXPERIMENTS_OF_ANY_LENGTH-} ]] ||
       wrong "--$name: expected at least ${least[$name]}, got $value: that is too little for a result"
     option[$name]=$value

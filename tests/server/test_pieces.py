@@ -146,6 +146,8 @@ def test_a_record_may_be_wanted_only_if_the_name_is_new(tmp_path: Path) -> None:
         assert put(server, "r/db1.yaml", b"exit_code: 0\n", **new)[0] == 200
         taken = "worker db1 of run r is there already: push under another name"
         assert put(server, "r/db1.yaml", b"exit_code: 1\n", **new) == (412, taken)
+        assert put(server, "r/db1.yaml", b"")[0] == 200
+        assert put(server, "r/db1.yaml", b"exit_code: 1\n", **new)[0] == 200
         assert put(server, "r/db2", b"by curl\n")[0] == 200
         assert put(server, "r/db2.yaml", b"exit_code: 0\n", **new)[0] == 412
 

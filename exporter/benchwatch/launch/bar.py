@@ -21,16 +21,20 @@ _EVERY = 1.0
 
 
 class Bar:
-    """A status line over `length` seconds from now on; None if nobody knows how long it takes."""
+    """A status line over `length` seconds from `begin` on; None if nobody knows how long it takes.
 
-    def __init__(self, record: RunRecord, length: float | None, place: Place) -> None:
+    Before that it counts down to `at` (Unix seconds).
+    """
+
+    def __init__(self, record: RunRecord, length: float | None, place: Place, at: float) -> None:
         self._name = record.run if place.of == 1 else f"{record.run}  run {place.number} of {place.of}"
         self._place = place
         self._length = length
         self._live = Live(record)
         self._shown = Shown([], [])
         self._lock = threading.Lock()
-        self._start = time.monotonic()
+        self._at = at
+        self._start: float | None = None
         self._drawn = 0.0
         self._looked = 0.0
         self._at_line_start = True
@@ -51,6 +55,10 @@ class Bar:
 
         return write
 
+    def begin(self) -> None:
+        """The benchmark has been started."""
+        self._start = time.monotonic()
+
     def stop(self) -> None:
         """Erase it for good."""
         self._stopped.set()
@@ -60,7 +68,7 @@ class Bar:
 
     def _run(self) -> None:
         while not self._stopped.wait(0.1):
-            if time.monotonic() - self._looked >= _EVERY and self._is_seen():
+            if self._start is not None and time.monotonic() - self._looked >= _EVERY and self._is_seen():
                 self._looked = time.monotonic()
                 with suppress(OSError):  # the folder is gone
                     self._shown = self._live.look()
@@ -88,6 +96,8 @@ class Bar:
             self._stopped.set()
 
     def _time(self) -> str:
+        if self._start is None:
+            return f"starts in {numbers.clock(max(0.0, self._at - time.time()))}"
         passed = time.monotonic() - self._start
         if self._length is None:
             return f"{numbers.clock(passed)} so far"

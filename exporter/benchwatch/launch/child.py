@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from ..values.errors import UserError
 
-_PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2})
+PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2})
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
 """Signals that tell a benchmark, or the launcher, to end."""
-_AWAITED = _PASSED_ON | {signal.SIGCHLD}
+_AWAITED = PASSED_ON | {signal.SIGCHLD}
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 _TICK = 0.5
 
@@ -70,13 +70,13 @@ def start(command: Sequence[str], stdout: int, stderr: int) -> int:
 
 def wait(process: int, tick: Callable[[], None]) -> Ending:
     """Wait for its end and forward signals; calls `tick` twice a second."""
-    terminal = _has_terminal()
+    terminal = has_terminal()
     sent: signal.Signals | None = None
     while True:
         received = signal.sigtimedwait(_AWAITED, _TICK)
         if received and received.si_signo != signal.SIGCHLD:
             number = signal.Signals(received.si_signo)
-            hung_up = number == signal.SIGHUP and terminal and not _has_terminal()
+            hung_up = number == signal.SIGHUP and terminal and not has_terminal()
             if number in ENDING and not hung_up:
                 sent = number
             from_kernel = received.si_code > 0  # which sent it to the whole group
@@ -95,7 +95,8 @@ def wait(process: int, tick: Callable[[], None]) -> Ending:
     return Ending(code, sent.name if sent and code else "", sent is not None, cpu_seconds)
 
 
-def _has_terminal() -> bool:
+def has_terminal() -> bool:
+    """Whether the process has a terminal, and it has not been disconnected."""
     try:
         os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
     except OSError:

@@ -14,7 +14,7 @@ from ..results.command import add_require
 from ..settings.record import NAME, SUFFIX, SweepPoint, check_label
 from ..tools.invocation import Benchmark, find_benchmark
 from ..tools.registry import TOOLS, named, names
-from ..values.arguments import CommandParser, count, duration, pair
+from ..values.arguments import CommandParser, count, duration, moment, pair
 from ..values.durations import Duration
 from ..values.errors import NOT_MET, UserError
 from ..values.interrupts import tidy_up
@@ -53,6 +53,14 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument("--name", help="name of the run (default: the tool, date and time)")
     run.add_argument("--worker", metavar="NAME", help="name of this process in the run (default: the tool)")
     pairs = {"action": "append", "default": [], "type": pair, "metavar": "NAME=VALUE"}
+    run = parser.add_argument_group("when it starts")
+    run.add_argument(
+        "--at",
+        type=moment,
+        metavar="TIME",
+        help="start exactly then, all prepared: 18:00, 2026-11-22T18:00:00Z, +90s or Unix seconds; of a series, its "
+        "first run",
+    )
     run = parser.add_argument_group("what is recorded")
     run.add_argument("--label", help="additional label of the run; can be repeated", **pairs)
     run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pairs)
@@ -176,7 +184,7 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
                 this = this._replace(page=step.record.run if len(steps) == 1 else "")
             opened = True
             place = Place(number, len(steps), _together(todo[number - done :], options.pause))
-            ending = launch(this, step.record, terminal, place)
+            ending = launch(this, step.record, terminal, place, options.at if step is todo[0] else None)
             code = ending.exit_code or code
             outcomes.add(step.record)
             if ending.told or number == len(steps):

@@ -22,6 +22,7 @@ from .facts import ask_version, find_facts
 from .files import OwnFiles, place_log
 from .memory import rescue
 from .record import Place, RunRecord
+from .schedule import Schedule
 from .terminal import STDERR, STDOUT, Terminal
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class _Prepared(NamedTuple):
 
 class _Running(NamedTuple):
     process: int
+    start: float
+    """Unix seconds."""
     reader: sinks.Reader
     recorded: dict[Path, sinks.Sink]
     bar: "Bar | None"
@@ -69,10 +72,11 @@ def planned_length(benchmark: Benchmark) -> float | None:
     return _read(benchmark, "").length
 
 
-def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place) -> child.Ending:
-    """Run the benchmark once. Raises UserError if it is not started."""
+def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place, at: float | None = None) -> child.Ending:
+    """Run the benchmark once, at that moment (Unix seconds) if given. Raises UserError if it is not started."""
     for sentence in rescue():
         terminal.say(sentence)
+    schedule = Schedule(at) if at is not None else None
     delivery = _delivery(plan.push, record) if plan.push else None
     replaced = record.create(plan.overwrite)
     host = Host()
@@ -88,11 +92,15 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place) -> c
         if opener:
             terminal.say(opener.announce())
         terminal.say(f"records {record.folder / record.worker}.*{added}")
-        terminal.wait(_SHOWN)
     with child.signals_held(), ExitStack() as opened:
         with _nothing_started(record, files, delivery):
-            running = _start(prepared, record, terminal, opened, place)
+            if schedule:
+                record.write(scheduled={"at": schedule.at})
+                terminal.say(schedule.announcement())
+            terminal.wait(_SHOWN)
+            running = _start(prepared, record, terminal, opened, place, schedule)
             record.started()
+        exactness = _record_start(running.start, record, schedule)
         if opener:
             opener.start()
         ending, wrong = _attend(running, record, files, delivery, plan.benchmark.elsewhere)
@@ -100,7 +108,7 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place) -> c
         if running.bar:
             running.bar.stop()
         record.release()
-        for sentence in filter(None, (*wrong, opener.finish() if opener else "")):
+        for sentence in filter(None, (exactness, *wrong, opener.finish() if opener else "")):
             terminal.say(sentence)
     return ending
 
@@ -207,18 +215,31 @@ def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFil
     return preparation.remark(f"the {log.name} takes {size} and goes to {place.folder}")
 
 
-def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: ExitStack, place: Place) -> _Running:
+def _start(
+    prepared: _Prepared,
+    record: RunRecord,
+    terminal: Terminal,
+    opened: ExitStack,
+    place: Place,
+    schedule: Schedule | None,
+) -> _Running:
     paths = {STDOUT: record.file("out"), STDERR: record.file("err")}
     files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
-    pipes = {number: sinks.pipe() for number in files}
     make_bar = _bar_maker()
-    record.write(start=round(time.time(), 3))
+    bar = make_bar(record, prepared.length, place, schedule.at if schedule else 0.0) if make_bar else None
+    if bar:
+        opened.callback(bar.stop)
+    if schedule:
+        schedule.wait()
+    pipes = {number: sinks.pipe() for number in files}
+    start = time.time()
     try:
         process = child.start(prepared.command, pipes[STDOUT][1], pipes[STDERR][1])
     finally:
         for _, writer in pipes.values():
             os.close(writer)
-    bar = make_bar(record, prepared.length, place) if make_bar else None
+    if bar:
+        bar.begin()
     writers = {number: _writer(number, bar) for number in files}
     if prepared.display:
         writers[STDOUT] = prepared.display(writers[STDOUT])
@@ -229,7 +250,15 @@ def _start(prepared: _Prepared, record: RunRecord, terminal: Terminal, opened: E
     outlets[STDOUT] = outlets[STDERR] if together else terminal.outlet(STDOUT, writers[STDOUT])
     reader = sinks.Reader({pipes[number][0]: (recorded[number], outlets[number]) for number in (STDERR, STDOUT)})
     by_path = {paths[number]: sink for number, sink in recorded.items()}
-    return _Running(process, reader, by_path, bar)
+    return _Running(process, start, reader, by_path, bar)
+
+
+def _record_start(start: float, record: RunRecord, schedule: Schedule | None) -> str:
+    """Returns a sentence on how exactly a scheduled run started; empty for another."""
+    kept, sentence = schedule.kept(start) if schedule else ({}, "")
+    with suppress(OSError):  # the end of the run says so
+        record.write(start=round(start, 3), scheduled=kept)
+    return sentence
 
 
 def _bar_maker() -> "type[Bar] | None":

@@ -8,6 +8,7 @@ from ..compare.text import figure, heading, level, quantity, span, title
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from ..values import numbers
+from ..values.moments import shown_moment
 from ..values.printable import printable
 from . import sweep_text
 from .repeats import CONFIDENCE, FEWEST, Repeated, finished, repeated
@@ -101,6 +102,7 @@ def aligned(rows: Sequence[Sequence[str]], *, right: int = -1) -> Iterator[str]:
 
 
 def _facts(result: RunResult) -> Iterator[str]:
+    yield from _punctuality(result)
     if result.lost:
         counts = ", ".join(
             f"{word} {numbers.count(count)}{_share(result, word)}" for word, count in result.lost.items()
@@ -116,6 +118,21 @@ def _facts(result: RunResult) -> Iterator[str]:
     yield f"steady: {'too few reports to tell' if steady is None else 'yes' if steady else f'no, {unsteady}'}"
     if (objective := result.objective) is not None:
         yield f"objective: {verdict(objective, result)}"
+
+
+def _punctuality(result: RunResult) -> Iterator[str]:
+    """How near to one moment its workers started, if they waited for one (`run --at`)."""
+    workers = [one.runfile.scheduled for one in result.run.timelines]
+    moments = {one.at for one in workers if one and one.late is not None}
+    for at in sorted(moments):
+        own = [one for one in workers if one and one.at == at]
+        within = numbers.latency(max(one.late or 0.0 for one in own))
+        errors = [one.clock_error for one in own if one.clock_error is not None]
+        off = f"off by {numbers.latency(max(errors))} at most" if errors else ""
+        if len(errors) < len(own):
+            off = f"{off}; {len(own) - len(errors)} not known to be synchronised".removeprefix("; ")
+        count = f"{len(own)} of {len(workers)} workers, " if len(workers) > 1 else ""
+        yield f"started: {count}within {within} after {shown_moment(at)} (clocks: {off})"
 
 
 def _share(result: RunResult, word: str) -> str:

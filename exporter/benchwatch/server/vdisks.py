@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..metrics.exposition import Family
+from ..metrics.exposition import Column, Family
 from ..nutanix import families
 from ..nutanix.poller import Poller
 from ..nutanix.snapshot import Status
@@ -49,11 +49,14 @@ class Vdisks:
 def _read(poller: Poller, status: Status) -> Iterator[VdiskView]:
     found: dict[Family, dict[tuple[str, ...], float]] = {families.FRONTEND_OPS: {}, families.FRONTEND_LATENCY: {}}
     names = {}
-    for family, labels, value, _ in poller.samples() if status.snapshot else ():
-        if family in found and isinstance(value, int | float):
-            found[family][labels] = value
-        elif family is families.VDISK_INFO:
-            names[labels[0]] = dict(zip(family.labels, labels, strict=True))
+    for sample in poller.samples() if status.snapshot else ():
+        if isinstance(sample, Column):
+            if sample.family in found:
+                found[sample.family].update(zip(sample.labels, sample.numbers, strict=True))
+        elif sample.family in found and isinstance(sample.value, int | float):
+            found[sample.family][sample.labels] = sample.value
+        elif sample.family is families.VDISK_INFO:
+            names[sample.labels[0]] = dict(zip(sample.family.labels, sample.labels, strict=True))
     for (vdisk, op), rate in found[families.FRONTEND_OPS].items():
         name, latency = names.get(vdisk, {}), found[families.FRONTEND_LATENCY].get((vdisk, op))
         if status.snapshot and rate:

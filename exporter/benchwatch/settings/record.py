@@ -13,6 +13,8 @@ disks: {sdb: log, sdc: data}        roles of the host's disks by device name
 found: {host: db1, disks: {sdb: log}}   what `benchwatch run` found out of these; the keys themselves override it
 command: pgbench -P 1 ...           or a list of arguments
 start: 1790000000.0                 Unix seconds
+scheduled: {at: 1790000000.0, late: 0.0002, clock_error: 0.001}   the moment that its start waited for; in seconds,
+                                    how much later it started, and how far the clock was off at most (if known)
 warmup: 60s                         time at the start that results should leave out
 repeat_of: huge-pages               the experiment that this run repeats
 sweep: {of: curve, point: {clients: 4}, order: shuffled, seed: 7}   the sweep that it is a point of
@@ -46,6 +48,7 @@ _PLAIN = (
     "found",
     "latency_objective",
     "start",
+    "scheduled",
     "warmup",
     "repeat_of",
     "sweep",
@@ -87,6 +90,16 @@ class SweepPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return {name: _text(value) for name, value in self.point.items()}
 
 
+class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
+    """The moment that the start of a run waited for."""
+
+    at: PointInTime
+    late: float | None = None
+    """Seconds from that moment to the start; None before it."""
+    clock_error: Duration | None = None
+    """Seconds that the machine's clock was off at most; None if that was not known."""
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of one record."""
 
@@ -100,6 +113,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     found: Found | None = None
     command: str | list[str] = ""
     start: PointInTime | None = None
+    scheduled: Scheduled | None = None
     warmup: Duration | None = None
     repeat_of: str | None = None
     sweep: SweepPoint | None = None
@@ -125,6 +139,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     here: Here = NOT_KNOWN
     start: float | None = None
     """Unix seconds."""
+    scheduled: Scheduled | None = None
     warmup: float = 0.0
     """Seconds at the start that results should leave out."""
     repeat_of: str = ""

@@ -6,11 +6,13 @@ line is a UserError that names the word that was probably meant.
 
 import argparse
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from .durations import Duration
 from .errors import WRONG_USE, UserError
+from .moments import read_moment
 from .suggestion import did_you_mean, either
 
 
@@ -75,6 +77,14 @@ def duration(text: str) -> Duration:
     """A length of time: seconds (60, 0.5) or a number with a unit (1ms, 5m)."""
     try:
         return Duration.read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def moment(text: str) -> float:
+    """A time in the future: Unix seconds."""
+    try:
+        return read_moment(text, time.time())
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -1,0 +1,79 @@
+"""`--at`: a prepared benchmark waits for its moment.
+
+It waits by the wall clock and in short steps, as the clock may be set and the machine may sleep meanwhile.
+"""
+
+import signal
+import time
+
+from ..machine.clock import clock_error
+from ..values import numbers
+from ..values.errors import UserError
+from ..values.moments import shown_moment
+from . import child
+
+_STEP = 0.5
+_LATEST = 10.0
+"""Seconds after the moment up to which the benchmark is started all the same."""
+_SET = 0.05
+"""Seconds by which the clock was set that are worth a sentence."""
+
+
+class Schedule:
+    """The start of a benchmark at a moment, Unix seconds."""
+
+    def __init__(self, at: float) -> None:
+        self.at = at
+        self._ahead = _ahead()
+        self._has_terminal = child.has_terminal()
+
+    def announcement(self) -> str:
+        """What the launcher waits for."""
+        left = max(0.0, self.at - time.time())
+        return f"starts at {shown_moment(self.at)}, in {numbers.duration(left)}; this machine's clock is {_off()}"
+
+    def wait(self) -> None:
+        """Return at the moment, while signals are held (see child).
+
+        Raises UserError if it is over already, or long over when the wait ends, and if a signal ends the wait.
+        """
+        if (over := time.time() - self.at) > 0:
+            raise UserError(
+                f"--at: the benchmark was prepared {numbers.duration(over)} after {shown_moment(self.at)}: "
+                "nothing was started; choose a later time"
+            )
+        while (left := self.at - time.time()) > 0:
+            received = signal.sigtimedwait(child.PASSED_ON, min(left, _STEP))
+            if received is None or received.si_signo not in child.ENDING:
+                continue
+            number = signal.Signals(received.si_signo)
+            if number != signal.SIGHUP or not self._has_terminal or child.has_terminal():
+                sentence = f"{number.name} ended the wait for {shown_moment(self.at)}: nothing was started"
+                raise UserError(sentence, 128 + number)
+        if -left > _LATEST:
+            raise UserError(
+                f"--at: it is {numbers.duration(-left)} after {shown_moment(self.at)} already{self._jump()}: "
+                "nothing was started"
+            )
+
+    def kept(self, start: float) -> tuple[dict[str, float], str]:
+        """For the record, in seconds, and in a sentence: how exactly it started."""
+        off, late = clock_error(), start - self.at
+        record = {"at": self.at, "late": round(late, 6)} | ({} if off is None else {"clock_error": round(off, 6)})
+        return record, f"started {numbers.latency(late)} after {shown_moment(self.at)}{self._jump()}"
+
+    def _jump(self) -> str:
+        by = _ahead() - self._ahead
+        return f"; meanwhile the clock was set by {by:+.3f} s, or the machine slept" if abs(by) > _SET else ""
+
+
+def _ahead() -> float:
+    """The wall clock less one that is never set and stands still while the machine sleeps."""
+    return time.time() - time.monotonic()
+
+
+def _off() -> str:
+    off = clock_error()
+    if off is None:
+        return "not synchronised, as far as its kernel knows: it may be off by any amount"
+    return f"off by {numbers.latency(off)} at most"
