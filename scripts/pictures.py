@@ -1,4 +1,4 @@
-"""Pictures of dashboards, of `benchwatch watch` and of a report, of a demo that really runs.
+"""Pictures of dashboards, of a run's page, of `benchwatch watch` and of a report, of a demo that really runs.
 
 Two runs of each benchmark follow each other. In the second one PostgreSQL is frozen for some seconds: a stall, a spike
 and their alerts, of which the pictures are.
@@ -150,6 +150,7 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
             begin, end = (stalled - 30, stalled + 30) if board == "spike" else (until - 180, until)
             url = "".join((_url(demo, board, begin, end), *(f"&var-run={name}" for name in runs)))
             camera.take(url, output / f"{board}.png", 1600, height)
+        camera.take(f"{demo.url('exporter')}/runs/{runs[0]}", output / "page.png", 1400, 1250)
         _wait(demo, lambda: demo.runs.names[0] != second, time.time)
         _wait(demo, lambda: time.time() > begun + _RUN + 30, time.time)
         chosen = f"&var-run={second}&var-baseline={first}"

@@ -20,8 +20,8 @@ from .lines import Array, Drawn, Span, alone
 
 _WIDE, _HIGH = 2000, 1000
 """Units of the inner drawing."""
-_LEFT, _TOP, _BOTTOM = 62, 20, 24
-"""Room around it, pixels; that on the right is in the style sheet."""
+_TOP, _BOTTOM = 20, 24
+"""Room above and below it, pixels; that beside it is in the style sheet."""
 _HEIGHT = 190
 """Of the inner drawing, pixels."""
 _TICK = 20
@@ -189,7 +189,7 @@ def _drawing(
     inner: Sequence[str], letters: str, across: Ticks, up: Ticks, name: str, foot: str, description: str
 ) -> str:
     height = _TOP + _HEIGHT + _BOTTOM
-    place = f'x="{_LEFT}" y="{_TOP}" width="84%" height="{_HEIGHT}"'
+    place = f'y="{_TOP}" width="100%" height="{_HEIGHT}"'
     marks = "".join(f"M{_WIDE * part:.0f} {_HIGH}v-{_TICK}" for part, _ in across)
     below = "".join(
         f'<text x="{100 * part:.2f}%" y="{_HEIGHT + 15}" class="m{" o" if number % 2 else ""}">{text}</text>'

@@ -36,8 +36,7 @@ VARIABLES = {light: f"var(--{name})" for name, (light, _) in _THEME.items()}
 """The CSS variable of each colour above."""
 
 _CHART = """
-.chart,.pair{display:block;width:100%}
-.chart .in{width:calc(100% - 118px)}
+.chart{display:block;width:calc(100% - 118px);margin-left:62px;overflow:visible}
 .chart path{stroke-width:1.4;stroke-linejoin:round;vector-effect:non-scaling-stroke}
 .chart path:not([fill]){fill:none}
 .chart .grid,.chart .base{stroke:var(--line);stroke-width:1}
@@ -48,7 +47,7 @@ _CHART = """
 .chart image{image-rendering:pixelated}
 .chart text{font-size:11px}.chart text:not([fill]){fill:var(--soft)}
 .chart .m{text-anchor:middle}.chart .e,.chart .f{text-anchor:end}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:10px 16px}
+.pair{display:grid;width:100%;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:10px 16px}
 @media(max-width:640px){.chart .o,.chart .f{display:none}}
 """
 

@@ -1,0 +1,122 @@
+"""The pages in a real browser, which is started once."""
+
+import base64
+import os
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from demo_processes import Processes
+from tests.support.browser import PROGRAM, Browser
+from tests.support.places import RECORDINGS
+from tests.support.servers import Exporter
+
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(not PROGRAM, reason="needs Chromium: scripts/setup tests installs it"),
+]
+EVIL = "<img src=x onerror=alert(1)>"
+PLOTS = "document.querySelectorAll('#course figure').length"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
+    """Of a run that goes on, and an ended one of fio with a hostile name."""
+    folder = tmp_path_factory.mktemp("exporter")
+    (folder / "runs" / "live").mkdir(parents=True)
+    (folder / "runs" / EVIL).mkdir()
+    (folder / "runs" / EVIL / "disk1.out").write_bytes(
+        (RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out").read_bytes()
+    )
+    report(folder / "runs", 60)
+    processes = Processes(folder, os.environ)
+    try:
+        yield Exporter(processes, folder / "runs")
+    finally:
+        processes.stop_all()
+
+
+@pytest.fixture(autouse=True)
+def no_complaints(browser: Browser, exporter: Exporter) -> Iterator[None]:
+    """Nothing is asked of others, and the policy stops nothing."""
+    browser.requested.clear()
+    browser.complaints.clear()
+    yield
+    assert [url for url in browser.requested if not url.startswith((exporter.url, "data:"))] == []
+    assert browser.complaints == []
+
+
+def report(runs: Path, seconds: int) -> None:
+    """So many seconds up to now."""
+    now = time.time()
+    with (runs / "live" / "db1.err").open("a") as file:
+        for age in range(seconds - 1, -1, -1):
+            file.write(f"progress: {now - age:.3f} s, {100 + seconds}.0 tps, lat 2.000 ms stddev 0.100\n")
+
+
+def test_the_page_is_live_without_being_loaded_again(browser: Browser, exporter: Exporter) -> None:
+    browser.open(f"{exporter.url}/", "document.querySelector('h3 a')")
+    browser.value("document.querySelector('h3 a').click()")
+    browser.wait(f"{PLOTS} == 2")
+    assert browser.value("location.pathname") == "/runs/live"
+    before = browser.value("window.kept = document.querySelector('#course .l').getAttribute('d')")
+    time.sleep(1.1)
+    report(exporter.runs, 1)
+    browser.wait("document.querySelector('#course .l').getAttribute('d') != window.kept")
+    browser.wait("document.querySelector('.tiles').textContent.includes('101 TPS')")
+    assert browser.value("window.kept") == before, "it was loaded again"
+
+
+@pytest.mark.parametrize("width", [420, 1600])
+def test_it_fits_its_width_and_letters_keep_their_size(width: int, browser: Browser, exporter: Exporter) -> None:
+    browser.tell("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    browser.open(f"{exporter.url}/runs/live", f"{PLOTS} == 2")
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    plot, inner = (
+        browser.value(f"document.querySelector('{chosen}').getBoundingClientRect().width")
+        for chosen in (".plot", ".chart .in")
+    )
+    assert plot - 119 <= inner <= plot - 117
+    assert browser.value("getComputedStyle(document.querySelector('.chart text')).fontSize") == "11px"
+    boxes = "[...document.querySelector('.chart').querySelectorAll('.m')].map(text => text.getBoundingClientRect())"
+    times = browser.value(f"{boxes}.filter(box => box.width).map(box => [box.left, box.right])")
+    assert len(times) > 2
+    assert all(right < left for (_, right), (left, _) in pairwise(times)), "times overlap"
+
+
+def test_it_is_dark_where_the_reader_is(browser: Browser, exporter: Exporter) -> None:
+    colours = []
+    for scheme in ("light", "dark"):
+        browser.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        browser.open(f"{exporter.url}/runs/live", f"{PLOTS} == 2")
+        for chosen, name in (("body", "backgroundColor"), (".chart .l", "stroke"), ("#now p", "color")):
+            colours.append(browser.value(f"getComputedStyle(document.querySelector('{chosen}')).{name}"))
+    browser.tell("Emulation.setEmulatedMedia", features=[])
+    assert all(light != dark for light, dark in zip(colours[:3], colours[3:], strict=True)), colours
+
+
+def test_it_is_whole_without_scripts_and_can_be_printed(browser: Browser, exporter: Exporter) -> None:
+    browser.tell("Emulation.setScriptExecutionDisabled", value=True)
+    browser.open(f"{exporter.url}/runs/live", f"{PLOTS} == 2")
+    printed = base64.b64decode(browser.tell("Page.printToPDF", printBackground=True)["data"])
+    browser.tell("Emulation.setScriptExecutionDisabled", value=False)
+    assert printed.startswith(b"%PDF") and len(printed) > 10_000
+
+
+def test_a_hostile_name_is_text_in_links_and_on_its_page(browser: Browser, exporter: Exporter) -> None:
+    browser.open(f"{exporter.url}/", "document.querySelector('th a')")
+    browser.value("document.querySelector('th a').click()")
+    browser.wait(f"{PLOTS} > 5")
+    assert browser.value("document.querySelector('h1').textContent") == EVIL
+    assert browser.value("document.images.length") == 0
+    assert browser.value("document.querySelector('.chart image').getBoundingClientRect().width") > 100
