@@ -21,8 +21,8 @@ from scale_ways import CHECKOUT, WAYS
 _STEPS = ("record", "load", "store", "rules", "tables")
 _REGISTERING = 12
 """Seconds of the recording, sent before the measurement, so that the receiver knows all series."""
-_NOT_STORED = ("protocol 2", "vmagent", "cvm")
-"""Ways whose samples are those of another one, or a part of all."""
+_NOT_STORED = ("vmagent", "cvm")
+"""The requests of vmagent are packed in its own way; what a CVM has is a part of all."""
 _LATE = 20.0
 """Seconds behind its time, at which a load is one that the receiver does not keep up with."""
 _MOST_MEMORY = 8 << 30

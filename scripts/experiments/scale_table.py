@@ -122,7 +122,7 @@ def _stored(stored: Sequence[Found]) -> str:
                 _WAYS[one["way"]],
                 f"{one['data'] / one['samples']:.2f}",
                 f"{one['index_size'] / one['series']:,.0f} B",
-                f"{hour / 1e6:.1f}",
+                f"{hour / 1e6:.2f}",
                 f"{100 * hour / shipped:.0f} %",
                 f"{one['sent'] / one['cpu']:,.0f} samples/s",
             ]
