@@ -49,6 +49,8 @@ def main() -> int:
         signal.signal(number, lambda *_: sys.exit(143))
     try:
         Experiment(arguments).run(steps)
+    except KeyboardInterrupt:
+        return 130
     except Failure as failure:
         print(f"scale: {failure}", file=sys.stderr)
         return 1

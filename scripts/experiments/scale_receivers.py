@@ -103,7 +103,9 @@ class VictoriaMetrics(Receiver):
     def _command(self) -> list[str]:
         program = victoria_metrics("victoria-metrics-prod", "victoria-metrics")
         if program is None:
-            raise Failure("no victoria-metrics beside VICTORIA_METRICS or on PATH")
+            raise Failure(
+                "no victoria-metrics on PATH; VICTORIA_METRICS may name the program (without: --receivers=prometheus)"
+            )
         data = f"-storageDataPath={self.folder / 'data'}"
         memory = "-memory.allowedBytes=4GB"
         return [program, data, f"-httpListenAddr=127.0.0.1:{self.port}", "-retentionPeriod=1y", memory]
