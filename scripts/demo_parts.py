@@ -48,7 +48,7 @@ nutanix:
     5f0d7d8e-3a52-4c0b-9f0e-000000045269: {{vm: pg1, disk: scsi.1, role: data}}
     5f0d7d8e-3a52-4c0b-9f0e-000000040043: {{vm: pg1, disk: scsi.2, role: log}}
 """
-_NODE_COLLECTORS = (
+NODE_COLLECTORS = (
     *("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "netdev", "netstat", "pressure", "stat", "vmstat"),
     "vmstat.fields=^(oom_kill|pgpg|pgscan_direct|pswp|pg.*fault)",
 )
@@ -151,7 +151,7 @@ class Demo:
 
     def _node_exporter(self) -> list[str]:
         program = shutil.which("prometheus-node-exporter") or "node_exporter"
-        collectors = ["--collector.disable-defaults", *(f"--collector.{name}" for name in _NODE_COLLECTORS)]
+        collectors = ["--collector.disable-defaults", *(f"--collector.{name}" for name in NODE_COLLECTORS)]
         return [program, f"--web.listen-address={self._address('node_exporter')}", *collectors]
 
     def _postgres_exporter(self) -> list[str]:
