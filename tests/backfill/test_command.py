@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.tools.registry import names
 from tests.support.places import NOW, RECORDINGS, Place
 from tests.support.programs import output, program
 
@@ -169,7 +170,7 @@ def test_what_is_dated_by_its_recorded_end_is_not_said_to_be_dated_by_its_files(
         (
             ["RUNS/notes.txt"],
             1,
-            "nothing recognised in RUNS/notes.txt: expected output of pgbench, fio, sysbench or iperf3",
+            f"nothing recognised in RUNS/notes.txt: expected output of {names()}",
         ),
         (["RUNS/nowhere"], 2, "RUNS/nowhere: cannot be read: No such file or directory; expected a file or a folder"),
         (["RUNS/db1.err", "--output", "/dev/full"], 1, "/dev/full: cannot be written: No space left on device"),

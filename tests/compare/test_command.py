@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.tools.registry import names
 
 from .made import START, autoregressive, place, summary
 
@@ -426,7 +427,7 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(
         (
             tmp_path / "notes.txt",
             1,
-            "notes.txt: nothing recognised; expected output of pgbench, fio, sysbench or iperf3",
+            f"notes.txt: nothing recognised; expected output of {names()}",
         ),
         (tmp_path / "still", 1, f"still, worker db: the run is still active; {forced}"),
         (tmp_path / "failed", 1, f"failed, worker db: the run failed: exit code 2; {forced}"),

@@ -55,15 +55,14 @@ class Rule(NamedTuple):
     content: dict[str, Any]
 
 
-def rules() -> Iterator[Rule]:
-    for path in RULE_FILES:
-        for group in yaml.safe_load(path.read_text())["groups"]:
-            for content in group["rules"]:
-                yield Rule(group["name"], group["interval"], content)
-
-
-ALERTS = [rule for rule in rules() if "alert" in rule.content]
-RECORDINGS = [rule for rule in rules() if "record" in rule.content]
+RULES = [
+    Rule(group["name"], group["interval"], content)
+    for path in RULE_FILES
+    for group in yaml.safe_load(path.read_text())["groups"]
+    for content in group["rules"]
+]
+ALERTS = [rule for rule in RULES if "alert" in rule.content]
+RECORDINGS = [rule for rule in RULES if "record" in rule.content]
 RECORDED = {rule.content["record"] for rule in RECORDINGS}
 NAMES = sorted({alert.content["alert"] for alert in ALERTS})
 
@@ -151,7 +150,7 @@ def test_runbook_has_a_section_for_every_alert_and_for_nothing_else() -> None:
 def test_rules_use_only_metrics_that_exist() -> None:
     known = exported() | RECORDED | FOREIGN
     used = set()
-    for rule in rules():
+    for rule in RULES:
         texts = [rule.content["expr"], *rule.content.get("annotations", {}).values()]
         used |= set(
             re.findall(
@@ -170,7 +169,7 @@ def scrape_intervals() -> dict[str, float]:
 
 
 def test_rules_ask_for_jobs_that_are_scraped() -> None:
-    for rule in rules():
+    for rule in RULES:
         for pattern in re.findall(r'\bjob=~?"([^"]*)"', rule.content["expr"]):
             assert any(re.fullmatch(pattern, job) for job in scrape_intervals()), pattern
 
@@ -190,7 +189,7 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
 
 
 def test_groups_are_evaluated_every_second_where_spikes_are_looked_for_or_shown() -> None:
-    intervals = {rule.group: rule.interval for rule in rules()}
+    intervals = {rule.group: rule.interval for rule in RULES}
     every_second = {"runs", "workers", "disks", "layers", "dashboards"}
     assert {group for group, interval in intervals.items() if interval == "1s"} == every_second
     assert {interval for group, interval in intervals.items() if "baselines" in group} == {"15s"}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.tools.registry import names
 from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place
 
@@ -309,9 +310,9 @@ def test_nothing_recognised_is_said(
     monkeypatch.chdir(tmp_path)
     notes = place("notes.txt", b"remember the milk\n")
     assert main(["report", str(notes)]) == 1
-    assert "notes.txt: expected output of pgbench, fio, sysbench or iperf3" in capsys.readouterr().err
+    assert f"notes.txt: expected output of {names()}" in capsys.readouterr().err
     assert main(["report", str(place("records/run.yaml", b"{}"))]) == 1
-    assert "run.yaml: expected output of pgbench, fio, sysbench or iperf3" in capsys.readouterr().err
+    assert f"run.yaml: expected output of {names()}" in capsys.readouterr().err
     assert not (tmp_path / "report.html").exists()
     run, empty = pgbench(place, "a"), notes.parent / "empty"
     empty.mkdir()
@@ -321,7 +322,7 @@ def test_nothing_recognised_is_said(
         assert err == (
             ""
             if path.suffix == ".yaml"
-            else f"benchwatch: nothing recognised in {path}: expected output of pgbench, fio, sysbench or iperf3\n"
+            else f"benchwatch: nothing recognised in {path}: expected output of {names()}\n"
         )
     assert out.startswith("report.html: 1 run, ")
     assert main(["report", str(tmp_path / "nowhere")]) == 2

@@ -2,12 +2,14 @@ import errno
 import os
 import shlex
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from benchwatch.tools.invocation import find_benchmark
 from benchwatch.tools.postgres import Server, Silent, ask
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -70,23 +72,38 @@ def test_a_silent_server_is_one_clause(psql: Path, text: str, reason: str) -> No
         ask_of(psql, timeout=0.2 if "sleep" in text else 10)
 
 
-def test_what_was_answered_in_time_counts(psql: Path) -> None:
-    script(psql, r"printf '%s\0' fsync on shared_buffers 128MB wal_level; printf rep; sleep 30")
-    assert ask_of(psql, timeout=2).facts == {"fsync": "on", "shared_buffers": "128MB"}
+@pytest.fixture
+def answered(psql: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that a script makes once it has answered: only then the time begins, however busy the machine is."""
+    path, communicate = psql.with_name("answered"), subprocess.Popen.communicate
+
+    def late(process: "subprocess.Popen[bytes]", text: bytes, seconds: float) -> tuple[bytes, bytes]:
+        eventually(path.exists, "psql has answered")
+        return communicate(process, text, seconds)
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", late)
+    return path
+
+
+def test_what_was_answered_in_time_counts(psql: Path, answered: Path) -> None:
+    script(psql, rf"printf '%s\0' fsync on shared_buffers 128MB wal_level; printf rep; touch {answered}; sleep 30")
+    assert ask_of(psql, timeout=1).facts == {"fsync": "on", "shared_buffers": "128MB"}
 
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
-def test_a_psql_that_may_not_be_killed_is_left_alone(psql: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_psql_that_may_not_be_killed_is_left_alone(
+    psql: Path, answered: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(psql.parent)
     os.mkfifo("fifo")
-    script(psql, r"printf 'fsync\0on\0'; timeout 20 cat fifo; touch ended")
+    script(psql, rf"printf 'fsync\0on\0'; touch {answered}; timeout 120 cat fifo; touch ended")
 
     def refuse(process: int, number: int) -> None:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
     monkeypatch.setattr(os, "kill", refuse)
     monkeypatch.setattr(os, "killpg", refuse)
-    assert ask_of(psql, timeout=2).facts == {"fsync": "on"}
+    assert ask_of(psql, timeout=1).facts == {"fsync": "on"}
     assert not Path("ended").exists()
     Path("fifo").write_text("")
 

@@ -12,31 +12,37 @@ from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.tools.pgbench.text import TextParser
 from fuzz import Failed, Seed, _check, corpus, judge, mutated
 
-SEEDS = corpus()
 GAUGE, HISTOGRAM = Family("a", "gauge", "A."), Family("b", "histogram", "B.")
 
 
-def test_the_corpus_has_every_parser() -> None:
-    assert {seed.kind for seed in SEEDS} >= {
+@pytest.fixture(scope="module")
+def seeds() -> list[Seed]:
+    return corpus()
+
+
+def test_the_corpus_has_every_parser(seeds: list[Seed]) -> None:
+    assert {seed.kind for seed in seeds} >= {
         *("pgbench text", "pgbench log", "pgbench log aggregate", "fio text", "cvm", "yaml")
     }
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_no_input_takes_a_parser_away(part: int) -> None:
+def test_no_input_takes_a_parser_away(part: int, seeds: list[Seed]) -> None:
     for number in range(60):
         chance = random.Random(f"1.{part}.{number}")
-        judge(mutated(SEEDS, chance), chance)
+        judge(mutated(seeds, chance), chance)
 
 
 @pytest.mark.parametrize("word", ["chunks", "ZeroDivisionError"])
-def test_a_parser_that_depends_on_chunks_or_raises_is_found(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+def test_a_parser_that_depends_on_chunks_or_raises_is_found(
+    monkeypatch: pytest.MonkeyPatch, word: str, seeds: list[Seed]
+) -> None:
     class Wrong(TextParser):
         def feed(self, data: bytes) -> list[Any]:
             return [len(data) if word == "chunks" else 1 // 0]
 
     monkeypatch.setattr(type(PGBENCH), "parser", lambda *_: Wrong())
-    seed = next(seed for seed in SEEDS if seed.kind == "pgbench text")
+    seed = next(seed for seed in seeds if seed.kind == "pgbench text")
     with pytest.raises(Failed) as found:
         judge(seed, random.Random(1))
     assert found.value.word == word
@@ -58,6 +64,6 @@ def test_samples_that_no_tool_has_are_found(samples: Sequence[Sample], word: str
     assert found.value.word == word
 
 
-def test_an_input_is_the_same_for_its_seed_and_number() -> None:
-    assert [mutated(SEEDS, random.Random("1.7")) for _ in range(2)] == 2 * [mutated(SEEDS, random.Random("1.7"))]
-    assert isinstance(mutated(SEEDS, random.Random("1.8")), Seed)
+def test_an_input_is_the_same_for_its_seed_and_number(seeds: list[Seed]) -> None:
+    assert [mutated(seeds, random.Random("1.7")) for _ in range(2)] == 2 * [mutated(seeds, random.Random("1.7"))]
+    assert isinstance(mutated(seeds, random.Random("1.8")), Seed)

@@ -1,6 +1,5 @@
 """Words and figures of workers that several pages have."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote
@@ -10,7 +9,6 @@ from ..values.printable import in_html
 from .views import WorkerView
 
 STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
-_NUMBER = re.compile(r"(\d+)")
 
 
 def badges(counts: Counter[str]) -> str:
@@ -26,11 +24,6 @@ def counted(counts: Counter[str]) -> str:
 def state(kind: str, word: str = "") -> str:
     """A state: a colour and a word."""
     return f'<span class="state {in_html(kind)}">{in_html(word or kind)}</span>'
-
-
-def natural(name: str) -> list[tuple[int, str]]:
-    """A name in the order in which people count: db2 before db10."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
 
 
 def throughput(worker: WorkerView) -> Callable[[float | None], str]:

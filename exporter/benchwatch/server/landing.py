@@ -13,6 +13,7 @@ from math import inf
 
 from ..tools.registry import TOOLS
 from ..values import numbers as figures
+from ..values.names import natural
 from ..values.printable import in_html
 from ..values.version import VERSION
 from . import cells
@@ -106,7 +107,7 @@ def _present(workers: Iterable[WorkerView], now: float) -> str:
     )
     cards, left = [], ACTIVE_SHOWN
     for group in groups:
-        shown = sorted(group, key=lambda worker: cells.natural(worker.worker))[: max(left, 0)]
+        shown = sorted(group, key=lambda worker: natural(worker.worker))[: max(left, 0)]
         left -= len(group)
         if shown:
             cards.append(_card(group, shown, now))

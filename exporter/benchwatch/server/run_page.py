@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..values import numbers as figures
+from ..values.names import natural
 from ..values.printable import in_html
 from . import cells
 from .assets import ICON, RUN_SCRIPT, RUN_STYLE
@@ -76,7 +77,7 @@ def _reads(view: RunView, parts: Mapping[str, PagePart]) -> bool:
 
 
 def _now(view: RunView, now: float) -> str:
-    workers = sorted(view.workers, key=lambda worker: cells.natural(worker.worker))
+    workers = sorted(view.workers, key=lambda worker: natural(worker.worker))
     counts = Counter(worker.state for worker in workers)
     states = cells.badges(counts) if len(workers) > 1 else "".join(cells.state(one.state) for one in workers)
     facts = [", ".join(sorted({worker.tool for worker in workers})), *_times(workers, now)]

@@ -16,6 +16,8 @@ A `start` in the run's record replaces the creation of the file, and is believed
 text, or more than SLOW seconds later, as in a copy.
 """
 
+from typing import Any
+
 from .api import Written
 
 PUNCTUAL = 1.0
@@ -52,6 +54,11 @@ class ElapsedState:
         self.version = 0
         self._written: dict[str, Written] = {}  # by stream
         self._elapsed: dict[str, float] = {}  # by stream, at its last such line, seconds
+
+    def apply(self, record: Any, stream: str, arrived: float) -> None:
+        """Note that something came; a subclass reads the record."""
+        self.version += 1
+        self._written[stream] = Written(arrived)
 
     def written(self, stream: str, times: Written) -> None:
         """See tools.State."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...metrics.exposition import Sample
-from ..api import HISTORY, Figures, Outcome, Report, Times, Written
+from ..api import HISTORY, Figures, Outcome, Report, Times
 from ..beginning import PUNCTUAL, ElapsedState
 from . import metrics
 from .records import Beginning, Flow, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result
@@ -48,8 +48,7 @@ class Iperf3State(ElapsedState):
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """See tools.State."""
-        self.version += 1
-        self._written[stream] = Written(arrived)
+        super().apply(record, stream, arrived)
         match record:
             case Beginning():
                 self.tool_version = record.version or self.tool_version

@@ -13,7 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 
 from ...metrics.exposition import Sample
-from ..api import HISTORY, Figures, Outcome, Report, Times, Written
+from ..api import HISTORY, Figures, Outcome, Report, Times
 from ..beginning import PUNCTUAL, ElapsedState
 from .metrics import LATENCY_WINDOW, LIVE, TOTALS, sample
 from .parser import SysbenchComplete
@@ -46,8 +46,7 @@ class SysbenchState(ElapsedState):
 
     def apply(self, record: Record, stream: str, arrived: float) -> None:
         """See tools.State."""
-        self.version += 1
-        self._written[stream] = Written(arrived)
+        super().apply(record, stream, arrived)
         match record:
             case Said("version"):
                 self.tool_version = record.value
