@@ -1,6 +1,6 @@
 """A benchmark of this checkout beside the package of another commit, in turns, as ratios.
 
-    python tests/benchmarks/beside.py REVISION [--rounds 5] SCRIPT [ARGUMENT ...]
+    python tests/benchmarks/beside.py [--rounds 5] REVISION SCRIPT [ARGUMENT ...]
 
 Runs the same script with each package in turn, the other one first in every other round, and compares the last number
 of each line that it prints: its median for both, and the median of the ratios of a round, this one to the other.

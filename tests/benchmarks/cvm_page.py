@@ -20,7 +20,7 @@ from benchwatch.nutanix.simulator.load import Load, LoadStream
 from benchwatch.nutanix.simulator.sections import SimulatedVdisk, frontend, frontend_row, hosted, hosted_row
 from benchwatch.nutanix.snapshot import Snapshot
 
-REPETITIONS = 25
+REPETITIONS = 15
 
 
 def page(vdisks: int) -> bytes:

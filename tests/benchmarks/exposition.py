@@ -31,7 +31,7 @@ from benchwatch.nutanix.snapshot import Snapshot, Status
 GAUGES = [Family(f"bench_value_{n}_seconds", "gauge", "A value, seconds.", ("op",)) for n in range(25)]
 LATENCY = Family("bench_latency_seconds", "histogram", "Latency, seconds.", ("op",))
 BOUNDS = Buckets().bounds
-PAIRS = 15
+PAIRS = 9
 VDISKS = 400
 
 

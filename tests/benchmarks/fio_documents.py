@@ -28,7 +28,7 @@ from benchwatch.tools.fio.framing import Framer
 
 RECORDING = Path(__file__).parents[1] / "recordings/fio/jsonplus-numjobs64-3.33.out"
 JOBS = 32
-ROUNDS = 200
+ROUNDS = 100
 KEYS = list(BIN_OF_KEY)
 
 

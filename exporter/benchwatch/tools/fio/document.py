@@ -159,12 +159,12 @@ def _check_sums(document: FioDocument) -> None:
         for direction in (job.read, job.write, job.trim, job.mixed, job.sync):
             if direction is None:
                 continue
-            sent += direction.completed_bytes
-            counted += direction.total_ios + direction.short_ios + direction.drop_ios
-            for latency in (direction.slat_ns, direction.clat_ns, direction.lat_ns):
-                counted += latency.N
-                if latency.bins:
-                    counted += sum(latency.bins.values())
+            slat, clat, lat = direction.slat_ns, direction.clat_ns, direction.lat_ns
+            sent += direction.io_bytes or direction.io_kbytes * 1024
+            counted += direction.total_ios + direction.short_ios + direction.drop_ios + slat.N + clat.N + lat.N
+            for bins in (slat.bins, clat.bins, lat.bins):
+                if bins:
+                    counted += sum(bins.values())
     if counted > _MOST:
         raise ValueError(f"it counts {counted:,} I/Os and latencies; expected {_MOST:,} at most")
     if sent > _MOST_BYTES:

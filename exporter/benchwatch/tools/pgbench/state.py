@@ -219,7 +219,7 @@ class PgbenchState:
 
     @property
     def windows(self) -> deque[SecondWindow]:
-        """The last closed seconds of the transaction log, without those in which nothing completed."""
+        """The last closed seconds of the transaction log, some ten, without those in which nothing completed."""
         return self._log.windows.windows
 
     def parameters(self) -> Mapping[str, str]:

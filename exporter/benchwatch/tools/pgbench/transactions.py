@@ -46,6 +46,7 @@ _NUMBERED = re.compile(rb"(?m)^(\d{1,18}) (\d{1,18}) ")
 _WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock"])
 _FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
+_DIGIT_0, _DIGIT_9, _SPACE, _NEWLINE = b"09 \n"
 _SHORTEST = np.array([1, 1, 10, 1, 1, 1])
 _LONGEST = np.array([12, 4, 10, 6, 12, 12])
 """How many digits the numbers from the third field on have."""
@@ -173,21 +174,18 @@ class TransactionParser:
         fields = self._fields
         padded = PADDING + block
         text = np.frombuffer(padded, np.uint8)[len(PADDING) :]
-        separators = text <= 32
+        separators = text < _DIGIT_0
         ends = np.flatnonzero(separators)
-        if (
-            len(ends) % fields
-            or np.count_nonzero((text - np.uint8(48)) < 10) != len(text) - len(ends)
-            or separators[0]
-            or (separators[1:] & separators[:-1]).any()
-            or (text[ends].reshape(-1, fields) != np.frombuffer(b" " * (fields - 1) + b"\n", np.uint8)).any()
-        ):
+        if len(ends) % fields or text.max() > _DIGIT_9 or separators[0] or (separators[1:] & separators[:-1]).any():
             return False
-        table = ends.reshape(-1, fields)
-        lengths = np.diff(table[:, 1:], axis=1) - 1
-        if (lengths < _SHORTEST[: fields - 2]).any() or (lengths > _LONGEST[: fields - 2]).any():
+        stops = np.ascontiguousarray(ends.reshape(-1, fields).T)  # a row a field
+        if (text[stops[:-1]] != _SPACE).any() or (text[stops[-1]] != _NEWLINE).any():
             return False
-        stops, (time, script, _, microsecond, *extra) = table.T, lengths.T
+        lengths = stops[2:] - stops[1:-1] - 1
+        shortest, longest = lengths.min(axis=1), lengths.max(axis=1)
+        if (shortest < _SHORTEST[: fields - 2]).any() or (longest > _LONGEST[: fields - 2]).any():
+            return False
+        time, script, _, microsecond, *extra = lengths
         numbers = words(padded)
         second = _seconds(numbers, text, stops[4])
         if second.min() < _FIRST_SECOND or second.max() > _LAST_SECOND:
@@ -199,15 +197,15 @@ class TransactionParser:
             script=decimals(numbers, stops[3], script),
             second=second,
             microsecond=decimals(numbers, stops[5], microsecond) if self._microseconds else _NONE,
-            lines=len(table),
+            lines=len(second),
             size=len(block),
         )
-        self._number += len(table)
-        latest = len(table) - 1
+        self._number += len(second)
+        latest = len(second) - 1
         if second[-1] < second.max():  # the clock was set back
             latest = int(np.flatnonzero(second == second.max())[-1])
-        begin = int(table[latest - 1, -1]) + 1 if latest else 0
-        edges = block[: block.index(b"\n")], block[begin : int(table[latest, -1])]
+        begin = int(stops[-1, latest - 1]) + 1 if latest else 0
+        edges = block[: block.index(b"\n")], block[begin : int(stops[-1, latest])]
         self._emit(piece, decimals(numbers, stops[-1], extra[-1]) if extra else _NONE, *edges)
         return True
 

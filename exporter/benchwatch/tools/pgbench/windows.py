@@ -12,7 +12,8 @@ A second in which nothing completed is closed as any other, so the percentiles o
 the latest WAIT + 2 seconds after the last transaction, progress lines or not.
 
 What arrives for a second that is closed already is added to it, as long as it is among the last KEPT: so all
-files may also be read one after the other, and the end is the same.
+files may also be read one after the other, and the end is the same. Only the last closed second is shown with its
+percentiles: of those that cannot be that any more, what remains is how many transactions there were and their mean.
 """
 
 import math
@@ -93,7 +94,8 @@ class Windows:
     """The last seconds of one process' transaction log."""
 
     def __init__(self) -> None:
-        self._seconds: dict[int, _Second] = {}
+        self._totals: dict[int, tuple[int, int]] = {}  # of the last KEPT: transactions, and the sum of their latencies
+        self._seconds: dict[int, _Second] = {}  # those that may be the last closed one now or later
         self._newest: dict[str, int] = {}  # by stream
         self._first: int | None = None
         self._ticked: int | None = None
@@ -105,11 +107,17 @@ class Windows:
         newest = max(second, self._newest.get(stream, second))
         self._newest[stream] = newest
         self._first = second if self._first is None else min(self._first, second)
-        horizon = max(self._newest.values()) - KEPT
-        if second <= horizon:
+        latest = max(self._newest.values())
+        if second <= latest - KEPT:
+            return
+        count, total = self._totals.get(second, (0, 0))
+        self._totals[second] = count + len(latency), total + int(latency.sum())
+        while (oldest := next(iter(self._totals))) <= latest - KEPT:
+            del self._totals[oldest]
+        if second <= latest - WAIT - 2:
             return
         if second not in self._seconds:
-            for old in [kept for kept in self._seconds if kept <= horizon]:
+            for old in [kept for kept in self._seconds if kept <= latest - WAIT - 2]:
                 del self._seconds[old]
             self._seconds[second] = _Second()
         self._seconds[second].add(latency, counts)
@@ -162,14 +170,14 @@ class Windows:
         if closed is None:
             return
         newest = max(self._newest.values())
-        for second in range(max(min(self._seconds, default=closed), newest - KEPT + 1), min(closed, newest) + 1):
+        for second in range(max(min(self._totals, default=closed), newest - KEPT + 1), min(closed, newest) + 1):
             if self.whole(second):
-                found = self._seconds.get(second)
-                yield (second, found.count, found.sum / found.count / 1e6) if found else (second, 0, None)
+                count, total = self._totals.get(second, (0, 0))
+                yield second, count, total / count / 1e6 if count else None
 
     @property
     def windows(self) -> deque[SecondWindow]:
-        """The closed seconds that are kept, without those in which nothing completed."""
+        """The closed seconds of which the percentiles are kept, without those in which nothing completed."""
         closed = self.closed
         seconds = sorted(second for second in self._seconds if closed is not None and second <= closed)
         return deque((self._window(second) for second in seconds), KEPT)
