@@ -252,3 +252,22 @@ def test_what_is_not_there_or_nothing_is_said(show: Show, tmp_path: Path) -> Non
     assert (code, "notes.txt: expected output of pgbench" in err) == (1, True)
     code, _, err = show(tmp_path / "nowhere")
     assert (code, "nowhere: no such run; expected a file, a folder, or the name of an experiment" in err) == (2, True)
+
+
+def test_workers_that_waited_for_one_moment_show_how_near_to_it_they_started(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a", 1000.0)
+    for worker, kept in (
+        ("db", "at: 1790000000, late: 0.0005, clock_error: 0.012"),
+        ("db2", "at: 1790000000, late: 0.0021, clock_error: 0.003"),
+        ("db3", "at: 1790000000.0, late: 0.0001"),
+        ("db4", "at: 1790000060"),
+    ):
+        (run / f"{worker}.yaml").write_text(f"scheduled: {{{kept}}}\n")
+        (run / f"{worker}.out").write_text(summary(1000.0))
+    _, out, _ = show(run)
+    (line,) = (line.strip() for line in out.splitlines() if "started:" in line)
+    assert re.fullmatch(
+        r"started: 3 of 4 workers, within 2\.10 ms after 2026-09-21T\S+ "
+        r"\(clocks: off by 12\.0 ms at most; 1 not known to be synchronised\)",
+        line,
+    )

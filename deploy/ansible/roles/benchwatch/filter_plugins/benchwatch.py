@@ -18,15 +18,10 @@ _ADVICE = "nothing was done on any host; --limit leaves hosts out: --limit 'all:
 
 def programs(command: str) -> str:
     """The programs that a benchmark's command needs on its host, separated by spaces."""
-    words = [word.rpartition("/")[2] for word in shlex.split(command)]
-    if not words:
-        return ""
-    first = shlex.split(command)[0]
-    if words[0] in _ELSEWHERE:
-        return first
-    return " ".join(
-        dict.fromkeys([first, *(word for word in words[1:] if word in _TOOLS and words[0] not in _TOOLS)][:2])
-    )
+    words = shlex.split(command)
+    tools = [word for word in words if word.rpartition("/")[2] in _TOOLS]
+    alone = bool(words) and words[0].rpartition("/")[2] in _TOOLS + _ELSEWHERE
+    return " ".join(words[:1] if alone else words[:1] + tools[:1])
 
 
 def exports(environment: Mapping[str, object]) -> str:
