@@ -10,6 +10,8 @@ import requests
 from demo_processes import Failure
 from scale_compare import Difference, Prometheus, compare
 from scale_lab import CUT, WARM, Lab
+from scale_stack import Stack, certify
+from scale_wire import Gate
 
 _SETTLE = 6
 """Seconds after which whatever was sent can be found everywhere."""
@@ -98,6 +100,75 @@ def _clock(lab: Lab) -> None:
         stored = _Stored(lab, f'count(last_over_time({{instance="{instance}"}}[2s]))', at + 1)
         lab.wait("samples of another clock are stored", lambda stored=stored: stored() == lines, 30)
         lab.check(f"clock {offset:+d} s: every sample has its own time", True, f"{lines} of {lines} samples")
+
+
+def refused(lab: Lab) -> None:
+    """A receiver that refuses in each way, for some seconds: what the agent of a third machine does, and says."""
+    stack, machines, secrets = lab.stack, lab.machines[0], lab.stack.folder / "secrets"
+    own = secrets / "receiver_certificate", secrets / "receiver_key"
+    other = secrets / "other_certificate", secrets / "other_key"
+    certify(*other, "DNS:elsewhere.example")
+    gate = Gate(stack.address("receiver"), own[0], *own)
+    page = stack.start_agent(
+        "site-c",
+        f"https://{gate.address}/api/v1/write",
+        machines.configuration().replace("%{AGENT_HOST}:19777", "other:19777"),
+        (f"-remoteWrite.url={lab.plain.url}/api/v1/write",),
+    )
+    lab.wait("the third agent delivers", lambda: len(_moments(lab.cluster(), "other:19777", time.time())) > 4)
+    for what, status in (("503", 503), ("429", 429), ("401", 401), ("a wrong certificate", 0), ("400", 400)):
+        dropped, lines, began = _metric(page, "vmagent_remotewrite_packets_dropped_total"), _errors(stack), time.time()
+        gate.status = status
+        if not status:
+            gate.present(*other)
+        time.sleep(5)
+        said, until = _errors(stack) - lines, time.time()
+        arrived = [at for at in _moments(lab.cluster(), "other:19777", until) if at > began + 1]
+        gate.status = 0
+        gate.present(*own)
+        if status == 400:
+            given_up = _metric(page, "vmagent_remotewrite_packets_dropped_total") - dropped
+            lab.check(
+                "400: named, and counted as given up", given_up > 0 and said > 0, f"{given_up:.0f} blocks given up"
+            )
+            break
+        lost = _Lost(lab, "other:19777", until)
+        seconds = lab.wait("the agent delivers what waited", lambda lost=lost: not lost(), 60)
+        given_up = _metric(page, "vmagent_remotewrite_packets_dropped_total") - dropped
+        good = not arrived and said > 0 and given_up == 0
+        found = f"{said} complaints, all {len(lost.ours())} scrapes there {seconds:.1f} s after"
+        lab.check(f"{what}: named, kept, delivered", good, found)
+
+
+class _Lost(NamedTuple):
+    """What Prometheus has of an exporter, and the cluster has not."""
+
+    lab: Lab
+    instance: str
+    until: float
+
+    def ours(self) -> set[float]:
+        return _moments(self.lab.plain, self.instance, self.until)
+
+    def __call__(self) -> set[float]:
+        return self.ours() - _moments(self.lab.cluster(), self.instance, self.until)
+
+
+def _moments(server: Prometheus, instance: str, until: float) -> set[float]:
+    """When an exporter was scraped, as it is stored."""
+    found = server.instant(f'up{{instance="{instance}",job="benchwatch-live"}}[10m]', until)
+    return {round(float(at), 3) for one in found for at, _ in one["values"]}
+
+
+def _metric(page: str, name: str) -> float:
+    lines = _get(f"http://{page}/metrics").splitlines()
+    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name + "{") and '"1:' in line)
+
+
+def _errors(stack: Stack) -> int:
+    """Lines of the third agent's log that complain of the receiver."""
+    lines = stack.process("agent of site-c").log.read_text().splitlines()
+    return sum("remotewrite" in line and ("error" in line or "warn" in line) for line in lines)
 
 
 class _Stored(NamedTuple):

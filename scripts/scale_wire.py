@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+import ssl
 import threading
 import time
 from collections.abc import Coroutine
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+import requests
 
 
 class Network:
@@ -91,3 +95,50 @@ class Listener:
         host, _, port = address.rpartition(":")
         server = ThreadingHTTPServer((host, int(port)), Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
+
+
+class Gate:
+    """A receiver with TLS that lets writes pass to the real one, or answers them with a status of its own."""
+
+    def __init__(self, target: str, authority: Path, certificate: Path, key: Path) -> None:
+        self.status = 0
+        """What it answers; 0 for what the real one answers."""
+        gate = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                status = gate.status
+                if not status:
+                    with requests.Session() as session:
+                        session.trust_env = False
+                        names = (
+                            "Authorization",
+                            "Content-Encoding",
+                            "Content-Type",
+                            "X-Prometheus-Remote-Write-Version",
+                        )
+                        kept = {name: self.headers[name] for name in names if name in self.headers}
+                        status = session.post(
+                            f"https://{target}/api/v1/write", body, headers=kept, verify=str(authority), timeout=30
+                        ).status_code
+                self.send_response(status)
+                self.send_header("Content-Length", "0")
+                self.send_header("Connection", "close")
+                self.end_headers()
+
+            def log_message(self, format: str, *arguments: object) -> None:
+                """Nothing."""
+
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.num_tickets = 0  # a session that is resumed shows no certificate
+        self.present(certificate, key)
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.handle_error = lambda *_: None  # type: ignore[method-assign]
+        server.socket = self._context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        self.address = f"127.0.0.1:{server.server_port}"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def present(self, certificate: Path, key: Path) -> None:
+        """Shows this certificate from the next connection on."""
+        self._context.load_cert_chain(certificate, key)
