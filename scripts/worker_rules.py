@@ -6,8 +6,10 @@ tool reports no mean, a quantile of its reports stands in for it, with the label
 the label `unit`. What a process only sees of another one's work has no rule.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from textwrap import indent
 
 from benchwatch.metrics.exposition import Family
 from benchwatch.tools.api import Tool
@@ -16,7 +18,8 @@ from benchwatch.tools.roles import Roles
 
 _RULES = Path(__file__).resolve().parent.parent / "prometheus" / "rules"
 WORKERS, DASHBOARDS = _RULES / "workers.yml", _RULES / "dashboards.yml"
-_BEGIN, _END = "      # By scripts/rules, from the tools' roles:\n", "      # End of what scripts/rules writes.\n"
+_BEGIN, _END = "# By scripts/rules, from the tools' roles:\n", "# End of what scripts/rules writes.\n"
+_WRITTEN = re.compile(rf"^( *){_BEGIN}.*?^\1{_END}", re.MULTILINE | re.DOTALL)
 _WINDOWS = """\
       # A report may be on the page for one scrape only, which an evaluation each second can miss: four scrapes of
       # 500 ms are looked at. Scrape slower, and these windows must grow.
@@ -71,7 +74,6 @@ def _workers() -> str:
         ("", lambda: _latencies("worker:latency_seconds:mean")),
         ("", lambda: _rates("worker:operations:rate", "max")),
         (_WINDOWS, lambda: _latencies("worker:latency_seconds:max2s", "max_over_time")),
-        ("", lambda: _rates("worker:operations:rate_min2s", "min", "min_over_time")),
     )
     return "\n".join(f"{comment}{''.join(rules())}" for comment, rules in parts)
 
@@ -116,16 +118,46 @@ def _of_runs() -> str:
     return "".join(f"      - record: {name}\n        expr: |\n          {text}\n" for name, text in rules.items())
 
 
-_PARTS: dict[Path, Sequence[Callable[[], str]]] = {WORKERS: (_workers, _objectives), DASHBOARDS: (_of_runs,)}
+def _now(rules: Iterator[str]) -> str:
+    """What these rules record, as one expression: an alert that asks for it waits for no recording of another rule."""
+    expressions = []
+    for rule in rules:
+        _, text, labels = re.split(r"\n        (?:expr|labels): ", rule)
+        for one in text.removeprefix("|").split("\n          or\n"):
+            pairs = re.findall(r"(\w+): (\w+)", labels)
+            for name, value in pairs:
+                one = f'label_replace({one.strip()}, "{name}", "{value}", "", "")'
+            expressions.append(one)
+    return "\nor\n".join(expressions) + "\n"
+
+
+def _latency_now() -> str:
+    return _now(_latencies("", "max_over_time"))
+
+
+def _rate_now() -> str:
+    return _now(_rates("", "min", "min_over_time"))
+
+
+_PARTS: dict[Path, Sequence[Callable[[], str]]] = {
+    WORKERS: (_workers, _latency_now, _latency_now, _rate_now, _objectives),
+    DASHBOARDS: (_of_runs,),
+}
 
 
 def whole(path: Path) -> str:
     """The file with the rules of all tools in it."""
-    text, _, rest = path.read_text().partition(_BEGIN)
-    for part in _PARTS[path]:
-        after, _, rest = rest.partition(_END)[2].partition(_BEGIN)
-        text += f"{_BEGIN}{part()}\n{_END}{after}"
-    return text
+    parts = iter(_PARTS[path])
+
+    def write(match: re.Match[str]) -> str:
+        part = next(parts)()
+        if not part.startswith("      - record"):
+            part = indent(part, match[1])
+        else:
+            part += "\n"
+        return f"{match[1]}{_BEGIN}{part}{match[1]}{_END}"
+
+    return _WRITTEN.sub(write, path.read_text())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The compose file and what it mounts: that it starts from a clean clone, as nobody special, for this machine only."""
+"""The compose files and what they mount: they start from a clean clone, as nobody special, for this machine only."""
 
 import re
 import subprocess
@@ -16,8 +16,9 @@ from benchwatch.values.durations import Duration
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "compose.yaml").read_text()
+ALL = {name: (ROOT / name).read_text() for name in ("compose.yaml", "compose.scale.yaml", "compose.agent.yaml")}
 DOCKERFILE = (ROOT / "exporter" / "Dockerfile").read_text()
-VARIABLE = re.compile(r"\$\{([A-Z_]+)(?::\?see \.env)?\}")
+VARIABLE = re.compile(r"(?<!\$)\$\{([A-Z_]+)(?::\?[^}]*)?\}")
 
 
 def environment() -> dict[str, str]:
@@ -25,8 +26,26 @@ def environment() -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
-PROJECT: Mapping[str, Any] = yaml.safe_load(VARIABLE.sub(lambda match: environment()[match[1]], TEXT))
-SERVICES: Mapping[str, Mapping[str, Any]] = PROJECT["services"]
+class Loader(yaml.SafeLoader):
+    """Reads what replaces a value of the file below as any other."""
+
+
+Loader.add_constructor("!override", lambda loader, node: loader.construct_mapping(node, deep=True))
+
+
+def read(name: str) -> dict[str, Any]:
+    """A compose file as Compose reads it with the settings of the clone."""
+    return yaml.load(VARIABLE.sub(lambda match: environment()[match[1]], ALL[name]), Loader)
+
+
+PROJECT, SCALE, AGENT = (read(name) for name in ALL)
+SERVICES: Mapping[str, Mapping[str, Any]] = {
+    **PROJECT["services"],
+    **{name: service for name, service in SCALE["services"].items() if "image" in service},
+    "agent elsewhere": AGENT["services"]["agent"],
+}
+"""The services of all files, each where it is described as a whole."""
+VOLUMES = PROJECT["volumes"] | SCALE["volumes"] | AGENT["volumes"]
 LASTING = [name for name, service in SERVICES.items() if service["restart"] != "no"]
 
 
@@ -43,14 +62,15 @@ def mounts(name: str) -> dict[str, tuple[str, bool]]:
 
 
 @pytest.mark.skipif(not find_spec("check_jsonschema"), reason="check-jsonschema is not installed")
-def test_is_valid_by_the_compose_specification() -> None:
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml"]
+@pytest.mark.parametrize("name", ["compose.yaml", "compose.agent.yaml"])
+def test_is_valid_by_the_compose_specification(name: str) -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", name]
     finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert finished.returncode == 0, finished.stdout
 
 
 def test_env_file_has_what_is_filled_in_and_nothing_else() -> None:
-    assert set(VARIABLE.findall(TEXT)) == set(environment())
+    assert {name for text in ALL.values() for name in VARIABLE.findall(text)} == set(environment())
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -70,7 +90,7 @@ def test_versions_are_those_that_the_configuration_was_made_for() -> None:
 def test_no_two_services_share_a_user() -> None:
     """Where one has the machine's /proc, it could look into others of its user. Those that end at once do not count."""
     users = [SERVICES[name]["user"].partition(":")[0] for name in LASTING]
-    assert len(users) == len(set(users)) == 11
+    assert len(users) == len(set(users)) == 19
 
 
 def test_node_exporter_has_user_and_group_of_its_own() -> None:
@@ -139,6 +159,7 @@ def test_profiles_add_what_they_say() -> None:
         "": {
             *("exporter", "node-exporter", "prometheus", "alertmanager", "grafana"),
             *("alertmanager-volume", "grafana-password"),
+            *("vmstorage-1", "vmstorage-2", "vminsert", "vmselect", "vmalert", "receiver", "agent", "agent elsewhere"),
         },
         "demo": {"demo-postgres", "demo-pgbench", "demo-fio", "demo-cvm", "demo-cvm-exporter"},
         "postgres demo": {"postgres-exporter"},
@@ -156,14 +177,14 @@ def test_mounts_are_in_a_clean_clone_or_volumes_and_only_those_are_written(name:
         elif source.startswith("/"):
             assert source in ("/proc", "/sys") and not writable
         else:
-            assert source in PROJECT["volumes"]
+            assert source in VOLUMES
 
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_mount_whose_source_is_missing_makes_no_folder(name: str) -> None:
     for mount in SERVICES[name].get("volumes", []):
         if isinstance(mount, str):
-            assert mount.partition(":")[0] in PROJECT["volumes"]
+            assert mount.partition(":")[0] in VOLUMES
         else:
             assert (mount["type"], mount["bind"]) == ("bind", {"create_host_path": False})
 

@@ -45,8 +45,15 @@ FOREIGN = {
     "prometheus_rule_evaluation_failures_total",
     "prometheus_config_last_reload_successful",
     "alertmanager_config_last_reload_successful",
+    "prometheus_remote_storage_samples_failed_total",
+    "vmagent_remotewrite_packets_dropped_total",
+    "vm_persistentqueue_blocks_dropped_total",
+    "vmalert_config_last_reload_successful",
+    "vmalert_execution_errors_total",
+    "vmalert_iteration_missed_total",
+    "vmauth_config_last_reload_successful",
 }
-"""Metrics that are not the exporter's: those of Prometheus, Alertmanager and node_exporter."""
+"""Metrics that are not the exporter's: those of Prometheus, Alertmanager, node_exporter and VictoriaMetrics."""
 
 
 class Rule(NamedTuple):
@@ -154,7 +161,8 @@ def test_rules_use_only_metrics_that_exist() -> None:
         texts = [rule.content["expr"], *rule.content.get("annotations", {}).values()]
         used |= set(
             re.findall(
-                r"(?<![:\w])(?:benchwatch|pgbench|fio|nutanix|node|prometheus|scrape)_\w+\b(?!:)", " ".join(texts)
+                r"(?<![:\w])(?:benchwatch|pgbench|fio|nutanix|node|prometheus|alertmanager|scrape|vm\w*)_\w+\b(?!:)",
+                " ".join(texts),
             )
         )
         used |= set(re.findall(r"\b\w+:\w+:\w+", " ".join(texts)))
@@ -162,16 +170,17 @@ def test_rules_use_only_metrics_that_exist() -> None:
     assert used & RECORDED, "the pattern of recorded names matches nothing"
 
 
-def scrape_intervals() -> dict[str, float]:
-    config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
+def scrape_intervals(name: str = "prometheus.yml") -> dict[str, float]:
+    config = yaml.safe_load((FOLDER / name).read_text())
     default = config["global"]["scrape_interval"]
     return {job["job_name"]: Duration.read(job.get("scrape_interval", default)) for job in config["scrape_configs"]}
 
 
 def test_rules_ask_for_jobs_that_are_scraped() -> None:
+    jobs = scrape_intervals() | scrape_intervals("scale.yml")
     for rule in RULES:
         for pattern in re.findall(r'\bjob=~?"([^"]*)"', rule.content["expr"]):
-            assert any(re.fullmatch(pattern, job) for job in scrape_intervals()), pattern
+            assert any(re.fullmatch(pattern, job) for job in jobs), pattern
 
 
 def test_windows_and_limits_fit_the_scrape_intervals() -> None:

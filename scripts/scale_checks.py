@@ -1,0 +1,288 @@
+"""What the scale test looks at, in this order: spike, cut, killed stores, clock, loss, histograms, labels, panels."""
+
+import re
+import time
+from collections import Counter
+from typing import Any, NamedTuple
+
+import requests
+
+from demo_processes import Failure
+from scale_compare import Difference, Prometheus, compare
+from scale_lab import CUT, WARM, Lab
+from scale_stack import Stack, certify
+from scale_wire import Gate
+
+_SETTLE = 6
+"""Seconds after which whatever was sent can be found everywhere."""
+
+
+def run(lab: Lab) -> None:
+    """Starts everything and checks it."""
+    cut, warm = CUT[lab.form], WARM[lab.form]
+    lab.start(seconds=warm + cut + 240)
+    lab.note(f"cluster, plain Prometheus, {sum(len(one.pgbenches) * 2 for one in lab.machines)} VMs are up")
+    _network(lab, cut)
+    _stores(lab)
+    _clock(lab)
+    time.sleep(max(0.0, lab.began + warm - time.time()))
+    _spike(lab)
+    end = time.time() - 1
+    time.sleep(_SETTLE)
+    _loss(lab, lab.began, end)
+    _histograms(lab, end)
+    _labels(lab)
+    _panels(lab, end)
+
+
+def _spike(lab: Lab) -> None:
+    """A slow second of one pgbench, until the alert is told."""
+    machines = lab.machines[0]
+    worker = machines.pgbenches[0].name
+    known = f'worker:latency_seconds:threshold{{worker="{worker}"}} and on (worker) worker:benchwatch_run_state:settled'
+    for server in (lab.cluster(), lab.plain):
+        lab.wait("the worker has a threshold", lambda server=server: bool(server.instant(known, time.time())))
+    machines.spoiled = worker
+    key = ("LatencySpike", worker)
+    for name, listener in (("plain Prometheus", lab.told_plain), ("vmalert", lab.told)):
+        lab.wait(f"{name} tells of the spike", lambda listener=listener: key in listener.first, 60)
+        seconds = listener.first[key] - machines.spoiled_at
+        lab.check(f"{name}: spike told within 5 s", seconds <= 5, f"{seconds:.1f} s after it was printed")
+
+
+def _network(lab: Lab, seconds: int) -> None:
+    """One agent is cut off for some time and then delivers what it has."""
+    network, machines = lab.networks[1], lab.machines[1]
+    instance = f"{machines.host}:19777"
+    newest = f'max(timestamp(up{{instance="{instance}"}}))'
+    lab.wait("the agents deliver", lambda: bool(lab.cluster().instant(newest, time.time())))
+    network.cut()
+    time.sleep(seconds)
+    (last,) = lab.cluster().instant(newest, time.time())
+    behind = time.time() - float(last["value"][1])
+    network.mend()
+    lab.check(
+        f"network cut for {seconds} s: nothing arrives", behind >= seconds - 3, f"newest sample {behind:.0f} s old"
+    )
+    back = lab.wait("the agent catches up", lambda: _age(lab.cluster(), newest) < 5, 180)
+    lab.check("the agent delivers afterwards", True, f"caught up after {back:.1f} s")
+
+
+def _age(server: Prometheus, newest: str) -> float:
+    found = server.instant(newest, time.time())
+    return time.time() - float(found[0]["value"][1]) if found else 1e9
+
+
+def _stores(lab: Lab) -> None:
+    """Each store is killed once, with time between to become whole."""
+    for name, other in (("vmstorage-1", "vmstorage-2"), ("vmstorage-2", "vmstorage-1")):
+        lab.stack.kill(name)
+        time.sleep(3)
+        answered = bool(lab.cluster().instant("count(up)", time.time()))
+        lab.check(f"{name} killed: {other} answers", answered, "whole answers" if answered else "no answer")
+        time.sleep(3)
+        lab.stack.start(name)
+        time.sleep(2)
+
+
+def _clock(lab: Lab) -> None:
+    """The page of an exporter as an agent sends it whose clock is 20 s fast or slow."""
+    page = _get(f"http://127.0.0.1:{lab.machines[0].ports['exporter']}/metrics?collect[]=live")
+    page += 'up{job="benchwatch-live"} 1\n'
+    lines = sum(1 for line in page.splitlines() if line and not line.startswith("#"))
+    for offset in (20, -20):
+        at, instance = time.time() + offset, f"clock{offset:+d}:19777"
+        with requests.Session() as session:
+            session.trust_env = False
+            url = f"{lab.stack.insert}/0/prometheus/api/v1/import/prometheus"
+            parameters = {"timestamp": str(round(at * 1000)), "extra_label": f"instance={instance}"}
+            assert session.post(url, params=parameters, data=page.encode(), timeout=30).ok
+        stored = _Stored(lab, f'count(last_over_time({{instance="{instance}"}}[2s]))', at + 1)
+        lab.wait("samples of another clock are stored", lambda stored=stored: stored() == lines, 30)
+        lab.check(f"clock {offset:+d} s: every sample has its own time", True, f"{lines} of {lines} samples")
+
+
+def refused(lab: Lab) -> None:
+    """A receiver that refuses in each way, for some seconds: what the agent of a third machine does, and says."""
+    stack, machines, secrets = lab.stack, lab.machines[0], lab.stack.folder / "secrets"
+    own = secrets / "receiver_certificate", secrets / "receiver_key"
+    other = secrets / "other_certificate", secrets / "other_key"
+    certify(*other, "DNS:elsewhere.example")
+    gate = Gate(stack.address("receiver"), own[0], *own)
+    page = stack.start_agent(
+        "site-c",
+        f"https://{gate.address}/api/v1/write",
+        machines.configuration().replace("%{AGENT_HOST}:19777", "other:19777"),
+        (f"-remoteWrite.url={lab.plain.url}/api/v1/write",),
+    )
+    lab.wait("the third agent delivers", lambda: len(_moments(lab.cluster(), "other:19777", time.time())) > 4)
+    for what, status in (("503", 503), ("429", 429), ("401", 401), ("a wrong certificate", 0), ("400", 400)):
+        dropped, lines, began = _metric(page, "vmagent_remotewrite_packets_dropped_total"), _errors(stack), time.time()
+        gate.status = status
+        if not status:
+            gate.present(*other)
+        time.sleep(5)
+        said, until = _errors(stack) - lines, time.time()
+        arrived = [at for at in _moments(lab.cluster(), "other:19777", until) if at > began + 1]
+        gate.status = 0
+        gate.present(*own)
+        if status == 400:
+            given_up = _metric(page, "vmagent_remotewrite_packets_dropped_total") - dropped
+            lab.check(
+                "400: named, and counted as given up", given_up > 0 and said > 0, f"{given_up:.0f} blocks given up"
+            )
+            break
+        lost = _Lost(lab, "other:19777", until)
+        seconds = lab.wait("the agent delivers what waited", lambda lost=lost: not lost(), 60)
+        given_up = _metric(page, "vmagent_remotewrite_packets_dropped_total") - dropped
+        good = not arrived and said > 0 and given_up == 0
+        found = f"{said} complaints, all {len(lost.ours())} scrapes there {seconds:.1f} s after"
+        lab.check(f"{what}: named, kept, delivered", good, found)
+
+
+class _Lost(NamedTuple):
+    """What Prometheus has of an exporter, and the cluster has not."""
+
+    lab: Lab
+    instance: str
+    until: float
+
+    def ours(self) -> set[float]:
+        return _moments(self.lab.plain, self.instance, self.until)
+
+    def __call__(self) -> set[float]:
+        return self.ours() - _moments(self.lab.cluster(), self.instance, self.until)
+
+
+def _moments(server: Prometheus, instance: str, until: float) -> set[float]:
+    """When an exporter was scraped, as it is stored."""
+    found = server.instant(f'up{{instance="{instance}",job="benchwatch-live"}}[10m]', until)
+    return {round(float(at), 3) for one in found for at, _ in one["values"]}
+
+
+def _metric(page: str, name: str) -> float:
+    lines = _get(f"http://{page}/metrics").splitlines()
+    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name + "{") and '"1:' in line)
+
+
+def _errors(stack: Stack) -> int:
+    """Lines of the third agent's log that complain of the receiver."""
+    lines = stack.process("agent of site-c").log.read_text().splitlines()
+    return sum("remotewrite" in line and ("error" in line or "warn" in line) for line in lines)
+
+
+class _Stored(NamedTuple):
+    """The number that a query gives at some time."""
+
+    lab: Lab
+    query: str
+    at: float
+
+    def __call__(self) -> float:
+        return sum(float(one["value"][1]) for one in self.lab.cluster().instant(self.query, self.at))
+
+
+def _loss(lab: Lab, start: float, end: float) -> None:
+    """Every sample that the plain Prometheus got, uncut and undisturbed, is in the cluster."""
+    ours, theirs = lab.counts(lab.plain, start, end), lab.counts(lab.cluster(), start, end)
+    total = sum(sum(one.values()) for one in ours.values())
+    stored = sum(sum(theirs.get(name, {}).values()) for name in ours)
+    apart = {name: (one, theirs.get(name)) for name, one in ours.items() if one != theirs.get(name)}
+    example = f"; first: {next(iter(apart.items()))}" if apart else ""
+    lab.check(
+        "nothing lost", not apart and total > 0, f"{stored:.0f} of {total:.0f} samples, {len(ours)} metrics{example}"
+    )
+
+
+def _histograms(lab: Lab, end: float) -> None:
+    """The buckets of each histogram: as many as Prometheus has, none above the next, the last one the count."""
+    for name in ("pgbench_latency_seconds", "fio_completion_latency_seconds"):
+        plain, cluster = (
+            {
+                tuple(sorted(one["metric"].items())): float(one["value"][1])
+                for one in server.instant(f'{name}_bucket{{instance=~"site-.*"}}', end)
+            }
+            for server in (lab.plain, lab.cluster())
+        )
+        sums: dict[Any, list[tuple[float, float]]] = {}
+        for labels, value in cluster.items():
+            bound = dict(labels)["le"]
+            sums.setdefault(tuple(one for one in labels if one[0] != "le"), []).append((float(bound), value))
+        rising = all([v for _, v in sorted(one)] == sorted(v for _, v in one) for one in sums.values())
+        counts = {
+            tuple(sorted((key, value) for key, value in one["metric"].items() if key != "__name__")): float(
+                one["value"][1]
+            )
+            for one in lab.cluster().instant(f'{name}_count{{instance=~"site-.*"}}', end)
+        }
+        whole = all(
+            max(one)[1] == counts.get(tuple(pair for pair in key if pair[0] != "__name__")) for key, one in sums.items()
+        )
+        good = bool(plain) and plain == cluster and rising and whole
+        lab.check(f"{name}: whole", good, f"{len(sums)} histograms, {len(cluster)} buckets, as in Prometheus")
+
+
+def _labels(lab: Lab) -> None:
+    """What an exporter says of its runs is in the cluster, label by label."""
+    said, stored = set(), set()
+    for machines in lab.machines:
+        page = _get(f"http://127.0.0.1:{machines.ports['exporter']}/metrics?collect[]=runs")
+        for line in page.splitlines():
+            if line.startswith("benchwatch_run_info{"):
+                said.add(frozenset(re.findall(r'(\w+)="([^"]*)"', line)))
+    for one in lab.cluster().instant("benchwatch_run_info", time.time()):
+        stored.add(
+            frozenset(
+                (key, value) for key, value in one["metric"].items() if key not in ("__name__", "instance", "job")
+            )
+        )
+    lab.check(
+        "labels of runs",
+        bool(said) and said == stored,
+        f"{len(said)} workers, labels {', '.join(sorted({key for one in said for key, _ in one}))}",
+    )
+
+
+def _panels(lab: Lab, end: float) -> None:
+    """Every query of every panel, on the same samples in both, and with what vmalert recorded."""
+    start = max(lab.began, end - 300)
+    for tenant, what in ((1, "panels, the same samples"), (0, "panels, rules by vmalert")):
+        found = list(compare(lab.plain.url, lab.stack.select(tenant), start, end))
+        answered = [one for one in found if one.points or one.only_cluster]
+        kinds = Counter(_kind(one) for one in answered)
+        lab.note(
+            f"{what}: {len(found)} queries, {len(answered)} with an answer: "
+            + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+        )
+        for one in answered:
+            if not one.same:
+                lab.note(f"  {one.target.dashboard}: {one.target.panel}: {_kind(one)}: {_said(one)}")
+                lab.note(f"      {' '.join(one.target.expression.split())[:180]}")
+        refused = [one for one in found if one.error]
+        lab.check(f"{what}: all are understood", not refused, f"{len(found) - len(refused)} of {len(found)}")
+
+
+def _kind(one: Difference) -> str:
+    if one.error:
+        return "refused"
+    if one.same:
+        return "equal"
+    if one.only_prometheus or one.only_cluster:
+        return "with other points"
+    return "with other values"
+
+
+def _said(one: Difference) -> str:
+    return one.error or (
+        f"{one.points} points, {one.only_prometheus} only in Prometheus, {one.only_cluster} only in the cluster, "
+        f"{one.many} values apart by up to {one.apart:.3g}"
+    )
+
+
+def _get(url: str) -> str:
+    with requests.Session() as session:
+        session.trust_env = False
+        answer = session.get(url, timeout=30)
+    if not answer.ok:
+        raise Failure(f"{url} answers {answer.status_code}")
+    return answer.text

@@ -1,0 +1,49 @@
+"""Proves compose.scale.yaml and compose.agent.yaml with the real programs and 40 simulated VMs.
+
+Two agents send what two exporters and node_exporter say, each through a network that can be cut, to the cluster and,
+uncut, to a plain Prometheus that evaluates the same rules. Prometheus sends all it has on to tenant 1 of the cluster:
+tenant 1 and Prometheus have the very same samples, and their answers differ by the language only. What is recorded in
+tenant 0 is vmalert's.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import scale_checks
+from demo_processes import Failure
+from scale_lab import Lab
+from scale_stack import PROGRAMS
+
+
+def main() -> int:
+    """The command. The exit code is 1 if a check failed."""
+    parser = argparse.ArgumentParser(prog="scripts/test-scale", description=__doc__.partition("\n\n")[2])
+    parser.add_argument("--short", dest="form", action="store_const", const="short", default="full")
+    parser.add_argument("--programs", type=Path, required=True, help="folder of VictoriaMetrics' programs")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with logs and data")
+    options = parser.parse_args()
+    missing = [name for name in PROGRAMS if not (options.programs / name).exists()]
+    if missing:
+        parser.error(f"--programs: {options.programs} lacks {', '.join(missing)}")
+    folder = Path(tempfile.mkdtemp(prefix="benchwatch-scale-"))
+    lab = Lab(folder, options.programs.resolve(), options.form)
+    try:
+        scale_checks.run(lab)
+    except Failure as failure:
+        print(f"test-scale: {failure}", file=sys.stderr)
+        lab.failed.append("the test itself")
+    finally:
+        lab.stack.end()
+        if options.keep or lab.failed:
+            print(f"     logs and data: {folder}")
+        else:
+            shutil.rmtree(folder)
+    print(f"test-scale: {len(lab.failed)} checks failed" if lab.failed else "test-scale: passed")
+    return 1 if lab.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""Many machines: what compose.scale.yaml and compose.agent.yaml add, and that both scrape what compose.yaml does."""
+
+import re
+from typing import Any
+
+import yaml
+
+from tests.support.programs import FOLDER
+
+from .test_compose import AGENT, ROOT, SCALE, SERVICES, environment
+
+
+def load(name: str) -> dict[str, Any]:
+    return yaml.safe_load((FOLDER / name).read_text())
+
+
+def jobs(name: str, *keys: str) -> dict[str, dict[str, Any]]:
+    """The jobs of a configuration by name, each with these keys only, or all."""
+    return {
+        job["job_name"]: {key: value for key, value in job.items() if not keys or key in keys}
+        for job in load(name)["scrape_configs"]
+    }
+
+
+HOW = ("scrape_interval", "scrape_timeout", "params", "honor_labels")
+
+
+def test_the_receivers_agent_scrapes_what_prometheus_would_and_the_cluster() -> None:
+    ours, theirs = jobs("scale.yml"), jobs("compose.yml")
+    del theirs["prometheus"]
+    own = {name: ours.pop(name) for name in ("agent", "victoriametrics")}
+    assert ours == theirs
+    cluster = [address for one in own["victoriametrics"]["static_configs"] for address in one["targets"]]
+    added = {name for name, service in SCALE["services"].items() if "image" in service}
+    assert {address.partition(":")[0] for address in cluster} == added - {"agent"}
+
+
+def test_agents_scrape_as_prometheus_does() -> None:
+    ours, theirs = jobs("agent.yml", *HOW), jobs("prometheus.yml", *HOW)
+    assert ours.pop("agent") == {}
+    assert ours == {name: job for name, job in theirs.items() if name not in ("prometheus", "alertmanager")}
+    assert load("agent.yml")["global"] == {"scrape_interval": load("prometheus.yml")["global"]["scrape_interval"]}
+
+
+def test_no_two_agents_have_a_target_of_the_same_name() -> None:
+    for job in load("agent.yml")["scrape_configs"]:
+        if "static_configs" in job:
+            (named,) = [one for one in job["relabel_configs"] if one["target_label"] == "instance"]
+            assert re.fullmatch(r"%\{AGENT_HOST\}:\d+", named["replacement"])
+    assert environment()["AGENT_HOST"] == environment()["AGENT_URL"] == ""
+    text = (ROOT / "compose.agent.yaml").read_text()
+    assert re.search(r"--host=\$\{AGENT_HOST:\?[^}]+\}", text) and re.search(r"url=\$\{AGENT_URL:\?[^}]+\}", text)
+
+
+def test_an_agents_machine_runs_the_services_of_the_stack_and_the_agent() -> None:
+    assert {
+        name: (service["extends"]["file"], service["extends"]["service"])
+        for name, service in AGENT["services"].items()
+        if "extends" in service
+    } == {name: ("compose.yaml", name) for name in ("exporter", "node-exporter")}
+    assert AGENT["services"].keys() == {"exporter", "node-exporter", "agent"}
+    changed, original = AGENT["services"]["exporter"]["command"], SERVICES["exporter"]["command"]
+    assert [one for one in changed if "--host" not in one] == [one for one in original if "--host" not in one]
+
+
+def test_agents_send_over_tls_with_a_token_and_keep_what_they_cannot_send() -> None:
+    flags = dict(one[1:].split("=", 1) for one in AGENT["services"]["agent"]["command"])
+    assert flags["remoteWrite.bearerTokenFile"] == "/run/secrets/agent_token"
+    assert flags["remoteWrite.tlsCAFile"] == "/run/secrets/agent_ca"
+    assert not [name for name in flags if "Insecure" in name]
+    assert (
+        flags["remoteWrite.tmpDataPath"].startswith("/tmp/") and "agent:/tmp" in AGENT["services"]["agent"]["volumes"]
+    )
+
+
+def test_every_sample_is_stored_twice_and_shown_once() -> None:
+    insert, select = SERVICES["vminsert"]["command"], SERVICES["vmselect"]["command"]
+    stores = [name for name in SERVICES if name.startswith("vmstorage")]
+    assert f"-storageNode={','.join(f'{name}:8400' for name in stores)}" in insert
+    assert f"-storageNode={','.join(f'{name}:8401' for name in stores)}" in select
+    for command in (insert, select):
+        assert f"-replicationFactor={len(stores)}" in command
+    for name in (*stores, "vmselect"):
+        assert "-dedup.minScrapeInterval=1ms" in SERVICES[name]["command"]
+
+
+def test_nobody_sends_without_the_token_or_does_anything_but_send() -> None:
+    (line,) = SERVICES["receiver"]["command"]
+    assert " -tls " in line and "RECEIVER_TOKEN=$$(cat /run/secrets/receiver_token)" in line
+    (user,) = yaml.safe_load((ROOT / "docker/receiver.yml").read_text())["users"]
+    assert user["bearer_token"] == "%{RECEIVER_TOKEN}"
+    assert user["url_prefix"].endswith("/api/v1/write") and user["drop_src_path_prefix_parts"] >= 10
+
+
+def test_labels_for_links_reach_neither_series_nor_alerts() -> None:
+    added = {one.split("=")[1] for one in SERVICES["vmalert"]["command"] if one.startswith("-external.label=")}
+    relabelled = load("notifier.yml")["alert_relabel_configs"]
+    assert relabelled == load("links.yml") == load("compose.yml")["alerting"]["alert_relabel_configs"]
+    (rule,) = relabelled
+    assert (rule["action"], set(rule["regex"].split("|"))) == ("labeldrop", added)
+    assert "-relabelConfig=/etc/prometheus/links.yml" in SERVICES["vminsert"]["command"]
+
+
+def test_grafana_asks_the_cluster_and_prometheus_stays_away() -> None:
+    grafana = SCALE["services"]["grafana"]
+    assert grafana["environment"] == {"PROMETHEUS_URL": "http://vmselect:8481/select/0/prometheus"}
+    assert set(grafana["depends_on"]) == {"grafana-password", "vmselect"}
+    assert SCALE["services"]["prometheus"] == {"profiles": ["prometheus"]}
