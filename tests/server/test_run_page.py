@@ -1,6 +1,9 @@
 """The page of a run: what it shows, at whose cost, and that nothing of what others wrote becomes markup."""
 
+import http.server
+import json
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -237,3 +240,49 @@ def test_a_fault_of_ours_in_the_plots_leaves_the_page(pgbench: Path, monkeypatch
         tree = server.tree("a")
     assert texts(tree, "#course .note") == ["cannot be drawn: OverflowError; see the exporter's log"]
     assert "finished" in texts(tree, "#now p")[0]
+
+
+def test_a_run_of_which_nothing_is_recognised_yet_says_so(place: Place) -> None:
+    folder = place("a/db1.out", b"").parents[1]
+    with site(folder) as server:
+        notes = texts(server.tree("a"), "#course .note")
+    expected = "pgbench, fio, sysbench or iperf3"
+    assert notes == [f"nothing is recognised yet in the files of this run: expected output of {expected}"]
+
+
+class Alerting(http.server.BaseHTTPRequestHandler):
+    """A Prometheus with alerts of this run, of another one and of no run, and nothing else."""
+
+    def answer(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        found = [
+            {"state": "firing", "labels": {"alertname": "Slow", "severity": "warning", "run": "a"}},
+            {"state": "firing", "labels": {"alertname": "Other", "severity": "critical", "run": "b"}},
+            {"state": "pending", "labels": {"alertname": "Soon", "severity": "critical"}},
+            {
+                "state": "firing",
+                "labels": {"alertname": EVIL, "severity": "critical"},
+                "annotations": {"summary": EVIL},
+            },
+        ]
+        data = {"alerts": found} if self.path == "/api/v1/alerts" else {"result": []}
+        body = json.dumps({"status": "success", "data": data}).encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_alerts_that_fire_are_shown_those_of_other_runs_are_not(pgbench: Path) -> None:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Alerting) as prometheus:
+        threading.Thread(target=prometheus.serve_forever, daemon=True).start()
+        with site(pgbench, f"http://127.0.0.1:{prometheus.server_address[1]}") as server:
+            eventually(lambda: "<h2>Alerts</h2>" in server.get("a").text, "Prometheus is asked")
+            tree = server.tree("a")
+        prometheus.shutdown()
+    assert texts(tree, "#machine .banner") == [f"{EVIL} critical: {EVIL}", "Slow warning:"]
+    assert texts(tree, "#machine .note") == ["Prometheus has no disk of node_exporter with any I/O in this time."]

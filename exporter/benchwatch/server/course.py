@@ -14,7 +14,7 @@ from ..plots.section import Section, rendered
 from ..plots.views import View, views
 from ..results.result import RunResult, results_of
 from ..results.text import figures, notes
-from ..tools.registry import named
+from ..tools.registry import named, names
 from ..values.printable import in_html
 from .vdisks import VdiskHistory
 
@@ -31,7 +31,7 @@ def note(text: str) -> str:
 def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
     """All that its files tell."""
     if not timelines:
-        return ""
+        return note(f"nothing is recognised yet in the files of this run: expected output of {names()}")
     (run,) = views(timelines, None, {})
     found = [*_results(timelines), *_plots(run)]
     if run.length and (plots := list(vdisks.plots(run.start, run.length))):
@@ -109,6 +109,6 @@ def _alert(alert: Mapping[str, Mapping[str, str]]) -> str:
     labels, annotations = alert.get("labels", {}), alert.get("annotations", {})
     name, severity = labels.get("alertname", ""), labels.get("severity", "")
     said = [annotations.get("summary", ""), annotations.get("verdict", "") or annotations.get("description", "")]
-    text = " ".join(part for part in said if part)
+    text = "".join(f" {part}" for part in said if part)
     kind = "bad" if severity == _SEVERITIES[0] else "warn"
-    return f'<p class="banner {kind}"><b>{in_html(name)}</b> {in_html(severity)}: {in_html(text)}</p>'
+    return f'<p class="banner {kind}"><b>{in_html(name)}</b> {in_html(severity)}:{in_html(text)}</p>'
