@@ -13,7 +13,7 @@ from benchwatch.history.find import find_runs
 from benchwatch.history.timeline import timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.plots.figures import shown
-from benchwatch.server.course import asked
+from benchwatch.server.course import machine
 from benchwatch.settings.settings import RunsSettings
 from demo_processes import Processes
 from tests.support.pages import Page
@@ -367,7 +367,7 @@ def test_what_is_no_prometheus_is_said(status: int, body: bytes, said: str, plac
 def test_the_page_of_a_run_has_the_disks_and_vdisks_of_its_report(url: str, place: Place, tmp_path: Path) -> None:
     _, page = report(run(place), url, tmp_path)
     runs = find_runs([run(place)], RunsSettings(), Buckets())
-    html = asked(url, "a", list(timelines(runs, Buckets(), families=shown())))
+    html = machine(url, list(timelines(runs, Buckets(), families=shown())))
     (tmp_path / "part.html").write_text(html)
     part = Page(tmp_path / "part.html")
     titles = part.text("h3")

@@ -44,7 +44,7 @@ class Site(NamedTuple):
 
     def tree(self, name: str) -> LexborHTMLParser:
         """The page, once its plots are there."""
-        eventually(lambda: 'data-version=""' not in self.get(name).text.split('id="machine"')[0], "the plots")
+        eventually(lambda: 'id="course" data-version=""' not in self.get(name).text, "the plots")
         return LexborHTMLParser(self.get(name).text)
 
 
@@ -116,7 +116,7 @@ def test_a_browser_is_sent_only_what_it_does_not_have(pgbench: Path) -> None:
         version = course.attributes["data-version"]
         same = LexborHTMLParser(server.get("a", since=f"course:{version},machine:").text)
         other = LexborHTMLParser(server.get("a", since="course:1").text)
-    assert [node.attributes["id"] for node in same.css("main > div")] == ["now", "machine"]
+    assert [node.attributes["id"] for node in same.css("main > div")] == ["now", "alerts", "machine"]
     assert "course" in [node.attributes["id"] for node in other.css("main > div")]
 
 
@@ -227,8 +227,8 @@ def test_a_prometheus_that_is_down_is_said_and_the_page_works(pgbench: Path) -> 
         eventually(lambda: "goes on asking" in server.get("a").text, "Prometheus is asked")
         tree = server.tree("a")
     assert len(tree.css("#course figure")) == 5
-    (note,) = texts(tree, "#machine .note")
-    assert note.endswith("this page goes on asking.")
+    (note,) = texts(tree, "#alerts .note")
+    assert note.startswith("No alerts and no disks: Prometheus at") and note.endswith("this page goes on asking.")
 
 
 def test_a_fault_of_ours_in_the_plots_leaves_the_page(pgbench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,8 +281,8 @@ def test_alerts_that_fire_are_shown_those_of_other_runs_are_not(pgbench: Path) -
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Alerting) as prometheus:
         threading.Thread(target=prometheus.serve_forever, daemon=True).start()
         with site(pgbench, f"http://127.0.0.1:{prometheus.server_address[1]}") as server:
-            eventually(lambda: "<h2>Alerts</h2>" in server.get("a").text, "Prometheus is asked")
+            eventually(lambda: "<h2>Disks</h2>" in server.get("a").text, "Prometheus is asked")
             tree = server.tree("a")
         prometheus.shutdown()
-    assert texts(tree, "#machine .banner") == [f"{EVIL} critical: {EVIL}", "Slow warning:"]
+    assert texts(tree, "#alerts .banner") == ["Slow warning:", f"{EVIL} critical: {EVIL}"]
     assert texts(tree, "#machine .note") == ["Prometheus has no disk of node_exporter with any I/O in this time."]

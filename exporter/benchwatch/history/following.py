@@ -31,7 +31,7 @@ _PIECE = 4 << 20
 """Bytes read at a time."""
 _KEPT = 1 << 20
 """Bytes of what was played that stay in memory."""
-_LATE = 15.0
+_LATE = 5.0
 """Seconds by which a stream may be behind the others."""
 
 

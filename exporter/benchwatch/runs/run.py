@@ -96,7 +96,8 @@ class Run:
             for w in self._workers.values()
             for text in w.unreadable
         ]
-        return [*self._faults.values(), *unreadable]
+        faults = [text for (kind, _), text in self._faults.items() if kind != "misread" or not self.ended]
+        return [*faults, *unreadable]
 
     @property
     def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
