@@ -105,6 +105,11 @@ class _Look:
             self.chores["alerts"] = _Chore(looks.asking, _ALERTS, self._alerts)
             self.chores["machine"] = _Chore(looks.asking, _MACHINE, self._machine)
 
+    def stop(self) -> None:
+        """Read no further."""
+        for followed in self.followed:
+            followed.stopping = True
+
     def note(self, view: RunView) -> None:
         """Take note of the present."""
         self.view = view
@@ -171,6 +176,8 @@ class Looks:
             if look is None and len(self._looks) >= _MOST and not self._let_go(_PAUSE + _FIRST):
                 text = f"{_MOST} other runs are being looked at, which is the maximum: close one of their pages"
                 return {"course": PagePart("", course.note(text))}
+            if look is not None:
+                look.stop()
             look = self._looks[view.name] = _Look(view, self)
         look.asked = time.monotonic()
         look.note(view)
@@ -196,8 +203,7 @@ class Looks:
         now = time.monotonic()
         over = [name for name, look in self._looks.items() if now - look.asked >= silent]
         for name in over:
-            for followed in self._looks.pop(name).followed:
-                followed.stopping = True
+            self._looks.pop(name).stop()
         return bool(over)
 
     def stop(self) -> None:
