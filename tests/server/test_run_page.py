@@ -125,8 +125,7 @@ def test_a_run_is_followed_only_while_somebody_looks(pgbench: Path, monkeypatch:
     with site(pgbench) as server:
         requests.get(server.url, timeout=30)
         assert server.looks.names == []
-        server.tree("a")
-        assert server.looks.names == ["a"]
+        eventually(lambda: server.get("a").ok and server.looks.names == ["a"], "the run is followed")
         eventually(lambda: server.looks.names == [], "the run is let go")
 
 
