@@ -9,6 +9,12 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.history.find import find_runs
+from benchwatch.history.timeline import timelines
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.plots.figures import shown
+from benchwatch.server.course import machine
+from benchwatch.settings.settings import RunsSettings
 from demo_processes import Processes
 from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place
@@ -356,3 +362,15 @@ def test_what_is_no_prometheus_is_said(status: int, body: bytes, said: str, plac
         thread.join()
     assert code == 1
     assert f"Prometheus at {address} did not answer: {said}." in page.text("p")
+
+
+def test_the_page_of_a_run_has_the_disks_and_vdisks_of_its_report(url: str, place: Place, tmp_path: Path) -> None:
+    _, page = report(run(place), url, tmp_path)
+    runs = find_runs([run(place)], RunsSettings(), Buckets())
+    html = machine(url, list(timelines(runs, Buckets(), families=shown())))
+    (tmp_path / "part.html").write_text(html)
+    part = Page(tmp_path / "part.html")
+    titles = part.text("h3")
+    assert {"Disk operations", "Front-end latency of vdisks"} <= set(titles) <= set(page.text("h3"))
+    of_report = [drawing["aria-label"] for drawing in page.drawings()]
+    assert [drawing["aria-label"] for drawing in part.drawings()] == of_report[-len(part.drawings()) :]

@@ -31,7 +31,7 @@ _PIECE = 4 << 20
 """Bytes read at a time."""
 _KEPT = 1 << 20
 """Bytes of what was played that stay in memory."""
-_LATE = 15.0
+_LATE = 5.0
 """Seconds by which a stream may be behind the others."""
 
 
@@ -122,6 +122,8 @@ class Following(Replay):
                 events = self._events(self._waiting, self._last)
                 if events and events[0].time < self._clock:
                     raise Rewritten
+                if events and self._clock > -math.inf:
+                    yield from self._pass_time(self._clock, events[0].time, False)
                 yield from self._to_the_end(events)
                 return
             yield from self._as_far_as_known(behind)

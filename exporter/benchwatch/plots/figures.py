@@ -290,10 +290,10 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
         drawing.distribution(
             curves,
             LATENCY,
-            f"Left: share of operations by latency; right: latency by percentile, for {len(curves)} runs{what}",
+            f"Share of operations by latency, and latency by percentile, for {len(curves)} runs{what}",
             shares,
         ),
-        f"Left: share of the {scene.roles.operations} by latency, for each doubling of it; right: latency by "
+        f"Share of the {scene.roles.operations} by latency, for each doubling of it, and latency by "
         f"percentile{words and f': {words}'}. {_source(scene, scene.roles.histogram)}.{without}",
         keys,
     )

@@ -97,7 +97,8 @@ class Run:
             for w in self._workers.values()
             for text in w.unreadable
         ]
-        return [*self._problems.values(), *unreadable]
+        problems = [text for (kind, _), text in self._problems.items() if kind != "misread" or not self.ended]
+        return [*problems, *unreadable]
 
     @property
     def plans(self) -> Mapping[str, Sequence[StreamPlan]]:

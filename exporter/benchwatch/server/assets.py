@@ -120,8 +120,9 @@ RUN_STYLE = (
 body > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 14px; padding-top: 18px; }
 body > header h1 { font-size: 26px; margin: 0; }
 body > * { max-width: 1560px; }
-section { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); gap: 0 16px; }
-section > :not(figure) { grid-column: 1 / -1; }
+section { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); gap: 0 16px;
+  grid-auto-flow: dense; }
+section > :not(figure), figure:has(.pair) { grid-column: 1 / -1; }
 h2 { margin-top: 30px; }
 a { color: var(--s0); }
 :root { --good: #18794a; --warn: #8f5a00; --bad: #bf2430; --calm: #46566e;

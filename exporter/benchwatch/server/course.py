@@ -14,13 +14,13 @@ from ..plots.section import Section, rendered
 from ..plots.views import View, views
 from ..results.result import RunResult, results_of
 from ..results.text import figures, notes
-from ..tools.registry import named
+from ..tools.registry import named, names
 from ..values.printable import in_html
 from .vdisks import VdiskHistory
 
 _PATIENCE = 5.0
 """Seconds that an answer of Prometheus may take."""
-_SEVERITIES = ("critical", "warning")
+_CRITICAL = "critical"
 
 
 def note(text: str) -> str:
@@ -31,7 +31,7 @@ def note(text: str) -> str:
 def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
     """All that its files tell."""
     if not timelines:
-        return ""
+        return note(f"nothing is recognised yet in the files of this run: expected output of {names()}")
     (run,) = views(timelines, None, {})
     found = [*_results(timelines), *_plots(run)]
     if run.length and (plots := list(vdisks.plots(run.start, run.length))):
@@ -76,7 +76,7 @@ def _plots(run: View) -> Iterator[Section]:
 
 def _tables(run: View) -> Iterator[Section]:
     results = tables.results([run])
-    if results:
+    if results and all(worker.end is not None for worker in run.timelines):
         yield Section("Results of the whole run, as the tool reports them", html=results)
     _, shared, machine = tables.settings([run])
     if shared:
@@ -90,25 +90,26 @@ def _tables(run: View) -> Iterator[Section]:
     yield Section("Environment", html=tables.table(tables.heads([run]), [*tables.environment([run]), *rows, *machine]))
 
 
-def asked(url: str, name: str, timelines: Sequence[Timeline]) -> str:
-    """What a Prometheus knows: alerts that fire, then disks and vdisks over the time of the run."""
-    if not timelines:
-        return ""
-    (run,) = views(timelines, None, {})
+def machine(url: str, timelines: Sequence[Timeline]) -> str:
+    """What a Prometheus knows of disks and vdisks over the time of the run."""
+    return "".join(map(rendered, sections(url, views(timelines, None, {}), _PATIENCE)))
+
+
+def alerts(url: str, name: str) -> str:
+    """The alerts that fire, of this run and of none, those that matter most first; why not, if they are not known."""
     try:
-        firing = Prometheus(url, run.start, run.start + run.length, _PATIENCE).firing()
+        firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
     except PrometheusError as error:
-        return rendered(Section("Disks and alerts", notes=[f"{error}; this page goes on asking."]))
-    alerts = [one for one in firing if one.get("labels", {}).get("run") in (None, name)]
-    alerts.sort(key=lambda one: one["labels"].get("severity") not in _SEVERITIES[:1])
-    html = "".join(map(_alert, alerts)) or "<p>No alert fires.</p>"
-    return "".join(map(rendered, [Section("Alerts", html=html), *sections(url, [run], _PATIENCE)]))
+        return note(f"No alerts and no disks: {error}; this page goes on asking.")
+    found = [one for one in firing if one.get("labels", {}).get("run") in (None, name)]
+    found.sort(key=lambda one: (one["labels"].get("run") is None, one["labels"].get("severity") != _CRITICAL))
+    return "".join(map(_alert, found))
 
 
 def _alert(alert: Mapping[str, Mapping[str, str]]) -> str:
     labels, annotations = alert.get("labels", {}), alert.get("annotations", {})
     name, severity = labels.get("alertname", ""), labels.get("severity", "")
     said = [annotations.get("summary", ""), annotations.get("verdict", "") or annotations.get("description", "")]
-    text = " ".join(part for part in said if part)
-    kind = "bad" if severity == _SEVERITIES[0] else "warn"
-    return f'<p class="banner {kind}"><b>{in_html(name)}</b> {in_html(severity)}: {in_html(text)}</p>'
+    text = "".join(f" {part}" for part in said if part)
+    kind = "bad" if severity == _CRITICAL else "warn"
+    return f'<p class="banner {kind}"><b>{in_html(name)}</b> {in_html(severity)}:{in_html(text)}</p>'

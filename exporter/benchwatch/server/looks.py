@@ -33,8 +33,8 @@ KEPT = 30.0
 """Seconds after the last request for which a run is followed."""
 _MOST = 8
 """Runs that are followed at a time."""
-_PAUSE, _ASKING = 0.9, 10.0
-"""Seconds between two drawings of a run, and between two rounds of questions to Prometheus, at least."""
+_PAUSE, _ALERTS, _MACHINE = 0.9, 5.0, 10.0
+"""Seconds between two drawings of a run, and between two questions for alerts and for disks, at least."""
 _SHARE = 150
 """Seconds of pause for a second of processor time."""
 _FIRST, _FURTHER = 2.0, 0.3
@@ -102,7 +102,13 @@ class _Look:
         self._prometheus = looks.prometheus
         self.chores = {"course": _Chore(looks.reading, _PAUSE, self._course)}
         if looks.prometheus:
-            self.chores["machine"] = _Chore(looks.asking, _ASKING, self._machine)
+            self.chores["alerts"] = _Chore(looks.asking, _ALERTS, self._alerts)
+            self.chores["machine"] = _Chore(looks.asking, _MACHINE, self._machine)
+
+    def stop(self) -> None:
+        """Read no further."""
+        for followed in self.followed:
+            followed.stopping = True
 
     def note(self, view: RunView) -> None:
         """Take note of the present."""
@@ -125,8 +131,11 @@ class _Look:
         self.timelines = [_as_now(one, states) for one in timelines]
         return course.drawn(self.timelines, self._vdisks)
 
+    def _alerts(self) -> str:
+        return course.alerts(self._prometheus, self.view.name)
+
     def _machine(self) -> str:
-        return course.asked(self._prometheus, self.view.name, self.timelines)
+        return course.machine(self._prometheus, self.timelines)
 
     @property
     def reading(self) -> str:
@@ -167,6 +176,8 @@ class Looks:
             if look is None and len(self._looks) >= _MOST and not self._let_go(_PAUSE + _FIRST):
                 text = f"{_MOST} other runs are being looked at, which is the maximum: close one of their pages"
                 return {"course": PagePart("", course.note(text))}
+            if look is not None:
+                look.stop()
             look = self._looks[view.name] = _Look(view, self)
         look.asked = time.monotonic()
         look.note(view)
@@ -192,8 +203,7 @@ class Looks:
         now = time.monotonic()
         over = [name for name, look in self._looks.items() if now - look.asked >= silent]
         for name in over:
-            for followed in self._looks.pop(name).followed:
-                followed.stopping = True
+            self._looks.pop(name).stop()
         return bool(over)
 
     def stop(self) -> None:

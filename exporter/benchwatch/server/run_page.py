@@ -16,7 +16,7 @@ from .assets import ICON, RUN_SCRIPT, RUN_STYLE
 from .looks import PagePart
 from .views import RunView, WorkerView
 
-_PARTS = ("course", "machine")
+_PARTS = ("alerts", "course", "machine")
 _ACTIVE_SECONDS, _ENDED_SECONDS = 1, 5
 _WITHOUT_SCRIPT = 5
 """Seconds after which a browser without scripts loads the whole page again."""

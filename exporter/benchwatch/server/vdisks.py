@@ -86,9 +86,10 @@ class VdiskHistory:
 
     def _plot(self, title: str, unit: Axis, place: int, start: float, length: float) -> Iterator[Plot]:
         keys, lines = [], []
-        things = list(dict.fromkeys(key[:2] for key in self._seen))
+        every = list(self._seen.items())  # which another thread may add to
+        things = list(dict.fromkeys(key[:2] for key, _ in every))
         several = len({cvm for cvm, _ in things}) > 1
-        for (cvm, vdisk, op), seen in self._seen.items():
+        for (cvm, vdisk, op), seen in every:
             known = [(one[0], one[place]) for one in seen if one[place] is not None and start <= one[0]]
             if not known:
                 continue

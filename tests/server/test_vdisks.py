@@ -1,0 +1,56 @@
+"""The vdisks on the page of a run, of CVMs whose samples are made up."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+from benchwatch.metrics.exposition import Sample
+from benchwatch.nutanix import families
+from benchwatch.server.vdisks import VdiskHistory, Vdisks
+from tests.support.places import NOW
+
+
+class Cvm:
+    """A poller that has read so many vdisks at some time: those of pg1 are 0 and 1."""
+
+    name = "cvm1"
+
+    def __init__(self, vdisks: int) -> None:
+        self.polls = 0
+        self._vdisks = vdisks
+        self.poll(NOW)
+
+    def poll(self, time: float) -> None:
+        self.status = SimpleNamespace(snapshot=SimpleNamespace(time=time))
+
+    def samples(self) -> Iterator[Sample]:
+        self.polls += 1
+        for number in range(self._vdisks):
+            vm, role = ("pg1", ("data", "log")[number]) if number < 2 else ("other", "")
+            yield Sample(families.VDISK_INFO, (str(number), "", f"NFS:{number}", vm, "", role), 1)
+            yield Sample(families.FRONTEND_OPS, (str(number), "read"), 100.0 + number)
+            yield Sample(families.FRONTEND_OPS, (str(number), "write"), 0.0)
+            yield Sample(families.FRONTEND_LATENCY, (str(number), "read"), 0.001)
+
+
+def test_those_of_the_runs_machine_are_shown_else_the_busiest_of_all() -> None:
+    vdisks = Vdisks([Cvm(20)])  # type: ignore[list-item]
+    assert [(one.vdisk, one.role, one.op) for one in vdisks.of({"pg1"})] == [
+        ("0", "data", "read"),
+        ("1", "log", "read"),
+    ]
+    assert {one.vdisk for one in vdisks.of({"unknown"})} == {str(number) for number in range(14, 20)}
+
+
+def test_a_poll_is_looked_at_once_and_each_is_a_point_of_the_plots() -> None:
+    cvm = Cvm(2)
+    vdisks, history = Vdisks([cvm]), VdiskHistory()  # type: ignore[list-item]
+    for second in range(30):
+        if second % 10 == 0:
+            cvm.poll(NOW + second)
+        history.note(vdisks.of({"pg1"}))
+    assert cvm.polls == 3
+    operations, latency = history.plots(NOW - 60, 60.0)
+    assert [key.name for key in operations.keys] == ["data read", "log read"]
+    assert operations.svg.count('class="l"') == latency.svg.count('class="l"') == 2
+    (path, *_) = [part.split('"')[0] for part in operations.svg.split('class="l"')[1].split(' d="')[1:]]
+    assert len(path.removeprefix("M").split()) == 2 * 3
