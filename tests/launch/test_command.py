@@ -340,9 +340,7 @@ def test_the_status_line_shows_what_the_benchmark_reports_and_the_time_left_of_t
     reports = "for i in 1 2 3; do echo progress: $i.0 s, 40$i.0 tps, lat 0.331 ms stddev 0.472 >&2; done"
     place.tool("pgbench", f"{reports}; while :; do sleep 0.1; done")
     launcher = place.on_a_terminal("--name", "a", "--repeat", "2", "--pause", "3", "--", "pgbench", "-T", "600")
-    launcher.read_until(
-        r"a-1  run 1 of 2  ███  403 TPS  mean 331 µs  9:\d\d left, series (19|20):\d\d".encode()
-    )
+    launcher.read_until(r"a-1  run 1 of 2  ███  403 TPS  mean 331 µs  9:\d\d left, series (19|20):\d\d".encode())
     os.write(launcher.terminal, b"\x03")
     launcher.read_to_the_end()
     assert b"a-1: pgbench, interrupted (ended by SIGINT)" in launcher.shown
