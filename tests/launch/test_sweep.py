@@ -175,12 +175,14 @@ def test_braces_stay_as_they_are_without_a_sweep(place: Launchpad) -> None:
 
 
 def test_the_status_line_counts_the_runs_of_the_sweep(place: Launchpad) -> None:
-    place.tool("pgbench", "sleep 2.5\n" + REPORT)
+    place.tool("pgbench", REPORT.replace(">>order\n", ">>order; until [ -e seen$c ]; do sleep 0.1; done\n"))
     launcher = place.on_a_terminal(
         "--name", "curve", "--no-percentiles", "--order", "given", "--sweep", "clients=1,2", *CLIENTS
     )
-    launcher.read_until(rb"curve-clients1  run 1 of 2.*series 0:1\d")
+    launcher.read_until(rb"curve-clients1  run 1 of 2.*series 0:[01]\d")
+    (place.folder / "seen1").touch()
     launcher.read_until(rb"curve-clients2  run 2 of 2")
+    (place.folder / "seen2").touch()
     assert launcher.read_to_the_end() == 0
 
 

@@ -264,13 +264,13 @@ def test_demo_names_a_source_that_prometheus_did_not_see(demo: Callable[..., Run
         "port = int(sys.argv[1].rpartition(':')[2])\n"
         "http.server.HTTPServer(('127.0.0.1', port), Nothing).serve_forever()\n",
     )
-    running = demo("--duration", "12", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    running = demo("--duration", "4", PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert running.end() == 1
     assert re.search(r"missing: .*node_exporter", running.output)
 
 
 def test_demo_goes_on_after_a_query_that_failed(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
-    running = demo("--duration", "5", PATH=_prometheus(tmp_path, failures=2))
+    running = demo("--duration", "3", PATH=_prometheus(tmp_path, failures=2))
     running.read_until("Prometheus +does not answer: these are older figures")
     assert running.end() == 1
     assert "Prometheus saw 0 of 8 sources" in running.output

@@ -16,6 +16,7 @@ A `start` in the run's record replaces the creation of the file, and is believed
 text, or more than SLOW seconds later, as in a copy.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from .api import Written
@@ -79,9 +80,13 @@ class ElapsedState:
         lines = ((seconds, self._written[stream]) for stream, seconds in self._elapsed.items())
         return min((beginning(*line, tolerance, interval or 0.0, self._ROUNDING) for line in lines), default=None)
 
-    def _heard(self, reported: float | None) -> float | None:
-        """When it last wrote: the end of a run that failed, if not long after it last reported, as in a copy."""
-        heard = max((times.last for times in self._written.values()), default=None)
+    def _heard(self, reported: float | None, streams: Collection[str] | None = None) -> float | None:
+        """When these streams (None: all) were last written to, the end of a run that stopped without saying when.
+
+        The last report counts if that is long after it, as in a copy.
+        """
+        streams = self._written if streams is None else streams
+        heard = max((self._written[stream].last for stream in streams), default=None)
         if heard is None or reported is None:
             return heard if reported is None else reported
         return heard if 0 <= heard - reported <= ENDED_WITHIN else reported

@@ -28,8 +28,8 @@ from collections.abc import Iterator, Mapping
 from ...metrics.buckets import Buckets
 from ...metrics.exposition import Family, Sample
 from ...metrics.limits import DEFAULT, Limits
-from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from ..beginning import ENDED_WITHIN, PUNCTUAL, SLOW, beginning
+from ..api import HISTORY, Figures, Outcome, Report, Times
+from ..beginning import PUNCTUAL, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
 from .course import ProgressCourse
@@ -68,11 +68,11 @@ _SILENT_INTERVALS = 3
 _QUANTILE_LABELS = (*(repr(quantile) for quantile in QUANTILES), "1")
 
 
-class PgbenchState:
+class PgbenchState(ElapsedState):
     """One run of pgbench."""
 
     def __init__(self, buckets: Buckets, limits: Limits = DEFAULT) -> None:
-        self.version = 0
+        super().__init__()
         self.tool_version = ""
         self.idle_reports = 0
         self._course = ProgressCourse()
@@ -85,16 +85,13 @@ class PgbenchState:
         self._server_version = ""
         self._scale_factor: int | None = None
         self._behind = math.inf  # seconds from the end of a piece of the log to its arrival, the least
-        self._written: dict[str, Written] = {}  # by stream
-        self._elapsed: dict[str, float] = {}  # by stream: the seconds of its last progress line
         self._lengths: dict[str, float] = {}  # by stream: the length that its report tells
         self._initialising: dict[str, float] = {}  # the same of the initialisation
         self._messages: set[str] = set()  # streams with a message
 
     def apply(self, record: Record, stream: str, arrived: float) -> None:
-        """Takes in one record of the stream named `stream`, whose bytes arrived at Unix time `arrived`."""
-        self.version += 1
-        self._written[stream] = Written(arrived)
+        """See tools.State."""
+        super().apply(record, stream, arrived)
         match record:
             case Progress():
                 self._apply_progress(record, stream)
@@ -134,12 +131,6 @@ class PgbenchState:
         if isinstance(record, Progress | Transactions | AggregateInterval | Parameter):
             self._course.benchmark = True
 
-    def written(self, stream: str, times: Written) -> None:
-        """See tools.State."""
-        if self._written.get(stream) != times:
-            self._written[stream] = times
-            self.version += 1
-
     def tick(self, now: float) -> None:
         """Closes the seconds of the transaction log that waited long enough, on the clock that dates the log."""
         if self._behind < math.inf:
@@ -148,9 +139,6 @@ class PgbenchState:
     def reached(self, time: float) -> None:
         """Closes the seconds of the transaction log up to `time`: all of its files have been read that far."""
         self._close(time + WAIT)
-
-    def over(self) -> None:
-        """See tools.State: a final report is known by what it says."""
 
     def _close(self, time: float) -> None:
         windows = self._log.windows
@@ -181,16 +169,13 @@ class PgbenchState:
         start, length = self.start, self._results.length
         if start is not None and length is not None:
             return start + length
-        reported, heard = self._reported, self._heard
-        if reported is None or heard is None:
-            return heard if reported is None else reported
-        return heard if 0 <= heard - reported <= ENDED_WITHIN else reported
+        return self._heard(self._reported, self._messages)
 
     @property
     def last_report(self) -> float | None:
         """When pgbench last reported: a progress line, a transaction in the log, the report; of -i any line."""
         if not self._course.benchmark:
-            return self._heard
+            return self._heard(None, self._messages)
         end = self.end if self._course.complete else None
         return max((time for time in (self._reported, end) if time is not None), default=None)
 
@@ -342,11 +327,6 @@ class PgbenchState:
             self._course.initialised = True
         if elapsed is not None:
             self._initialising[stream] = elapsed
-
-    @property
-    def _heard(self) -> float | None:
-        """When a stream with a message was last written to, Unix seconds."""
-        return max((self._written[stream].last for stream in self._messages), default=None)
 
     def _dated(self, line: Progress) -> float:
         return line.time if line.epoch else (self.start or 0.0) + line.time
