@@ -46,7 +46,7 @@ def configure(arguments: argparse.Namespace) -> None:
     ]
     # Of node_exporter's figures the processor's is the only one that the client has for itself.
     own = f"{arguments.client};node_cpu_seconds_total;{arguments.processor}"
-    not_own = f"{server['host']};node_cpu_seconds_total;{arguments.processor}|{arguments.client};.*"
+    not_own = f"{server['host']};node_cpu_seconds_total;{arguments.processor}|{arguments.client};node_.*"
     changed += [
         {"source_labels": ["host", "__name__", "cpu"], "regex": own, "target_label": "of", "replacement": "client"},
         {"source_labels": ["of", "host", "__name__", "cpu"], "regex": f";(?:{not_own})", "action": "drop"},

@@ -1,9 +1,15 @@
 """The short form of scripts/experiments/attribution: simulated faults, judged by the rules as they are."""
 
+import re
+from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from attribution_real import configure
 from attribution_rounds import judge, play
 from attribution_simulated import conclude
 from attribution_table import Judged, insert, tables
@@ -48,3 +54,42 @@ def test_the_tables_stand_between_their_marks(tmp_path: Path) -> None:
     assert "old" not in text
     with pytest.raises(ValueError, match="expected the lines '<!-- other"):
         insert(page, "other", "")
+
+
+def kept(configs: list[dict[str, Any]], labels: Mapping[str, str]) -> bool:
+    """Whether Prometheus keeps a sample with these labels, by its rules for replace and drop."""
+    labels = dict(labels)
+    for config in configs:
+        value = ";".join(labels.get(name, "") for name in config.get("source_labels", ()))
+        found = re.fullmatch(config["regex"], value)
+        action = config.get("action", "replace")
+        if action == "replace" and found:
+            labels[config["target_label"]] = config["replacement"]
+        if action == "drop" and found:
+            return False
+    return True
+
+
+def test_the_client_has_its_own_processor_and_nothing_else_of_the_machine(tmp_path: Path) -> None:
+    ports, disks = ["1", "2", "3", "4"], ["loop1=bench_log", "loop3=bench_data"]
+    checkout = Path(__file__).parents[2]
+    arguments = Namespace(
+        checkout=checkout, folder=tmp_path, ports=ports, disks=disks, client="vm-client", processor="1"
+    )
+    configure(arguments)
+    jobs = yaml.safe_load((tmp_path / "prometheus.yml").read_text())["scrape_configs"]
+    (node,) = (job for job in jobs if job["job_name"] == "node")
+    server, client = (one["labels"]["host"] for one in node["static_configs"])
+    assert client == "vm-client"
+    for host, name, cpu, expected in (
+        (server, "node_cpu_seconds_total", "0", True),
+        (server, "node_cpu_seconds_total", "1", False),
+        (server, "node_procs_running", "", True),
+        (client, "node_cpu_seconds_total", "0", False),
+        (client, "node_cpu_seconds_total", "1", True),
+        (client, "node_procs_running", "", False),
+        (client, "benchwatch_run_host_info", "", True),
+    ):
+        for job in jobs:
+            labels = {"host": host, "__name__": name, "cpu": cpu}
+            assert kept(job["metric_relabel_configs"], labels) == expected, labels
