@@ -156,13 +156,5 @@ class Prometheus(Receiver):
         index = sum(path.stat().st_size for path in blocks.glob("*/index"))
         return Stored(chunks, index, int(sum(self.metrics("prometheus_tsdb_head_samples_appended_total").values())))
 
-    def slowest_rules(self) -> tuple[str, float]:
-        """The group whose last evaluation took the largest part of its interval, and that part."""
-        took = self.metrics("prometheus_rule_group_last_duration_seconds")
-        every = self.metrics("prometheus_rule_group_interval_seconds")
-        parts = {group: took[group] / every[group] for group in took}
-        group = max(parts, key=lambda group: parts[group])
-        return group.rpartition(";")[2].strip('"}'), parts[group]
-
 
 RECEIVERS: dict[str, type[Receiver]] = {"victoriametrics": VictoriaMetrics, "prometheus": Prometheus}

@@ -31,7 +31,9 @@ def tables(costs: Mapping[str, Found], results: Sequence[Found]) -> str:
     titled = {
         "What one machine sends, and what its agent takes:": _sent(costs),
         "What receivers do with it in real time:": _loads(costs, of["load"]),
-        "The same with the rules, in Prometheus:": _rules(of["rules"]),
+        "With the rules of [prometheus/rules](../prometheus/rules), in Prometheus:": _rules(
+            costs, of["rules"], of["load"]
+        ),
         "What is stored, sent as fast as it was taken:": _stored(of["store"]),
         "A year of it, day and night:": _year(costs, of["store"], of["load"]),
     }
@@ -61,7 +63,7 @@ def _sent(costs: Mapping[str, Found]) -> str:
 
 
 def _loads(costs: Mapping[str, Found], loads: Sequence[Found]) -> str:
-    header = ["receiver", "machines", "series", "samples/s", "processor for them", "that is, a machine"]
+    header = ["receiver", "machines", "series", "samples/s", "processor for them", "of a core, a machine"]
     rows = [[*header, "registering them", "memory", "a series", "kept up"]]
     for one in sorted(loads, key=lambda one: (one["receiver"], one["machines"])):
         wanted = one["machines"] * _rate(costs, one["way"])
@@ -88,20 +90,24 @@ def _kept_up(one: Found) -> str:
     return f"no ({one['broke']} {got})" if one["broke"] else f"yes ({one['late']:.1f} s behind at most)"
 
 
-def _rules(found: Sequence[Found]) -> str:
-    rows = [["machines", "processor for them", "memory", "slowest group", "of its interval", "evaluations missed"]]
-    rows += [
-        [
-            _whole(one["machines"]),
-            f"{one['cpu'] / one['seconds']:.2f} cores in {one['seconds']:.0f} s",
-            f"{one['resident'] / 1e9:.2f} GB",
-            one["group"],
-            f"{100 * one['part']:.0f} %",
-            _whole(one["missed"]),
-        ]
-        for one in sorted(found, key=lambda one: one["machines"])
-    ]
-    return _table(rows) if found else ""
+def _rules(costs: Mapping[str, Found], found: Sequence[Found], loads: Sequence[Found]) -> str:
+    rows = [["machines", "processor", "without rules", "memory", "without rules", "evaluations missed"]]
+    without = {one["machines"]: one for one in loads if one["receiver"] == "Prometheus"}
+    for one in sorted(found, key=lambda one: one["machines"]):
+        if one["machines"] not in without:
+            continue
+        bare, wanted = without[one["machines"]], one["machines"] * _rate(costs, one["way"])
+        rows.append(
+            [
+                _whole(one["machines"]),
+                f"{one['cpu'] / one['samples'] * wanted:.2f} cores",
+                f"{bare['cpu'] / bare['samples'] * wanted:.2f} cores",
+                f"{one['resident'] / 1e9:.2f} GB",
+                f"{bare['resident'] / 1e9:.2f} GB",
+                _whole(one["missed"]),
+            ]
+        )
+    return _table(rows) if len(rows) > 1 else ""
 
 
 def _rate(costs: Mapping[str, Found], way: str) -> float:
