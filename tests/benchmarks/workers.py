@@ -16,12 +16,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from overhead import STEPS, Writer
+
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.watcher import Runs
 from benchwatch.server import command
 from benchwatch.server.board import Exporter
 from benchwatch.settings.settings import RunsSettings
-from overhead import STEPS, Writer
 
 WARM_UP = 5
 INTERVAL = 0.25
