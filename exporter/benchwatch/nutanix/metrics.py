@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from ..metrics.exposition import Column, Family, Sample
 from . import families as f
 from .pages.histogram_table import Histogram
-from .pages.main_page import Disk, MainPage, VdiskTable, file_name, vdisk_uuid
+from .pages.main_page import Disk, MainPage, VdiskTable, file_name, is_uuid
 from .pages.overview import Overview
 from .pages.vdisk_page import Share
 from .settings import Mapped, VdiskDisk
@@ -70,6 +70,7 @@ _HISTOGRAMS = {
     "latency": (f.FRONTEND_LATENCY_WINDOW, f.FRONTEND_LATENCY_RANGE),
     "size": (f.SIZE_WINDOW, f.SIZE_RANGE),
 }
+_NO_DISK = VdiskDisk()
 _CATEGORIES = {"random_ratio": f.RANDOM, "sequential_ratio": f.SEQUENTIAL}
 
 
@@ -159,8 +160,8 @@ def _own_disks(main: MainPage) -> Iterator[Disk]:
 
 def _info(vdisk: str, name: str, mapping: Mapped) -> Sample:
     file = file_name(name)
-    disk = mapping.get(file.lower(), VdiskDisk())
-    uuid = file if vdisk_uuid(file) == file.lower() else ""
+    disk = mapping.get(file.lower(), _NO_DISK)
+    uuid = file if is_uuid(file) else ""
     return Sample(f.VDISK_INFO, (vdisk, uuid, name, disk.vm, disk.disk, disk.role), 1)
 
 

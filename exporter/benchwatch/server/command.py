@@ -35,7 +35,9 @@ REVISION = "BENCHWATCH_REVISION"
 _log = logging.getLogger(__name__)
 
 _SHARE = 0.1
-"""Of a processor's time, the most that looks at the runs take while there is nothing more to read."""
+"""Of a processor's time, the most that looks at the runs take while there is nothing more to read,"""
+_LONGEST_PAUSE = 0.75
+"""unless they were rarer than this, seconds."""
 
 
 def serve(
@@ -123,7 +125,7 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: 
     while not stopping.is_set():
         began = time.thread_time()
         more = runs.poll(time.time(), time.monotonic())
-        pause = max(interval, (time.thread_time() - began) * (1 / _SHARE - 1))
+        pause = max(interval, min((time.thread_time() - began) * (1 / _SHARE - 1), _LONGEST_PAUSE))
         for sentence in unlisted.news(time.monotonic()):
             runs.fault("mapping", sentence)
         repeats.sum_up()

@@ -200,10 +200,15 @@ def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
     )
 
 
+def is_uuid(text: str) -> bool:
+    """Whether a text is a uuid and nothing else."""
+    return _UUID.fullmatch(text) is not None
+
+
 def vdisk_uuid(vdisk_name: str) -> str:
     """The uuid in a vdisk's name, in lower case: its file name, or the only one there; empty if there is none."""
     file = file_name(vdisk_name)
-    found = [file] if _UUID.fullmatch(file) else _UUID.findall(vdisk_name)
+    found = [file] if is_uuid(file) else _UUID.findall(vdisk_name)
     return found[0].lower() if len(found) == 1 else ""
 
 

@@ -196,7 +196,7 @@ class Markup:
         texts = (plain.split("<td>")[1:] if is_plain else _CELL_TEXT.findall(cells))[:MAX_COLUMNS]
         if "&" in cells:
             texts = [_unescaped(text) for text in texts]
-        row.plain = [text.strip() for text in texts]
+        row.plain = list(map(str.strip, texts))
         self._open[-1].row = None
 
     def _cell(self, name: str, attributes: str) -> None:
