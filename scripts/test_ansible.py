@@ -394,6 +394,27 @@ def try_all(lab: Lab, density: bool) -> None:
         not any((host.home / ".benchwatch-fleet/runs/none").exists() for host in lab.hosts.values()), "no name is burnt"
     )
 
+    if density:
+        say("the density experiment")
+        steps = ",".join(map(str, sorted({1, 2, len(lab.hosts)})))
+        experiment = ROOT / "scripts/experiments/density"
+        done = lab.inside(
+            experiment,
+            f"--inventory={inventory}",
+            f"--folder={lab.work}/density",
+            f"--steps={steps}",
+            "--seconds=10",
+            "--clients=1",
+            "--rate=200",
+            "--aos=6.5",
+        )
+        print(done.stdout)
+        expect(not done.returncode, "the experiment ends well")
+        expect(list(lab.work.glob("density/runs/*.png")), "there is a picture")
+        (ROOT / ".experiments").mkdir(exist_ok=True)
+        for picture in lab.work.glob("density/runs/*.png"):
+            shutil.copy(picture, ROOT / ".experiments")
+
     say("a host that dies while it measures")
     last = list(lab.hosts.values())[-1]
     with later(
@@ -422,27 +443,6 @@ def try_all(lab: Lab, density: bool) -> None:
         re.search("^progress: ", (lab.work / f"runs/dies/{last.name}.err").read_text(), re.MULTILINE),
         "what it had measured is collected",
     )
-
-    if density:
-        say("the density experiment")
-        steps = ",".join(map(str, sorted({1, 2, len(lab.hosts)})))
-        experiment = ROOT / "scripts/experiments/density"
-        done = lab.inside(
-            experiment,
-            f"--inventory={inventory}",
-            f"--folder={lab.work}/density",
-            f"--steps={steps}",
-            "--seconds=10",
-            "--clients=1",
-            "--rate=200",
-            "--aos=6.5",
-        )
-        print(done.stdout)
-        expect(not done.returncode, "the experiment ends well")
-        expect(list(lab.work.glob("density/runs/*.png")), "there is a picture")
-        (ROOT / ".experiments").mkdir(exist_ok=True)
-        for picture in lab.work.glob("density/runs/*.png"):
-            shutil.copy(picture, ROOT / ".experiments")
 
     say("remove")
     done = lab.play("remove.yml", inventory)
