@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import yaml
@@ -173,6 +173,7 @@ class Lab:
         self._fill(hosts)
         run("ip", "netns", "add", self.namespace)
         opened.callback(subprocess.run, ["ip", "netns", "del", self.namespace], stderr=subprocess.DEVNULL)
+        opened.callback(self._hang_up)
         run("ip", "-n", self.namespace, "link", "add", "lan", "type", "bridge")
         run("ip", "-n", self.namespace, "address", "add", f"{NETWORK}.1/24", "dev", "lan")
         run("ip", "-n", self.namespace, "link", "set", "lan", "up")
@@ -185,6 +186,12 @@ class Lab:
         (self.work / "known_hosts").write_text(known)
         for host in hosts:
             self.await_ssh(host)
+
+    def _hang_up(self) -> None:
+        """End the connections that ssh keeps open."""
+        for process in run("ip", "netns", "pids", self.namespace).split():
+            with suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGTERM)
 
     def _fill(self, hosts: Sequence[Host]) -> None:
         first = hosts[0].home
