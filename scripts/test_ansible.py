@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import yaml
@@ -173,6 +173,7 @@ class Lab:
         self._fill(hosts)
         run("ip", "netns", "add", self.namespace)
         opened.callback(subprocess.run, ["ip", "netns", "del", self.namespace], stderr=subprocess.DEVNULL)
+        opened.callback(self._hang_up)
         run("ip", "-n", self.namespace, "link", "add", "lan", "type", "bridge")
         run("ip", "-n", self.namespace, "address", "add", f"{NETWORK}.1/24", "dev", "lan")
         run("ip", "-n", self.namespace, "link", "set", "lan", "up")
@@ -185,6 +186,12 @@ class Lab:
         (self.work / "known_hosts").write_text(known)
         for host in hosts:
             self.await_ssh(host)
+
+    def _hang_up(self) -> None:
+        """End the connections that ssh keeps open."""
+        for process in run("ip", "netns", "pids", self.namespace).split():
+            with suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGTERM)
 
     def _fill(self, hosts: Sequence[Host]) -> None:
         first = hosts[0].home
@@ -394,6 +401,27 @@ def try_all(lab: Lab, density: bool) -> None:
         not any((host.home / ".benchwatch-fleet/runs/none").exists() for host in lab.hosts.values()), "no name is burnt"
     )
 
+    if density:
+        say("the density experiment")
+        steps = ",".join(map(str, sorted({1, 2, len(lab.hosts)})))
+        experiment = ROOT / "scripts/experiments/density"
+        done = lab.inside(
+            experiment,
+            f"--inventory={inventory}",
+            f"--folder={lab.work}/density",
+            f"--steps={steps}",
+            "--seconds=10",
+            "--clients=1",
+            "--rate=200",
+            "--aos=6.5",
+        )
+        print(done.stdout)
+        expect(not done.returncode, "the experiment ends well")
+        expect(list(lab.work.glob("density/runs/*.png")), "there is a picture")
+        (ROOT / ".experiments").mkdir(exist_ok=True)
+        for picture in lab.work.glob("density/runs/*.png"):
+            shutil.copy(picture, ROOT / ".experiments")
+
     say("a host that dies while it measures")
     last = list(lab.hosts.values())[-1]
     with later(
@@ -422,27 +450,6 @@ def try_all(lab: Lab, density: bool) -> None:
         re.search("^progress: ", (lab.work / f"runs/dies/{last.name}.err").read_text(), re.MULTILINE),
         "what it had measured is collected",
     )
-
-    if density:
-        say("the density experiment")
-        steps = ",".join(map(str, sorted({1, 2, len(lab.hosts)})))
-        experiment = ROOT / "scripts/experiments/density"
-        done = lab.inside(
-            experiment,
-            f"--inventory={inventory}",
-            f"--folder={lab.work}/density",
-            f"--steps={steps}",
-            "--seconds=10",
-            "--clients=1",
-            "--rate=200",
-            "--aos=6.5",
-        )
-        print(done.stdout)
-        expect(not done.returncode, "the experiment ends well")
-        expect(list(lab.work.glob("density/runs/*.png")), "there is a picture")
-        (ROOT / ".experiments").mkdir(exist_ok=True)
-        for picture in lab.work.glob("density/runs/*.png"):
-            shutil.copy(picture, ROOT / ".experiments")
 
     say("remove")
     done = lab.play("remove.yml", inventory)

@@ -119,7 +119,9 @@ def test_how_a_run_goes_is_said_of_all_hosts() -> None:
         "db2": role.read_state({"stdout": ended}),
         "db3": role.read_state({"unreachable": True, "msg": "timed out"}),
         "db4": role.read_state({"stdout": "benchwatch=state\nready=1\nlate=0.0021\nexit_code=0\nlog=\n"}),
-        "db5": role.read_state({"stdout": "benchwatch=state\nlog=\nbenchwatch: --at: it was prepared too late\n"}),
+        "db5": role.read_state(
+            {"stdout": "benchwatch=state\nlog=\nbenchwatch: --at: it was prepared too late\nSee: --help\n"}
+        ),
     }
     bad = [
         "db2: exit code 1: pgbench: error: no space",

@@ -191,8 +191,9 @@ def punctuality(states: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _last(state: Mapping[str, Any]) -> str:
-    lines = [line.removeprefix("benchwatch: ") for line in state.get("log", "").splitlines() if line.strip()]
-    errors = [line for line in lines if re.search(r"error|nothing was started|cannot|refuse|already|failed", line)]
+    said = (line for line in state.get("log", "").splitlines() if line.strip() and not line.startswith("See: "))
+    lines = [line.removeprefix("benchwatch: ") for line in said]
+    errors = [line for line in lines if re.search(r"error|expected|nothing was started|cannot|refuse|already", line)]
     return (errors or lines or [""])[-1].strip()[:300]
 
 
