@@ -24,14 +24,11 @@ GITHUB, GITLAB = BLOCKS
 PGBENCH = r"""
 case " $* " in *" -i "*) exit 0;; esac
 rate=$(cat rate)
-for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
-  echo "progress: $((1790000000 + i)).0 s, $((rate + $$ % 5)).0 tps, lat 1.000 ms stddev 0.1, 0 failed" >&2
-done
 printf 'pgbench (17.4)\ntransaction type: <builtin: TPC-B (sort of)>\nscaling factor: 10\nquery mode: simple\n'
 printf 'number of clients: 8\nnumber of threads: 1\nmaximum number of tries: 1\nduration: 60 s\n'
 printf 'number of transactions actually processed: %s\n' $((rate * 60))
 printf 'number of failed transactions: 0 (0.000%%)\nlatency average = 1.000 ms\ninitial connection time = 1.0 ms\n'
-printf 'tps = %s.0 (without initial connection time)\n' $rate
+printf 'tps = %s.0 (without initial connection time)\n' $((rate + $$ % 5))
 """
 
 

@@ -9,7 +9,10 @@ import requests
 
 from benchwatch.metrics.exposition import CONTENT_TYPE, Part
 from benchwatch.server.app import accepts_gzip
+from benchwatch.server.views import WorkerView
 from benchwatch.server.webconfig import WebConfig
+from benchwatch.tools.api import Report
+from tests.support.places import NOW
 from tests.support.serving import NETWORK, FakeBoard, served
 from tests.support.waiting import PATIENCE
 
@@ -232,3 +235,14 @@ def test_every_answer_carries_a_neutral_server_and_the_configured_headers() -> N
             assert headers["X-Content-Type-Options"] == "nosniff"
             assert headers["Strict-Transport-Security"] == "max-age=5"
             assert headers["Content-Security-Policy"] == "sandbox"
+
+
+def test_reports_of_the_runs_that_are_asked_for() -> None:
+    history = (Report(NOW - 1, 50.0, 0.002), Report(NOW, 60.0, None))
+    workers = [WorkerView(run, "db1", "pgbench", "running", history=history) for run in ("a", "b", "c d")]
+    with served(FakeBoard(workers=workers)) as server:
+        answer = requests.get(f"{server.url}/reports", params={"run": ["c d", "a", "nowhere"]})
+        assert requests.get(f"{server.url}/reports").json() == {"schema": 1, "workers": []}
+    reports = [[NOW - 1, 50.0, 0.002], [NOW, 60.0, None]]
+    assert answer.json()["workers"] == [{"run": run, "worker": "db1", "reports": reports} for run in ("a", "c d")]
+    assert answer.headers["Content-Type"] == "application/json"

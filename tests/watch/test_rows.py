@@ -1,8 +1,8 @@
 import pytest
 
 from benchwatch.tools.fio import FIO
-from benchwatch.watch.model import Measured, Page, ShownWorker
-from benchwatch.watch.rows import Note, active_runs, ended_workers, total
+from benchwatch.watch.model import Measured, Page, PastReport, ShownWorker
+from benchwatch.watch.rows import Key, Note, Trends, active_runs, ended_workers, total
 
 from .pages import NOW, pgbench
 
@@ -114,3 +114,40 @@ def test_target_and_achieved_rate_stand_side_by_side() -> None:
 def test_how_the_output_was_read_is_a_remark_at_the_first_row() -> None:
     (run,) = active_runs(Page((pgbench("db1", 100, 0.001)._replace(remarks=("run 3 of 3 in this file",)),)), NOW)
     assert [note for row in run.rows for note in row.notes] == [Note("run 3 of 3 in this file")]
+
+
+def curve(trends: Trends, key: Key) -> tuple[list[float | None], list[float | None]]:
+    return trends.curves(key, NOW, 1000)
+
+
+def test_a_row_begins_with_what_the_exporter_knows_of_its_worker() -> None:
+    runs = active_runs(Page((pgbench("db1", 100, 0.001),)), NOW)
+    past = {("test1", "db1"): [PastReport(NOW - 3, 50, 0.005), PastReport(NOW - 1, 70, None)]}
+    trends = Trends()
+    trends.add(runs, NOW, past)
+    assert curve(trends, runs[0].rows[0].key) == ([50, None, 70, 100], [0.005, None, None, 0.001])
+    trends.add(runs, NOW, past)
+    assert len(curve(trends, runs[0].rows[0].key)[0]) == 4, "it begins once"
+
+
+def test_a_total_begins_with_the_sum_of_what_each_worker_reported() -> None:
+    runs = active_runs(Page((pgbench("db1", 100, 0.001), pgbench("db2", 300, 0.003))), NOW)
+    past = {
+        ("test1", "db1"): [PastReport(NOW - 4.5, 10, 0.001), PastReport(NOW - 2.5, 30, 0.001)],
+        ("test1", "db2"): [PastReport(NOW - 3.5, 10, 0.003), PastReport(NOW - 2.5, 30, 0.003)],
+    }
+    trends = Trends()
+    trends.add(runs, NOW, past)
+    # The second report of db1 covers two seconds.
+    rates, latencies = curve(trends, runs[0].totals[0].key)
+    assert rates == [10, 40, 60, None, None, 400]
+    assert latencies == [0.001, pytest.approx(0.0015), 0.002, None, None, pytest.approx(0.0025)]
+
+
+def test_operations_of_a_worker_begin_now_as_their_shares_are_not_known() -> None:
+    parts = (Measured("a", "read", 10.0, 0.001), Measured("a", "write", 20.0, 0.001))
+    worker = pgbench("disk1")._replace(tool="fio", roles=FIO.roles[0], now=parts)
+    (run,) = active_runs(Page((worker,)), NOW)
+    trends = Trends()
+    trends.add([run], NOW, {("test1", "disk1"): [PastReport(NOW - 1, 25.0, 0.001)]})
+    assert [curve(trends, row.key)[0] for row in (*run.totals, *run.rows)] == [[25, 30], [10], [20]]

@@ -1,7 +1,8 @@
 """The pages: metrics, landing page, health, and the address for pushes.
 
 `GET /metrics?collect[]=live&collect[]=runs` selects parts, as in node_exporter; `/-/healthy` and `/-/ready` are as in
-Prometheus' own programs.
+Prometheus' own programs. `GET /reports?run=NAME` gives the last reports of a run's workers, at most 300 each, as JSON:
+{"schema": 1, "workers": [{"run", "worker", "reports": [[Unix seconds, operations a second, mean latency, s]]}]}.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from ipaddress import ip_address
 
+import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
@@ -101,6 +103,7 @@ def make_app(
             web.get("/", pages.landing),
             web.get("/runs/{run}", pages.run),
             web.get("/metrics", pages.metrics),
+            web.get("/reports", pages.reports),
             web.get("/-/healthy", pages.healthy),
             web.get("/-/ready", pages.ready),
         ]
@@ -143,6 +146,16 @@ class _Pages:
         answer = await _answer(request, self._board.render(parts), {"Content-Type": CONTENT_TYPE})
         self._scrapes.add(self._scrapes.timer() - began)
         return answer
+
+    async def reports(self, request: web.Request) -> web.Response:
+        wanted = set(request.query.getall("run", ()))
+        workers = [
+            {"run": one.run, "worker": one.worker, "reports": one.history}
+            for one in (self._board.runs() if wanted else ())
+            if one.run in wanted
+        ]
+        text = msgspec.json.encode({"schema": 1, "workers": workers}).decode()
+        return await _answer(request, text, {"Content-Type": "application/json"})
 
     async def landing(self, request: web.Request) -> web.Response:
         host = request.headers.get("Host", "")

@@ -1,6 +1,6 @@
 """What is shown of an exporter: workers, what they measured, vdisks, CVMs. Base units; times are Unix seconds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..tools.roles import Roles
@@ -85,6 +85,18 @@ class Cvm(NamedTuple):
     name: str
     up: bool
     last_success: float | None
+
+
+class PastReport(NamedTuple):
+    """One report of a worker: when (Unix seconds), operations a second, mean latency in seconds."""
+
+    time: float
+    rate: float
+    latency: float | None
+
+
+Past = Mapping[tuple[str, str], Sequence[PastReport]]
+"""The reports of workers, by run and worker."""
 
 
 class Page(NamedTuple):

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from .model import Page
+from .model import Page, Past
 from .screen import ScreenMoment
-from .sources import PrometheusReading, SourceUnreadable, WatchedExporter, WatchedPrometheus
+from .sources import PrometheusReading, Reading, SourceUnreadable, WatchedExporter, WatchedPrometheus
 
 _OVERDUE = 5.0
 """Seconds beyond two intervals after which a silent exporter counts as lost."""
@@ -35,6 +35,7 @@ class Readings:
         self._read_at: float | None = None
         self._clock_ahead = 0.0
         self._problem: SourceUnreadable | None = None
+        self._past: Past = {}
         self._told: PrometheusReading | None = None
         self._told_at = 0.0
         self._alerts_problem = ""
@@ -65,6 +66,7 @@ class Readings:
     def take(self) -> bool:
         """Take over what has been read; true if there is a new page."""
         fresh = False
+        self._past = {}
         while not self._results.empty():
             source, result = self._results.get()
             if isinstance(result, Exception) and not isinstance(result, SourceUnreadable):
@@ -75,8 +77,9 @@ class Readings:
                 self._alerts_problem = self._told.problem if self._told else str(result)
             elif isinstance(result, SourceUnreadable):
                 self._problem = result
-            else:
-                self._page, self._clock_ahead = result  # type: ignore[misc]
+            elif isinstance(result, Reading):
+                self._page, self._clock_ahead = result.page, result.clock_ahead
+                self._past = {**self._past, **result.past}
                 self._read_at, self._problem, fresh = time.monotonic(), None, True
         return fresh
 
@@ -94,6 +97,7 @@ class Readings:
             advice=problem.advice if problem else "",
             alerts=self._told.alerts if self._told else None,
             alerts_problem=self._alerts_problem,
+            past=self._past,
             verdicts=self._told.verdicts if self._told and time.monotonic() - self._told_at < _OLD else {},
         )
 

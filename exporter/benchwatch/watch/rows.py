@@ -8,12 +8,13 @@ combined, so a total has none.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..tools.roles import Lost
 from ..values import numbers as figures
 from ..values.names import natural
-from .model import Measured, Page, ShownWorker
+from .model import Measured, Page, Past, PastReport, ShownWorker
 from .trend import Curve, Trend
 
 STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
@@ -280,15 +281,24 @@ class Trends:
         self._trends: dict[Key, tuple[Trend, Trend]] = {}
         self._curves: dict[Key, tuple[Curve, Curve]] = {}
 
-    def add(self, runs: Iterable[RunRows], now: float) -> None:
-        """Add the current measurements; forget rows that are gone."""
+    def add(self, runs: Sequence[RunRows], now: float, past: Past = MappingProxyType({})) -> None:
+        """Add the current measurements; forget rows that are gone. New rows begin with what is known of their past."""
         rows = [row for run in runs for row in (*run.totals, *run.rows)]
+        known = self._curves.keys()
+        begun = {row.key: _reports(run, row, past) for run in runs if past for row in (*run.totals, *run.rows)}
+        begun = {key: reports for key, reports in begun.items() if key not in known}
         self._trends = {row.key: self._trends.get(row.key) or (Trend(min), Trend(max)) for row in rows}
         self._curves = {row.key: self._curves.get(row.key) or (Curve(min), Curve(max)) for row in rows}
+        for key, reports in begun.items():
+            for report in reports:
+                self._put(key, *report)
         for row in rows:
-            for rate, latency in (self._trends[row.key], self._curves[row.key]):
-                rate.add(now, row.measured.rate)
-                latency.add(now, row.measured.latency)
+            self._put(row.key, now, row.measured.rate, row.measured.latency)
+
+    def _put(self, key: Key, time: float, rate: float | None, latency: float | None) -> None:
+        for rates, latencies in (self._trends[key], self._curves[key]):
+            rates.add(time, rate)
+            latencies.add(time, latency)
 
     def values(self, key: Key, now: float, columns: int) -> tuple[list[float | None], list[float | None]]:
         """The last columns of throughput and latency."""
@@ -299,3 +309,36 @@ class Trends:
         """All of throughput and latency since the row was first seen."""
         known = self._curves.get(key)
         return (known[0].values(now, columns), known[1].values(now, columns)) if known else ([], [])
+
+
+def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[PastReport]:
+    """The past of a worker with one row, or of a total, second by second; nothing is known of single operations."""
+    name, worker, tool = row.key[:3]
+    if worker:
+        return past.get((name, worker), ()) if sum(one.key[1] == worker for one in run.rows) == 1 else ()
+    members = {one.key[1] for one in run.rows if one.key[2] == tool}
+    seconds: dict[int, list[PastReport]] = {}
+    for member in members:
+        for second, report in _by_second(past.get((name, member), ())).items():
+            seconds.setdefault(second, []).append(report)
+    found = (
+        (second, total([Measured(rate=one.rate, latency=one.latency) for one in all_]))
+        for second, all_ in sorted(seconds.items())
+    )
+    return [PastReport(second, one.rate or 0.0, one.latency) for second, one in found]
+
+
+def _by_second(reports: Sequence[PastReport]) -> dict[int, PastReport]:
+    """What holds in each second; a report covers the time since the one before."""
+    found: dict[int, PastReport] = {}
+    before = None
+    for report in reports:
+        last = int(report.time)
+        first = last if before is None else max(before + 1, last - _COVERED)
+        found |= dict.fromkeys(range(first, last + 1), report)
+        before = last
+    return found
+
+
+_COVERED = 60
+"""Seconds that a report covers at most."""

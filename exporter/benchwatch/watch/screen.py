@@ -10,7 +10,7 @@ from ..values import numbers as figures
 from ..values.printable import printable
 from .curves import curve_lines, draw_curves
 from .layout import Align, Block, fit, joined, line, spread, text
-from .model import Alert, Measured, Page, ShownVdisk, ShownWorker
+from .model import Alert, Measured, Page, Past, ShownVdisk, ShownWorker
 from .rows import Trends, active_runs, ended_workers, labels_of
 from .table import STYLES, Columns, Look, brief, draw_runs, lines_wanted
 
@@ -38,6 +38,8 @@ class ScreenMoment:
     """Why there are no alerts, or no verdicts."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
     """A sentence for each run that is slower than usual."""
+    past: Past = field(default_factory=dict)
+    """What workers reported before they were seen."""
 
 
 class Screen:
@@ -55,7 +57,7 @@ class Screen:
         """Take over the current moment; `fresh`: its page has just been read."""
         self._moment = moment
         if fresh and moment.page is not None:
-            self._trends.add(active_runs(moment.page, moment.now), moment.now)
+            self._trends.add(active_runs(moment.page, moment.now), moment.now, moment.past)
 
     def pause(self) -> None:
         """Pause, or resume."""

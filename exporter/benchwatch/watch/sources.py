@@ -19,7 +19,7 @@ import urllib3
 from ..values.addresses import server_url, without_user
 from ..values.verdict import answered, question
 from ..values.version import VERSION
-from .model import Alert, Page
+from .model import Alert, Page, Past, PastReport
 from .page import ReadSample, SampleReader, live, read_page, slow
 
 SLOW_EVERY = 10.0
@@ -30,6 +30,7 @@ _LARGEST = 64 * 1024 * 1024
 """Largest accepted answer, bytes."""
 _CLOCKS_DIFFER = 2.0
 """Difference in seconds above which the exporter's clock counts: the Date of an answer has whole seconds."""
+_RUNS_ASKED = 50
 _SEVERITIES = ("critical", "warning", "info")
 _FRESH = 5
 """Seconds after which what the rules have recorded no longer counts."""
@@ -51,6 +52,8 @@ class Reading(NamedTuple):
 
     page: Page
     clock_ahead: float
+    past: Past = {}
+    """What the exporter still knows of workers that are seen for the first time."""
 
 
 class _Web:
@@ -130,6 +133,7 @@ class WatchedExporter:
         self._kept: list[ReadSample] = []
         self._seen: set[tuple[str, str, str]] = set()
         self._due = 0.0
+        self._begun: set[str] = set()
 
     def read(self) -> Reading:
         """The current page: all of it every SLOW_EVERY seconds or when a worker or state is new, else the live part."""
@@ -143,7 +147,21 @@ class WatchedExporter:
         self._kept = [sample for sample in samples if sample.name in self._slow]
         page = read_page(samples)
         self._seen, self._due = _states(page), now + SLOW_EVERY
-        return Reading(page, ahead)
+        return Reading(page, ahead, self._past(page))
+
+    def _past(self, page: Page) -> Past:
+        """Of the runs that are active for the first time."""
+        active = {worker.run for worker in page.workers if worker.active}
+        new, self._begun = sorted(active - self._begun)[:_RUNS_ASKED], active
+        try:
+            body = (
+                self._web.get(f"/reports?{urlencode([('run', run) for run in new])}")[0] if new else b'{"workers":[]}'
+            )
+            found = msgspec.json.decode(body, type=_Reports).workers
+        except (SourceUnreadable, msgspec.DecodeError):  # an older exporter: charts begin now
+            return {}
+        observers = {(one.run, one.name) for one in page.workers if one.roles and one.roles.observer}
+        return {(one.run, one.worker): one.reports for one in found if (one.run, one.worker) not in observers}
 
     def _samples(self, reader: SampleReader, *parts: str) -> tuple[list[ReadSample], float]:
         body, date = self._web.get("/metrics", collect=list(parts))
@@ -161,6 +179,16 @@ class WatchedExporter:
         except ValueError:
             return 0.0
         return ahead if abs(ahead) > _CLOCKS_DIFFER else 0.0
+
+
+class _WorkerReports(msgspec.Struct):
+    run: str
+    worker: str
+    reports: list[PastReport]
+
+
+class _Reports(msgspec.Struct):
+    workers: list[_WorkerReports]
 
 
 def _states(page: Page) -> set[tuple[str, str, str]]:

@@ -1,0 +1,47 @@
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchwatch.watch.sources import WatchedExporter
+from demo_processes import Processes
+from tests.support.servers import Exporter
+from tests.support.serving import FakeBoard, served
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.system
+
+
+@pytest.fixture
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    made = Processes(tmp_path_factory.mktemp("logs"), os.environ)
+    yield made
+    made.stop_all()
+
+
+def test_a_run_that_is_seen_first_brings_what_it_reported_before(processes: Processes, tmp_path: Path) -> None:
+    begin = int(time.time()) - 60
+    lines = [f"progress: {begin + n}.500 s, {n + 1}.0 tps, lat 1.000 ms stddev 0.100, 0 failed\n" for n in range(60)]
+    for run in ("a", "b"):
+        (tmp_path / run).mkdir()
+        (tmp_path / run / "db1.err").write_text("".join(lines[:30] if run == "b" else lines))
+    exporter = Exporter(processes, tmp_path)
+    eventually(lambda: ("a", "db1") in WatchedExporter(exporter.url).read().past, "it is read")
+    watched = WatchedExporter(exporter.url)
+    past = watched.read().past
+    assert past["a", "db1"] == [(begin + n + 0.5, n + 1, pytest.approx(0.001)) for n in range(60)]
+    watched._due = 0.0
+    assert watched.read().past == {}
+
+
+def test_an_exporter_without_reports_is_watched_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchwatch.watch import sources
+    from tests.watch.pages import pgbench
+
+    monkeypatch.setattr(sources, "read_page", lambda _: sources.Page((pgbench("db1"),)))
+    monkeypatch.setattr(WatchedExporter, "_samples", lambda *_: ([], 0.0))
+    with served(FakeBoard()) as server:
+        watched = WatchedExporter(f"{server.url}/older")
+        assert watched.read().past == {}
