@@ -97,6 +97,7 @@ class Lab:
         program = os.environ.get("PROMETHEUS_3") or "prometheus"
         command = [program, f"--config.file={path}", data, listen, "--web.enable-remote-write-receiver"]
         process = self.processes.start("plain", command)
+        self.stack.adopt("plain", process)
         self.processes.wait_for(process, f"{self.plain.url}/-/ready")
 
     def cluster(self, tenant: int = 0) -> Prometheus:

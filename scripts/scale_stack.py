@@ -152,6 +152,10 @@ class Stack:
         process.popen.kill()
         process.popen.wait()
 
+    def adopt(self, name: str, process: Process) -> None:
+        """Takes another process for one of the stack, so that it ends with it."""
+        self._running[name] = process
+
     def end(self) -> None:
         """Ends everything at once: what is stored is of no use to anybody."""
         for process in self._running.values():
