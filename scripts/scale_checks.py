@@ -9,7 +9,7 @@ import requests
 
 from demo_processes import Failure
 from scale_compare import Difference, Prometheus, compare
-from scale_lab import CUT, WARM, Lab
+from scale_lab import Lab
 from scale_stack import Stack, certify
 from scale_wire import Gate
 
@@ -19,7 +19,7 @@ _SETTLE = 6
 
 def run(lab: Lab) -> None:
     """Starts everything and checks it."""
-    cut, warm = CUT[lab.form], WARM[lab.form]
+    cut, warm = lab.form.cut, lab.form.warm
     lab.start(seconds=warm + cut + 240)
     lab.note(f"cluster, plain Prometheus, {sum(len(one.pgbenches) * 2 for one in lab.machines)} VMs are up")
     _network(lab, cut)
@@ -34,7 +34,7 @@ def run(lab: Lab) -> None:
     _histograms(lab, end)
     _labels(lab)
     _panels(lab, end)
-    if lab.form == "full":
+    if lab.form.all_faults:
         refused(lab)
 
 
@@ -86,15 +86,14 @@ def _stores(lab: Lab) -> None:
 
     What was written while one was away exists once, and is on disk 5 s later: two failures within that time do lose it.
     """
-    for name, other in (("vmstorage-1", "vmstorage-2"), ("vmstorage-2", "vmstorage-1"))[
-        : 1 if lab.form == "short" else 2
-    ]:
+    names = ("vmstorage-1", "vmstorage-2")
+    for name, other in zip(names if lab.form.all_faults else names[:1], reversed(names), strict=False):
         lab.stack.kill(name)
         time.sleep(5)
         age = _age(lab.cluster(), 'max(timestamp(up{instance="site-a:19777"}))')
         lab.check(f"{name} killed: {other} takes and answers all", age < 5, f"newest sample {age:.1f} s old")
         lab.stack.start(name)
-        if lab.form == "full":
+        if lab.form.all_faults:
             time.sleep(20)
 
 
@@ -107,7 +106,7 @@ def _clock(lab: Lab) -> None:
         at, instance = time.time() + offset, f"clock{offset:+d}:19777"
         with requests.Session() as session:
             session.trust_env = False
-            url = f"{lab.stack.insert}/0/prometheus/api/v1/import/prometheus"
+            url = f"{lab.stack.insert}/2/prometheus/api/v1/import/prometheus"
             parameters = {"timestamp": str(round(at * 1000)), "extra_label": f"instance={instance}"}
             assert session.post(url, params=parameters, data=page.encode(), timeout=30).ok
         stored = _Stored(lab, f'count(last_over_time({{instance="{instance}"}}[2s]))', at + 1)
@@ -192,7 +191,7 @@ class _Stored(NamedTuple):
     at: float
 
     def __call__(self) -> float:
-        return sum(float(one["value"][1]) for one in self.lab.cluster().instant(self.query, self.at))
+        return sum(float(one["value"][1]) for one in self.lab.cluster(2).instant(self.query, self.at))
 
 
 def _loss(lab: Lab, start: float, end: float) -> None:
@@ -287,7 +286,9 @@ def _panels(lab: Lab, end: float) -> None:
             points = sum(one.points for one in some)
             apart = sum(one.many + one.only_prometheus + one.only_cluster for one in some)
             equal = sum(one.same for one in some)
-            text = f"{equal} of {len(some)} queries equal; {apart} of {points} points differ"
+            drift = sorted(one.drift for one in some)
+            text = f"{equal} of {len(some)} queries equal; {apart} of {points} points differ; "
+            text += f"means differ by {drift[len(drift) // 2]:.2%} (median), {drift[-1]:.2%} (most)"
             name = f"{what}: {'with' if rates else 'without'} rate()"
             if tenant and not rates:
                 lab.check(name, apart <= points / 100, text)
@@ -309,7 +310,7 @@ def _kind(one: Difference) -> str:
 def _said(one: Difference) -> str:
     return one.error or (
         f"{one.points} points, {one.only_prometheus} only in Prometheus, {one.only_cluster} only in the cluster, "
-        f"{one.many} values apart by up to {one.apart:.3g}"
+        f"{one.many} values apart by up to {one.apart:.3g}, means by {one.drift:.3g}"
     )
 
 
