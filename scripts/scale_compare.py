@@ -30,6 +30,8 @@ class Difference(NamedTuple):
     apart: float
     many: int
     """How many pairs of numbers are more than SAME apart."""
+    drift: float = 0.0
+    """How far apart the sums of all points are, relatively."""
     error: str = ""
 
     @property
@@ -63,6 +65,7 @@ def differ(target: Target, ours: list[dict[str, Any]], theirs: list[dict[str, An
         len(others.keys() - pairs.keys()),
         max(distances, default=0.0),
         sum(distance > SAME for distance in distances),
+        _distance(sum(pairs.values()), sum(others.values())),
     )
 
 
@@ -77,7 +80,7 @@ def compare(prometheus: str, cluster: str, start: float, end: float) -> Iterator
             try:
                 yield differ(target, ours, other.ask(target, values))
             except ValueError as error:
-                yield Difference(target, len(drawn(ours)), 0, 0, 0.0, 0, str(error))
+                yield Difference(target, len(drawn(ours)), 0, 0, 0.0, 0, 0.0, str(error))
 
 
 def _distance(one: float, other: float) -> float:

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
@@ -16,15 +17,23 @@ from scale_load import Machines
 from scale_stack import CHECKOUT, CLUSTER, Stack
 from scale_wire import Listener, Network
 
-CUT = {"short": 8, "full": 600}
-WARM = {"short": 48, "full": 120}
-_VMS = {"short": 8, "full": 40}
+
+class Form(NamedTuple):
+    """How much is tried: VMs, seconds of the cut network, seconds before the spike, all faults or the first of each."""
+
+    vms: int
+    cut: int
+    warm: int
+    all_faults: bool
+
+
+FULL, SHORT = Form(40, 600, 120, True), Form(8, 8, 48, False)
 
 
 class Lab:
     """All that runs, and what came out: a line a check."""
 
-    def __init__(self, folder: Path, programs: Path, form: str) -> None:
+    def __init__(self, folder: Path, programs: Path, form: Form) -> None:
         self.form = form
         self.stack = Stack(folder, programs)
         self.processes = self.stack.processes
@@ -58,7 +67,7 @@ class Lab:
         node = shutil.which("prometheus-node-exporter") or "node_exporter"
         process = self.processes.start("node", [node, f"--web.listen-address={self._at('node')}"])
         self.processes.wait_for(process, f"http://{self._at('node')}/metrics")
-        count = _VMS[self.form] // 2
+        count = self.form.vms // 2
         for number, host in enumerate(("site-a", "site-b")):
             machines = Machines(self._folder, host, number * count + 1, count, self.processes, self._at("node"))
             machines.start(seconds)
@@ -97,6 +106,7 @@ class Lab:
         program = os.environ.get("PROMETHEUS_3") or "prometheus"
         command = [program, f"--config.file={path}", data, listen, "--web.enable-remote-write-receiver"]
         process = self.processes.start("plain", command)
+        self.stack.adopt("plain", process)
         self.processes.wait_for(process, f"{self.plain.url}/-/ready")
 
     def cluster(self, tenant: int = 0) -> Prometheus:

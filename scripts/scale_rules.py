@@ -1,8 +1,9 @@
 """The rules' tests as vmalert-tool runs them on VictoriaMetrics' engine.
 
 The files are those of promtool, with another name for the checks of expressions. One thing is not the same by design:
-what a rule records, a rule of the same group finds an evaluation later, not at once. So each rule becomes a group of
-its own here, in the order of the file: vmalert-tool stores what a group records before it evaluates the next.
+what a rule records, a rule of the same group finds an evaluation later, not at once. So a group becomes several here,
+one for the rules that need no other one of it, one for those that need only these, and so on: vmalert-tool stores what
+a group records before it evaluates the next.
 """
 
 import re
@@ -24,9 +25,17 @@ def _split(source: Path, folder: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     groups = []
     for group in yaml.safe_load(source.read_text())["groups"]:
-        for number, rule in enumerate(group["rules"]):
-            name = f"{group['name']} {number:03}"
-            groups.append({"name": name, "interval": group["interval"], "rules": [rule]})
+        levels: dict[int, list[dict[str, Any]]] = {}
+        recorded: dict[str, int] = {}
+        for rule in group["rules"]:
+            texts = " ".join((rule["expr"], *rule.get("annotations", {}).values()))
+            level = max((recorded[name] + 1 for name in recorded if name in texts), default=0)
+            levels.setdefault(level, []).append(rule)
+            if "record" in rule:
+                recorded[rule["record"]] = max(level, recorded.get(rule["record"], 0))
+        for level, rules in sorted(levels.items()):
+            name = f"{group['name']} {level}"
+            groups.append({"name": name, "interval": group["interval"], "rules": rules})
             found.setdefault(group["name"], []).append(name)
     (folder / source.name).write_text(yaml.safe_dump({"groups": groups}, width=10_000))
     return found

@@ -73,6 +73,11 @@ def arguments(service: Mapping[str, Any]) -> list[str]:
     return str(line).partition("exec ")[2].split()[1:]
 
 
+def find(folder: Path, program: str) -> Path | None:
+    """Where a program is; those of the releases have `-prod` at the end of their names."""
+    return next((path for name in (program, f"{program}-prod") if (path := folder / name).exists()), None)
+
+
 class Stack:
     """The cluster, in a folder. `programs` is where VictoriaMetrics' programs are."""
 
@@ -152,6 +157,10 @@ class Stack:
         process.popen.kill()
         process.popen.wait()
 
+    def adopt(self, name: str, process: Process) -> None:
+        """Takes another process for one of the stack, so that it ends with it."""
+        self._running[name] = process
+
     def end(self) -> None:
         """Ends everything at once: what is stored is of no use to anybody."""
         for process in self._running.values():
@@ -167,7 +176,7 @@ class Stack:
         return [self._moved(value, name) for value in values]
 
     def _run(self, name: str, service: Mapping[str, Any], command: list[str], more: Mapping[str, str]) -> None:
-        program = self._programs / re.split(r"[/:]", service["image"])[1]
+        program = find(self._programs, re.split(r"[/:]", service["image"])[1])
         self._running[name] = self.processes.start(
             name.replace(" ", "-"), [str(program), *command], folder=self.folder, environment=more
         )

@@ -14,22 +14,26 @@ from pathlib import Path
 
 import scale_checks
 from demo_processes import Failure
-from scale_lab import Lab
-from scale_stack import PROGRAMS
+from scale_lab import FULL, SHORT, Lab
+from scale_stack import PROGRAMS, find
 
 
 def main() -> int:
     """The command. The exit code is 1 if a check failed."""
     parser = argparse.ArgumentParser(prog="scripts/test-scale", description=__doc__.partition("\n\n")[2])
-    parser.add_argument("--short", dest="form", action="store_const", const="short", default="full")
+    short = "8 VMs, a cut of 8 s, one killed store, no receiver that refuses: a minute and a half"
+    parser.add_argument("--short", dest="form", action="store_const", const=SHORT, default=FULL, help=short)
+    parser.add_argument("--vms", type=int, help=f"simulated VMs (default: {FULL.vms}; short: {SHORT.vms})")
+    parser.add_argument("--cut", type=int, metavar="SECONDS", help=f"default: {FULL.cut}; short: {SHORT.cut}")
     parser.add_argument("--programs", type=Path, required=True, help="folder of VictoriaMetrics' programs")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs and data")
     options = parser.parse_args()
-    missing = [name for name in PROGRAMS if not (options.programs / name).exists()]
+    missing = [name for name in PROGRAMS if not find(options.programs, name)]
     if missing:
         parser.error(f"--programs: {options.programs} lacks {', '.join(missing)}")
+    given = {name: value for name in ("vms", "cut") if (value := getattr(options, name)) is not None}
     folder = Path(tempfile.mkdtemp(prefix="benchwatch-scale-"))
-    lab = Lab(folder, options.programs.resolve(), options.form)
+    lab = Lab(folder, options.programs.resolve(), options.form._replace(**given))
     try:
         scale_checks.run(lab)
     except Failure as failure:

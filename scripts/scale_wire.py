@@ -72,8 +72,8 @@ class Listener:
     """Stands where Alertmanager does: knows when each alert was told first."""
 
     def __init__(self, address: str) -> None:
-        self.first: dict[tuple[str, str], float] = {}
-        """When, by the alert's name and the worker or instance that it is on."""
+        self.first: dict[tuple[str, str, str], float] = {}
+        """When, by the alert's name and the instance and worker that it is on."""
         self.alerts: list[dict[str, Any]] = []
         listener = self
 
@@ -82,7 +82,7 @@ class Listener:
                 told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 for alert in told:
                     labels = alert["labels"]
-                    key = (labels["alertname"], labels.get("worker") or labels.get("instance", ""))
+                    key = (labels["alertname"], labels.get("instance", ""), labels.get("worker", ""))
                     listener.first.setdefault(key, time.time())
                 listener.alerts += told
                 self.send_response(200)

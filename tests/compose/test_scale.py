@@ -1,8 +1,10 @@
 """Many machines: what compose.scale.yaml and compose.agent.yaml add, and that both scrape what compose.yaml does."""
 
 import re
+import subprocess
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.support.programs import FOLDER
@@ -106,3 +108,14 @@ def test_grafana_asks_the_cluster_and_prometheus_stays_away() -> None:
     assert grafana["environment"] == {"PROMETHEUS_URL": "http://vmselect:8481/select/0/prometheus"}
     assert set(grafana["depends_on"]) == {"grafana-password", "vmselect"}
     assert SCALE["services"]["prometheus"] == {"profiles": ["prometheus"]}
+
+
+@pytest.mark.parametrize(("page", "healthy"), [("0", True), ("900000", True), ("2500000", False), ("", False)])
+def test_an_agent_with_much_to_send_is_unhealthy(page: str, healthy: bool) -> None:
+    (_, command) = AGENT["services"]["agent"]["healthcheck"]["test"]
+    line = f'vmagent_remotewrite_pending_data_bytes{{path="/tmp/queue", url="1:secret-url"}} {page}\n' if page else ""
+    script = command.partition(" | ")[2].replace("$$", "$")
+    finished = subprocess.run(
+        ["sh", "-c", script], input=f"vmagent_x 7000000\n{line}", text=True, timeout=60, check=False
+    )
+    assert (finished.returncode == 0) is healthy
