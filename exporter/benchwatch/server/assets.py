@@ -123,7 +123,8 @@ body > * { max-width: 1560px; }
 section { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); gap: 0 16px;
   grid-auto-flow: dense; }
 section > :not(figure), figure:has(.pair) { grid-column: 1 / -1; }
-h2 { margin-top: 30px; }
+section > .scroll:has(+ ul), section > .scroll + ul { grid-column: auto; }
+h2 { margin: 22px 0 8px; padding-top: 14px; }
 a { color: var(--s0); }
 :root { --good: #18794a; --warn: #8f5a00; --bad: #bf2430; --calm: #46566e;
   --good-back: #e3f4ea; --warn-back: #fdf0d4; --bad-back: #fce6e7; --calm-back: #e9edf3; }
