@@ -32,7 +32,7 @@ import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import RENDER_ERRORS, Column, Exposition, HistogramValue, Sample, SummaryValue
+from benchwatch.metrics.exposition import RENDER_ERRORS, Exposition, HistogramValue, Sample, SampleColumn, SummaryValue
 from benchwatch.nutanix.metrics import CvmSource
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.oplog_page import read_oplog_page
@@ -386,9 +386,9 @@ def _states(tool: Tool, seed: Seed, new: Callable[[], Parser]) -> Iterator[State
     yield state
 
 
-def _check(samples: Sequence[Sample | Column]) -> None:
+def _check(samples: Sequence[Sample | SampleColumn]) -> None:
     for sample in samples:
-        if isinstance(sample, Column):
+        if isinstance(sample, SampleColumn):
             numbers = sample.numbers
         elif isinstance(value := sample.value, HistogramValue):
             numbers = [*value.counts, value.sum]

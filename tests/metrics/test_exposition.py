@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from benchwatch.metrics.exposition import Column, Exposition, Family, HistogramValue, Sample, SummaryValue
+from benchwatch.metrics.exposition import Exposition, Family, HistogramValue, Sample, SampleColumn, SummaryValue
 
 TPS = Family("x_tps", "gauge", "Transactions per second\nof \\ a kind.", ("op",))
 DONE = Family("x_done_total", "counter", "Done.", part="runs")
@@ -16,14 +16,14 @@ INFO = Family("x_info", "gauge", "Always 1.", ("tool",), more_labels=True)
 
 class Fixed:
     def __init__(
-        self, samples: Iterable[Sample | Column], labels: tuple[tuple[str, str], ...] = (("run", "a"),)
+        self, samples: Iterable[Sample | SampleColumn], labels: tuple[tuple[str, str], ...] = (("run", "a"),)
     ) -> None:
         self.labels = labels
         self.version = 0
         self.given = list(samples)
         self.asked = 0
 
-    def samples(self) -> list[Sample | Column]:
+    def samples(self) -> list[Sample | SampleColumn]:
         self.asked += 1
         return self.given
 
@@ -81,7 +81,9 @@ def test_a_sample_that_goes_away_is_gone_from_the_page() -> None:
 
 def test_columns_are_written_as_their_samples_are_however_their_rows_change() -> None:
     def given(rows: list[tuple[str, float]], more: list[tuple[str, float]]) -> tuple[Fixed, Fixed]:
-        columns = [Column(VDISK, [(row,) for row, _ in each], [number for _, number in each]) for each in (rows, more)]
+        columns = [
+            SampleColumn(VDISK, [(row,) for row, _ in each], [number for _, number in each]) for each in (rows, more)
+        ]
         samples = [Sample(VDISK, (row,), number) for each in (rows, more) for row, number in each]
         return Fixed([*columns, Sample(DONE, (), 1)]), Fixed([*samples, Sample(DONE, (), 1)])
 

@@ -127,7 +127,7 @@ class Sample(NamedTuple):
     more: tuple[tuple[str, str], ...] = ()
 
 
-class Column(NamedTuple):
+class SampleColumn(NamedTuple):
     """Samples of one family, of kind gauge or counter and without limits, as a table has them: labels, numbers."""
 
     family: Family
@@ -146,7 +146,7 @@ class Source(Protocol):
     def version(self) -> Hashable:
         """Differs from the last one whenever a sample may have changed."""
 
-    def samples(self) -> Iterable[Sample | Column]:
+    def samples(self) -> Iterable[Sample | SampleColumn]:
         """All present samples; what was not measured is left out."""
 
 
@@ -270,14 +270,14 @@ class _Page:
             self._take(source, [Sample(BEYOND_LIMIT, (limit,), count) for limit, count in self.beyond.items()], lines)
         self._write(lines)
 
-    def _take(self, source: Source, samples: Iterable[Sample | Column], lines: dict[Family, _Lines]) -> None:
+    def _take(self, source: Source, samples: Iterable[Sample | SampleColumn], lines: dict[Family, _Lines]) -> None:
         columns: Counter[Family] = Counter()
         for sample in samples:
             of_family = lines.get(sample[0])
             if of_family is None:
                 of_family = lines[sample[0]] = [], []
             starts, numbers = of_family
-            if isinstance(sample, Column):
+            if isinstance(sample, SampleColumn):
                 starts += self._starts(source, sample, columns[sample.family])
                 numbers += sample.numbers
                 columns[sample.family] += 1
@@ -302,7 +302,7 @@ class _Page:
                 starts += prefixes
                 numbers += value.sum, value.count
 
-    def _starts(self, source: Source, column: Column, place: int) -> list[str]:
+    def _starts(self, source: Source, column: SampleColumn, place: int) -> list[str]:
         """What stands before the numbers of a column, the so many-th of its family."""
         family, labels, _ = column
         known, starts = self._columns.get((family, place), ((), []))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from ..metrics.exposition import Column, Family, Sample
+from ..metrics.exposition import Family, Sample, SampleColumn
 from . import families as f
 from .pages.histogram_table import Histogram
 from .pages.main_page import Disk, MainPage, VdiskTable, file_name, is_uuid
@@ -96,12 +96,12 @@ class CvmSource:
         """See exposition.Source."""
         return self.status
 
-    def samples(self) -> Iterator[Sample | Column]:
+    def samples(self) -> Iterator[Sample | SampleColumn]:
         """See exposition.Source."""
         return status_samples(self.status, self._mapping)
 
 
-def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample | Column]:
+def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample | SampleColumn]:
     """All samples of one CVM; none before anything is known of it."""
     if status.up is not None:
         yield Sample(f.CVM_UP, (), int(status.up))
@@ -118,7 +118,7 @@ def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample | Column]
         yield from snapshot_samples(status.snapshot, mapping)
 
 
-def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | Column]:
+def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | SampleColumn]:
     """The samples of the pages."""
     main = snapshot.main
     yield from _overview(main.overview)
@@ -165,7 +165,7 @@ def _info(vdisk: str, name: str, mapping: Mapped) -> Sample:
     return Sample(f.VDISK_INFO, (vdisk, uuid, name, disk.vm, disk.disk, disk.role), 1)
 
 
-def _table(table: VdiskTable, vdisks: Sequence[str], samples: _Samples) -> Iterator[Column]:
+def _table(table: VdiskTable, vdisks: Sequence[str], samples: _Samples) -> Iterator[SampleColumn]:
     """The samples of a table, column by column: most of the work on a large page."""
     labels = {rest: [(vdisk, *rest) for vdisk in vdisks] for rest in {rest for _, rest in samples.values()}}
     for field, numbers in table.numbers.items():
@@ -174,7 +174,7 @@ def _table(table: VdiskTable, vdisks: Sequence[str], samples: _Samples) -> Itera
         rows = labels[rest]
         if len(present) < len(rows):
             rows = [row for row, number in zip(rows, numbers, strict=True) if number is not None]
-        yield Column(family, rows, present)
+        yield SampleColumn(family, rows, present)
 
 
 def _details(vdisk: str, detail: Detail, is_latency_source: bool) -> Iterator[Sample]:
