@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..metrics.exposition import Column, Family
+from ..metrics.exposition import Family, SampleColumn
 from ..nutanix import families
 from ..nutanix.poller import Poller
 from ..nutanix.snapshot import Status
@@ -50,7 +50,7 @@ def _read(poller: Poller, status: Status) -> Iterator[VdiskView]:
     found: dict[Family, dict[tuple[str, ...], float]] = {families.FRONTEND_OPS: {}, families.FRONTEND_LATENCY: {}}
     names = {}
     for sample in poller.samples() if status.snapshot else ():
-        if isinstance(sample, Column):
+        if isinstance(sample, SampleColumn):
             if sample.family in found:
                 found[sample.family].update(zip(sample.labels, sample.numbers, strict=True))
         elif sample.family in found and isinstance(sample.value, int | float):
