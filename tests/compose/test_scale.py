@@ -24,7 +24,7 @@ def jobs(name: str, *keys: str) -> dict[str, dict[str, Any]]:
     }
 
 
-HOW = ("scrape_interval", "scrape_timeout", "params", "honor_labels")
+HOW = ("scrape_interval", "scrape_timeout", "sample_limit", "params", "honor_labels")
 
 
 def test_the_receivers_agent_scrapes_what_prometheus_would_and_the_cluster() -> None:
@@ -62,7 +62,15 @@ def test_an_agents_machine_runs_the_services_of_the_stack_and_the_agent() -> Non
     } == {name: ("compose.yaml", name) for name in ("exporter", "node-exporter")}
     assert AGENT["services"].keys() == {"exporter", "node-exporter", "agent"}
     changed, original = AGENT["services"]["exporter"]["command"], SERVICES["exporter"]["command"]
-    assert [one for one in changed if "--host" not in one] == [one for one in original if "--host" not in one]
+    own = re.compile("--(host|prometheus.url)=.*")  # nothing on an agent's machine answers queries
+    assert [one for one in changed if not own.fullmatch(one)] == [one for one in original if not own.fullmatch(one)]
+    assert not [one for one in changed if "prometheus" in one]
+
+
+def test_the_receivers_exporter_asks_the_cluster() -> None:
+    changed, original = SCALE["services"]["exporter"]["command"], SERVICES["exporter"]["command"]
+    assert changed[:-1] == original[:-1]
+    assert changed[-1] == "--prometheus.url=http://vmselect:8481/select/0/prometheus"
 
 
 def test_agents_send_over_tls_with_a_token_and_keep_what_they_cannot_send() -> None:

@@ -1,7 +1,6 @@
 """Records in a run's folder: run.yaml for all workers, <worker>.yaml for one."""
 
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from benchwatch.machine.mounts import Storage
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs import run
 from benchwatch.runs.append import Refused, Room, put_record
+from benchwatch.runs.faults import WATCH_ERRORS, Faults
 from benchwatch.runs.files import listing
 from benchwatch.runs.run import Run
 from benchwatch.runs.worker import Worker
@@ -26,8 +26,12 @@ FIO = RECORDINGS / "fio"
 class Watched:
     def __init__(self, folder: Path, here: Here = NOT_KNOWN) -> None:
         self.folder = folder
-        self.errors: Counter[str] = Counter()
-        self.run = Run("a", folder, RunsSettings(), Buckets(), self.errors, here)
+        self._faults = Faults()
+        self.run = Run("a", folder, RunsSettings(), Buckets(), self._faults, here)
+
+    @property
+    def errors(self) -> dict[str, object]:
+        return {sample.labels[0]: sample.value for sample in self._faults.samples() if sample.family is WATCH_ERRORS}
 
     def look(self) -> dict[str, Worker]:
         self.run.look(listing(self.folder).files, NOW)
