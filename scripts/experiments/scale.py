@@ -36,9 +36,15 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=folder, help="where everything is (.experiments/scale)")
     parser.add_argument("--seconds", type=int, default=120, help="length of a load (120)")
     parser.add_argument("--recorded", type=int, default=240, help="length of the recording, seconds (240)")
-    parser.add_argument("--machines", default="40,400,1000", help="loads, each until one is too much (40,400,1000)")
+    parser.add_argument(
+        "--machines",
+        type=int,
+        nargs="+",
+        default=[40, 400, 1000],
+        help="of each load, until one is too much (40 400 1000)",
+    )
     parser.add_argument("--stored", type=int, default=40, help="machines whose recordings are stored (40)")
-    parser.add_argument("--receivers", default=",".join(RECEIVERS), help=f"({','.join(RECEIVERS)})")
+    parser.add_argument("--receiver", action="append", choices=RECEIVERS, help="can be repeated (all)")
     parser.add_argument("--way", action="append", choices=WAYS, help="of sending; can be repeated (all)")
     parser.add_argument("--document", type=Path, help="the page that the tables are written into (docs/scale.md)")
     arguments = parser.parse_args()
@@ -99,7 +105,7 @@ class Experiment:
     def load(self) -> None:
         """More and more machines, in real time, until one receiver does not keep up."""
         for receiver in self._receivers():
-            for machines in self._machines():
+            for machines in self._arguments.machines:
                 with receiver(self._folder) as running:
                     empty = running.usage.resident
                     found = self._send(running, "as shipped", machines)
@@ -137,7 +143,7 @@ class Experiment:
 
     def rules(self) -> None:
         """Prometheus that evaluates the rules of prometheus/rules, too."""
-        for machines in self._machines():
+        for machines in self._arguments.machines:
             with Prometheus(self._folder, rules=True) as running:
                 found = self._send(running, "as shipped", machines)
                 missed = sum(running.metrics("prometheus_rule_group_iterations_missed_total").values())
@@ -204,11 +210,8 @@ class Experiment:
     def _ways(self) -> list[str]:
         return self._arguments.way or list(WAYS)
 
-    def _machines(self) -> list[int]:
-        return [int(text) for text in self._arguments.machines.split(",")]
-
     def _receivers(self) -> list[type[Receiver]]:
-        return [RECEIVERS[name] for name in self._arguments.receivers.split(",")]
+        return [RECEIVERS[name] for name in self._arguments.receiver or RECEIVERS]
 
     def _keep(self, name: str, found: dict[str, Any]) -> None:
         (self._results / f"{name.replace(' ', '_')}.json").write_text(json.dumps(found, indent=1))

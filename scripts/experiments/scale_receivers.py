@@ -104,7 +104,7 @@ class VictoriaMetrics(Receiver):
         program = victoria_metrics("victoria-metrics-prod", "victoria-metrics")
         if program is None:
             raise Failure(
-                "no victoria-metrics on PATH; VICTORIA_METRICS may name the program (without: --receivers=prometheus)"
+                "no victoria-metrics on PATH; VICTORIA_METRICS may name the program (without: --receiver=prometheus)"
             )
         data = f"-storageDataPath={self.folder / 'data'}"
         memory = "-memory.allowedBytes=4GB"

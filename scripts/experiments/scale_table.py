@@ -144,7 +144,7 @@ def _hourly(one: Found) -> float:
 def _year(costs: Mapping[str, Found], stored: Sequence[Found], loads: Sequence[Found]) -> str:
     rows = [["receiver", "", "machines", "series", "samples/s", "sent", "disk, a year", "processor", "memory"]]
     for one in sorted(stored, key=lambda one: (one["receiver"], list(_WAYS).index(one["way"]))):
-        if one["way"] not in ("as shipped", "all of it", "all, coarse"):
+        if one["way"] not in ("as shipped", "fewer collectors", "all of it", "all, coarse"):
             continue
         kept = [load for load in loads if load["receiver"] == one["receiver"]]
         if not kept:
