@@ -10,7 +10,7 @@ Intervals are measured in `elapsed` seconds, which only grow; `now` is the time 
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from operator import itemgetter
@@ -154,9 +154,17 @@ class Runs:
         `now` is the time of day in Unix seconds, `elapsed` that of a clock that cannot be set (by default `now`).
         Raises nothing: what cannot be used is counted and named in the log.
         """
-        elapsed = now if elapsed is None else elapsed
+        steps = self.steps(now, now if elapsed is None else elapsed)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return bool(end.value)
+
+    def steps(self, now: float, elapsed: float) -> Generator[None, None, bool]:
+        """The same, run by run: with many, others get their turn between two steps, and samples may be taken."""
         passed = self._pass_time(now, elapsed)
-        self._discover(now, passed)
+        yield from self._discover(now, passed)
         taken = 0
         due = [(run.modified, key, run) for key, run in self._runs.items() if self._is_due(key)]
         for _, key, run in sorted(due, key=itemgetter(0), reverse=True):
@@ -165,6 +173,7 @@ class Runs:
             read = self._safely(run, partial(run.read, CHUNK, now)) or 0
             taken += read
             self._due[key] = elapsed + _ENDED_EVERY if run.ended and not read else 0.0
+            yield
         self._let_old_go()
         self.looked = not self._unseen
         return taken >= CHUNK or bool(self._unseen) or bool(self.behind)
@@ -200,7 +209,7 @@ class Runs:
     def _on(self) -> list[Run]:
         return [run for run in self._runs.values() if not run.ended]
 
-    def _discover(self, now: float, passed: float) -> None:
+    def _discover(self, now: float, passed: float) -> Iterator[None]:
         for root in self._roots:
             self._find(root)
         new = list(islice(self._unseen, _NEW_AT_ONCE))
@@ -218,6 +227,7 @@ class Runs:
             elif files is not None:  # no files are left
                 del self._runs[key]
                 self._let_go[key], self._empty[key] = {}, None
+            yield
 
     def _find(self, root: Folder) -> None:
         """Update the runs of a root if it has changed."""

@@ -38,6 +38,8 @@ _SHARE = 0.1
 """Of a processor's time, the most that looks at the runs take while there is nothing more to read,"""
 _LONGEST_PAUSE = 0.75
 """unless they were rarer than this, seconds."""
+_TURN = 0.05
+"""Seconds of a look after which requests get their turn."""
 
 
 def serve(
@@ -123,9 +125,8 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: 
     With so many active runs that this would take more than its _SHARE, the looks are rarer.
     """
     while not stopping.is_set():
-        began = time.thread_time()
-        more = runs.poll(time.time(), time.monotonic())
-        pause = max(interval, min((time.thread_time() - began) * (1 / _SHARE - 1), _LONGEST_PAUSE))
+        more, taken = await _look(runs)
+        pause = max(interval, min(taken * (1 / _SHARE - 1), _LONGEST_PAUSE))
         for sentence in unlisted.news(time.monotonic()):
             runs.fault("mapping", sentence)
         repeats.sum_up()
@@ -137,3 +138,17 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: 
                 await stopping.wait()
         except TimeoutError:
             continue
+
+
+async def _look(runs: Runs) -> tuple[bool, float]:
+    """Look at the runs once; whether there is more to read, and how much processor time it took, seconds."""
+    steps = runs.steps(time.time(), time.monotonic())
+    taken, began = 0.0, time.thread_time()
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return bool(end.value), taken + time.thread_time() - began
+        if (passed := time.thread_time() - began) >= _TURN:
+            await asyncio.sleep(0)
+            taken, began = taken + passed, time.thread_time()
