@@ -1,6 +1,10 @@
 """The table and picture of the density experiment."""
 
+import io
+import json
+import subprocess
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
@@ -46,3 +50,26 @@ def test_a_database_without_a_result_is_named(tmp_path: Path) -> None:
     (path / "db2.out").write_text("")
     with pytest.raises(ValueError, match="d-2: db2 has no result"):
         density_figures.read_step(path)
+
+
+def test_the_share_of_the_controllers_is_asked_of_prometheus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, list[str]]] = []
+
+    def urlopen(address: str, timeout: float) -> io.BytesIO:
+        asked.append(parse_qs(urlsplit(address).query))
+        found = [{"metric": {}, "value": [201, "0.05"]}] if len(asked) == 1 else []
+        return io.BytesIO(json.dumps({"data": {"result": found}}).encode())
+
+    monkeypatch.setattr("urllib.request.urlopen", urlopen)
+    step = density_figures.read_step(run(tmp_path, "d-2", 1.0, 2.0))
+    known = density_figures.measured(step, "http://prometheus:9090/", "cvm.*")
+    assert density_figures.table([known]).splitlines()[1].split()[-1] == "5.0%"
+    assert density_figures.measured(step, "http://prometheus:9090", "cvm.*").controllers is None
+    own, hosts = (
+        f'sum(increase(node_cpu_seconds_total{{host=~"{name}",mode!~"idle|iowait"}}[99s]))'
+        for name in ("cvm.*", "vm1|vm2")
+    )
+    assert asked[0] == {"query": [f"{own} / ({own} + {hosts})"], "time": ["201.0"]}
+    rules = {"groups": [{"name": "a", "rules": [{"record": "a", "expr": asked[0]["query"][0]}]}]}
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump(rules))
+    subprocess.run(["promtool", "check", "rules", tmp_path / "rules.yml"], check=True, capture_output=True)

@@ -104,6 +104,7 @@ def at_most_of_the_load(steps: Sequence[Step]) -> tuple[Step, float] | None:
 def draw(steps: Sequence[Step], path: Path, title: str) -> None:
     """The picture, PNG or SVG."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     known = [step for step in steps if step.controllers is not None]
     figure = Figure(figsize=(7.2, 5 if known else 4), dpi=100, layout="constrained")
@@ -154,6 +155,7 @@ def draw(steps: Sequence[Step], path: Path, title: str) -> None:
         axes[1].set_ylabel("CVM, % of CPU")
         axes[1].set_ylim(0)
     axes[-1].set_xlabel("databases")
+    axes[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
     for one in axes:
         one.grid(color="#e4e4e4")
         one.spines[["top", "right"]].set_visible(False)
