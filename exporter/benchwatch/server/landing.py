@@ -13,7 +13,6 @@ from math import inf
 
 from ..tools.registry import TOOLS
 from ..values import numbers as figures
-from ..values.names import natural
 from ..values.printable import in_html
 from ..values.version import VERSION
 from .assets import ICON, SCRIPT, STYLE
@@ -27,6 +26,7 @@ _WORKERS_A_SECOND = 4
 ENDED_SHOWN = 50
 _STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
 _SPARKLINES = f"last {SECONDS // 60} min"
+_NUMBER = re.compile(r"(\d+)")
 
 
 def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
@@ -108,13 +108,17 @@ def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: 
     return f'<td class="figure" data-label="{label}">{text}{beside}</td>'
 
 
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
+
+
 def _present(workers: Iterable[WorkerView], now: float) -> str:
     """A card for each active run with all its workers, most recent first."""
     groups = [list(group) for _, group in groupby(sorted(workers, key=_run_of), key=_run_of)]
     groups.sort(key=lambda group: max(worker.start or 0.0 for worker in group), reverse=True)
     cards, left = [], ACTIVE_SHOWN
     for group in groups:
-        shown = sorted(group, key=lambda worker: natural(worker.worker))[: max(left, 0)]
+        shown = sorted(group, key=lambda worker: _natural(worker.worker))[: max(left, 0)]
         left -= len(group)
         if shown:
             cards.append(_card(group, shown, now))

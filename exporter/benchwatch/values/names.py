@@ -14,7 +14,6 @@ import re
 from .printable import printable
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
-_NUMBER = re.compile(r"(\d+)")
 _EXPECTED = "expected 1 to 128 letters, digits, '.', '_' or '-', and no '.' at the start"
 
 
@@ -23,11 +22,6 @@ def check_name(what: str, name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f"{what} {name[:200]!r} cannot be used as a name: {_EXPECTED}")
     return name
-
-
-def natural(name: str) -> list[tuple[int, str]]:
-    """A key to sort names by, with numbers in them by their value: db2 before db10."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
 
 
 def label(name: str | os.PathLike[str]) -> str:

@@ -5,6 +5,7 @@ latency is weighted by them, the highest latency is the highest of all. Percenti
 combined, so a total has none.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -12,12 +13,12 @@ from typing import NamedTuple
 
 from ..tools.roles import Lost
 from ..values import numbers as figures
-from ..values.names import natural
 from .model import Measured, Page, ShownWorker
 from .trend import Curve, Trend
 
 STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
 """Worst first."""
+_NUMBER = re.compile(r"(\d+)")
 
 Key = tuple[str, ...]
 """What identifies a row from one page to the next."""
@@ -121,8 +122,12 @@ def _by_run(workers: Iterable[ShownWorker]) -> list[list[ShownWorker]]:
     return [list(group) for _, group in groupby(sorted(workers, key=run_of), key=run_of)]
 
 
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
+
+
 def _run(workers: list[ShownWorker], now: float) -> RunRows:
-    workers.sort(key=lambda worker: natural(worker.name))
+    workers.sort(key=lambda worker: _natural(worker.name))
     rows = [row for worker in workers for row in _rows(worker, now, alone=len(workers) == 1)]
     tools = sorted({worker.tool for worker in workers})
     of_tools = [[worker for worker in workers if worker.tool == tool] for tool in tools]
