@@ -12,6 +12,7 @@ from tests.support.places import RECORDINGS, Place, placing
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Prometheus and its tools live shortly here: less collecting of garbage is a quarter less processor time.
 os.environ.setdefault("GOGC", "1000")
+os.environ.setdefault("GOMEMLIMIT", "512MiB")
 
 SYSTEM = ("tests/system/", "tests/torture/test_faults", "tests/torture/test_hostile_cvm")
 """How the paths of tests begin that start real servers, each its own."""
