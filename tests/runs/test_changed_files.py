@@ -52,9 +52,9 @@ class Watched:
         return self._page(watch(self.root))
 
     def _page(self, runs: Runs) -> dict[str, float]:
-        """Without the count of what happened while it was watched."""
+        """Without what happened while it was watched."""
         found = page(settle(runs, self.now))
-        return {series: value for series, value in found.items() if "watch_errors" not in series}
+        return {series: value for series, value in found.items() if "watch_error" not in series}
 
     def agrees(self) -> bool:
         """Whether what is shown becomes what a fresh reader shows; waits for that, at most a minute."""
