@@ -52,7 +52,7 @@ class Watched:
         return self._page(watch(self.root))
 
     def _page(self, runs: Runs) -> dict[str, float]:
-        """Without the count and time of what happened while it was watched."""
+        """Without what happened while it was watched."""
         found = page(settle(runs, self.now))
         return {series: value for series, value in found.items() if "watch_error" not in series}
 

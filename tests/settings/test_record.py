@@ -10,7 +10,7 @@ from benchwatch.machine.mounts import Storage
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs import run
 from benchwatch.runs.append import Refused, Room, put_record
-from benchwatch.runs.faults import WATCH_ERRORS, Faults
+from benchwatch.runs.faults import Faults
 from benchwatch.runs.files import listing
 from benchwatch.runs.run import Run
 from benchwatch.runs.worker import Worker
@@ -26,12 +26,8 @@ FIO = RECORDINGS / "fio"
 class Watched:
     def __init__(self, folder: Path, here: Here = NOT_KNOWN) -> None:
         self.folder = folder
-        self._faults = Faults()
-        self.run = Run("a", folder, RunsSettings(), Buckets(), self._faults, here)
-
-    @property
-    def errors(self) -> dict[str, object]:
-        return {sample.labels[0]: sample.value for sample in self._faults.samples() if sample.family is WATCH_ERRORS}
+        self.faults = Faults()
+        self.run = Run("a", folder, RunsSettings(), Buckets(), self.faults, here)
 
     def look(self) -> dict[str, Worker]:
         self.run.look(listing(self.folder).files, NOW)
@@ -160,7 +156,7 @@ def test_disks_of_this_machine_are_checked_and_those_of_another_are_not(
         *{("host", "db2", "server"), ("vm", "db2", "db2"), ("disk", "db2", "sdb1", "log")},
         ("disk", "db2", "sdz", "data"),
     }
-    assert watched.errors == {"disk": 1}
+    assert watched.faults.counts == {"disk": 1}
     assert caplog.messages == ["run a: disks: 'sdz' is no disk of this machine: expected a name that lsblk shows"]
 
 
@@ -181,7 +177,7 @@ def test_a_record_is_no_output_and_reading_it_again_reads_no_output_again(watche
     (watched.folder / "other.yaml").write_text("labels: {vm: pg2}\n")
     after = watched.look()
     assert after == before
-    assert watched.errors == {}
+    assert watched.faults.counts == {}
     assert ("benchwatch_run_info", ("pgbench", ""), 1) in samples(after["db1"])
     assert after["db1"].runfile.labels == {"vm": "pg1"}
     (watched.folder / "db1.yaml").unlink()
@@ -194,7 +190,7 @@ def test_a_bad_record_leaves_what_was_known_and_is_counted_once(watched: Watched
     (watched.folder / "db1.yaml").write_text("labels: {vm: pg1, job: x}\n")
     for _ in range(3):
         assert watched.look()["db1"].runfile.labels == {"vm": "pg1"}
-    assert watched.errors == {"run_yaml": 1}
+    assert watched.faults.counts == {"run_yaml": 1}
 
 
 def test_a_changed_run_yaml_reaches_workers_with_records_of_their_own(watched: Watched) -> None:
@@ -245,7 +241,7 @@ def test_a_number_that_no_benchmark_can_have_is_refused_in_one_sentence(
 def test_a_record_with_such_a_number_leaves_what_was_known(watched: Watched) -> None:
     (watched.folder / "run.yaml").write_text("labels: {vm: pg1}\nstart: .nan\n")
     worker = watched.look()["db1"]
-    assert watched.errors == {"run_yaml": 1}
+    assert watched.faults.counts == {"run_yaml": 1}
     assert all(value == value for _, _, value in samples(worker))
 
 

@@ -34,15 +34,16 @@ class Faults:
 
     def __init__(self) -> None:
         self.version = 0
-        self._counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        """By reason."""
         self._newest: dict[tuple[str, str], float] = {}
 
     def say(self, reason: str, sentence: str, error: Exception | None = None) -> None:
         """Note it; `error` is a fault of ours, of which the first has its traceback in the log."""
-        if error is None or not self._counts[reason]:
+        if error is None or not self.counts[reason]:
             # By reason, so that many of one kind do not silence another (see server.repeats).
             _log.getChild(reason).warning("%s", sentence, exc_info=error)
-        self._counts[reason] += 1
+        self.counts[reason] += 1
         self._newest.pop((reason, sentence[:_LENGTH]), None)
         self._newest[reason, sentence[:_LENGTH]] = time.time()
         while len(self._newest) > _KEPT:
@@ -51,5 +52,5 @@ class Faults:
 
     def samples(self) -> Iterator[Sample]:
         """See exposition.Source."""
-        yield from (Sample(WATCH_ERRORS, (reason,), count) for reason, count in self._counts.items())
+        yield from (Sample(WATCH_ERRORS, (reason,), count) for reason, count in self.counts.items())
         yield from (Sample(WATCH_ERROR_TIME, what, when) for what, when in self._newest.items())
