@@ -26,9 +26,8 @@ RUNS: Mapping[str, Mapping[str, Path]] = {
     "jobs": {"w.out": RECORDINGS / "fio/json-multi-stonewall-3.42.out"},
 }
 RUNS |= {  # type: ignore[operator]
-    f"{tool} {file.stem}": {"w.out": file}
-    for tool in ("sysbench", "iperf3")
-    for file in sorted((RECORDINGS / tool).glob("*.out"))[:3]
+    f"sysbench {name}": {"w.out": RECORDINGS / "sysbench" / name / f"{name}.out"}
+    for name in ("checkpoints-1.0.20", "backends-terminated-1.0.20")
 }
 
 
@@ -119,3 +118,26 @@ def test_a_log_that_comes_late_is_put_in_its_place(tmp_path: Path) -> None:
     (window, *_) = (series for series in timeline.series if series.family.name == "pgbench_latency_window_seconds")
     assert np.diff(window.times).tolist() == [1.0] * (len(window.times) - 1)
     assert len(window.times) > 50
+
+
+@pytest.mark.slow(3)
+@pytest.mark.parametrize("tool", ["pgbench", "fio", "iperf3"])
+def test_every_recording_that_grew_ends_as_if_read_at_once(tool: str, tmp_path: Path) -> None:
+    recordings = [path for path in sorted((RECORDINGS / tool).iterdir()) if path.suffix in (".out", ".err")]
+    assert recordings
+    for number, recording in enumerate(recordings):
+        content, folder = recording.read_bytes(), tmp_path / str(number)
+        folder.mkdir()
+        path = folder / f"w{recording.suffix}"
+        path.touch()
+        followed = FollowedRun(str(number), folder, RunsSettings(), Buckets(), FAMILIES)
+        for part in range(5):
+            with path.open("ab") as file:
+                file.write(content[len(content) * part // 5 : len(content) * (part + 1) // 5])
+            followed.look([path.name], (), NOW)
+        expected = at_once(folder)
+        while not followed.look([path.name], None, NOW):
+            pass
+        assert len(followed.timelines) == len(expected), recording
+        for one, other in zip(followed.timelines, expected, strict=True):
+            assert_same(one, other)

@@ -88,7 +88,8 @@ class Ledger:
         self._shown = layout
         self._last[columns] = values
         self._entered[columns] = moment
-        self._pages.append((moment, columns, values))
+        if len(columns):
+            self._pages.append((moment, columns, values))
 
     def series(self, common: Pairs) -> Iterator[Series]:
         """Everything recorded; `common` are labels that all series have."""

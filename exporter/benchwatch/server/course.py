@@ -110,6 +110,6 @@ def _alert(alert: Mapping[str, Mapping[str, str]]) -> str:
     labels, annotations = alert.get("labels", {}), alert.get("annotations", {})
     name, severity = labels.get("alertname", ""), labels.get("severity", "")
     said = [annotations.get("summary", ""), annotations.get("verdict", "") or annotations.get("description", "")]
-    text = "".join(f" {part}" for part in said if part)
+    text = ". ".join(part.removesuffix(".") for part in said if part)
     kind = "bad" if severity == _CRITICAL else "warn"
-    return f'<p class="banner {kind}"><b>{in_html(name)}</b> {in_html(severity)}:{in_html(text)}</p>'
+    return f'<p class="banner {kind}"><b>{in_html(name)}</b> {in_html(severity)}: {in_html(text)}</p>'
