@@ -21,7 +21,7 @@ from scale_stack import PROGRAMS, find
 def main() -> int:
     """The command. The exit code is 1 if a check failed."""
     parser = argparse.ArgumentParser(prog="scripts/test-scale", description=__doc__.partition("\n\n")[2])
-    short = "8 VMs, a cut of 8 s, one killed store, no receiver that refuses: a minute and a half"
+    short = "8 VMs, a cut of 8 s, one killed store, no receiver that refuses: three minutes"
     parser.add_argument("--short", dest="form", action="store_const", const=SHORT, default=FULL, help=short)
     parser.add_argument("--vms", type=int, help=f"simulated VMs (default: {FULL.vms}; short: {SHORT.vms})")
     parser.add_argument("--cut", type=int, metavar="SECONDS", help=f"default: {FULL.cut}; short: {SHORT.cut}")
