@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import scale_checks
+import scale_rules
 from demo_processes import Failure
 from scale_lab import FULL, SHORT, Lab
 from scale_stack import PROGRAMS, find
@@ -21,13 +22,17 @@ from scale_stack import PROGRAMS, find
 def main() -> int:
     """The command. The exit code is 1 if a check failed."""
     parser = argparse.ArgumentParser(prog="scripts/test-scale", description=__doc__.partition("\n\n")[2])
-    short = "8 VMs, a cut of 8 s, one killed store, no receiver that refuses: a minute and a half"
+    short = "8 VMs, a cut of 8 s, one killed store, no receiver that refuses: three minutes"
     parser.add_argument("--short", dest="form", action="store_const", const=SHORT, default=FULL, help=short)
     parser.add_argument("--vms", type=int, help=f"simulated VMs (default: {FULL.vms}; short: {SHORT.vms})")
     parser.add_argument("--cut", type=int, metavar="SECONDS", help=f"default: {FULL.cut}; short: {SHORT.cut}")
     parser.add_argument("--programs", type=Path, required=True, help="folder of VictoriaMetrics' programs")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs and data")
+    rules = "instead, run the rules' tests with vmalert-tool and print what it says (minutes for each file)"
+    parser.add_argument("--rules", action="store_true", help=rules)
     options = parser.parse_args()
+    if options.rules:
+        return _rules(parser, find(options.programs, "vmalert-tool"))
     missing = [name for name in PROGRAMS if not find(options.programs, name)]
     if missing:
         parser.error(f"--programs: {options.programs} lacks {', '.join(missing)}")
@@ -47,6 +52,17 @@ def main() -> int:
             shutil.rmtree(folder)
     print(f"test-scale: {len(lab.failed)} checks failed" if lab.failed else "test-scale: passed")
     return 1 if lab.failed else 0
+
+
+def _rules(parser: argparse.ArgumentParser, program: Path | None) -> int:
+    if not program:
+        parser.error("--programs: there is no vmalert-tool")
+    with tempfile.TemporaryDirectory() as folder:
+        said = scale_rules.run(program.resolve(), Path(folder))
+    for name, text in said.items():
+        print(f"{'ok  ' if 'FAILED' not in text and 'SUCCESS' in text else 'FAIL'} {name}")
+        print("" if "SUCCESS" in text else text)
+    return 0 if all("SUCCESS" in text for text in said.values()) else 1
 
 
 if __name__ == "__main__":
