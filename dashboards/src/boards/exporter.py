@@ -150,7 +150,9 @@ def _scrapes() -> list[dashboard.Panel]:
         graph(
             "Scrape duration",
             "How long Prometheus waited for an answer, the longest in each step.",
-            Query("max by (job, instance) (max_over_time(scrape_duration_seconds[$__interval]))", "{{job}}"),
+            Query(
+                "max by (job, instance) (max_over_time(scrape_duration_seconds[$__interval]))", "{{job}} {{instance}}"
+            ),
             unit="s",
             bad="near the interval (0.5 s for benchwatch-live): scrapes are lost.",
             none=_NONE,
@@ -160,7 +162,9 @@ def _scrapes() -> list[dashboard.Panel]:
         graph(
             "Samples per scrape",
             "Samples in each answer.",
-            Query("max by (job, instance) (max_over_time(scrape_samples_scraped[$__interval]))", "{{job}}"),
+            Query(
+                "max by (job, instance) (max_over_time(scrape_samples_scraped[$__interval]))", "{{job}} {{instance}}"
+            ),
             unit="short",
             bad="grows without end: too many runs stay in memory (runs.keep), or benchmark parameters change all the "
             "time.",
