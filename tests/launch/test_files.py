@@ -77,28 +77,36 @@ def test_logs_that_a_killed_launcher_left_in_memory_come_to_the_run(record: RunR
     for number in ("7", "7.1"):  # the second was not linked yet
         (memory.folder / f"db1.{number}").write_text(f"{number}\n")
     record.file("7").symlink_to(memory.folder / "db1.7")
-    assert rescue() == [], "it lives"
+    assert rescue(record.folder.parent) == [], "it lives"
     killed(memory)
-    assert rescue() == [f"{record.folder} now has its log, which a launcher that was killed left in memory"]
+    assert rescue(record.folder.parent) == [
+        f"{record.folder} now has its log, which a launcher that was killed left in memory"
+    ]
     assert [record.file(number).read_text() for number in ("7", "7.1")] == ["7\n", "7.1\n"]
     assert not record.file("7").is_symlink() and not memory.folder.exists()
-    assert rescue() == []
+    assert rescue(record.folder.parent) == []
 
 
-def test_logs_of_a_run_that_was_removed_go_too_unless_its_disk_is_not_mounted(
+def test_logs_that_cannot_be_copied_stay_and_those_of_a_run_that_was_removed_go(
     record: RunRecord, memory: Memory
 ) -> None:
     log = memory.folder / "db1.7"
     log.write_text("a line\n")
     killed(memory)
-    elsewhere = record.folder.parent.rename(record.folder.parent.with_name("elsewhere"))
-    why = f"cannot be copied to {record.folder}: No such file or directory"
-    assert rescue() == [f"{log}, of a launcher that was killed, {why}"]
+    (record.folder / ".db1.7").mkdir()
+    why = f"cannot be copied to {record.folder}: Is a directory; it stays there"
+    assert rescue(record.folder.parent) == [f"{log}, of a launcher that was killed, {why}"]
     assert log.exists()
-    elsewhere.rename(record.folder.parent)
     shutil.rmtree(record.folder)
-    assert rescue() == []
+    assert rescue(record.folder.parent) == []
     assert not memory.folder.exists()
+
+
+def test_logs_of_another_folder_of_runs_are_left_alone(record: RunRecord, memory: Memory, tmp_path: Path) -> None:
+    (memory.folder / "db1.7").write_text("a line\n")
+    killed(memory)
+    assert rescue(tmp_path / "others") == []
+    assert (memory.folder / "db1.7").exists()
 
 
 def test_folders_of_others_in_memory_are_left_alone(
@@ -107,7 +115,7 @@ def test_folders_of_others_in_memory_are_left_alone(
     (memory.folder / "db1.7").write_text("a line\n")
     killed(memory)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    assert rescue() == []
+    assert rescue(record.folder.parent) == []
     assert (memory.folder / "db1.7").exists()
 
 

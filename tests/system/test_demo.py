@@ -208,7 +208,8 @@ def test_demo_writes_no_file_outside_its_folder(seen: Seen) -> None:
 
 def test_demo_starts_a_grafana_with_the_dashboards_for_everybody_to_see(seen: Seen) -> None:
     arguments, settings = seen.grafana_told
-    assert arguments == ["server", "--homepath", str(seen.grafana_home)]
+    home, settings_file = str(seen.grafana_home), str(DEMO.parents[1] / "dashboards" / "grafana.ini")
+    assert arguments == ["server", "--homepath", home, "--config", settings_file]
     assert settings["PROMETHEUS_URL"] == seen.prometheus_url
     assert (settings["GF_AUTH_ANONYMOUS_ENABLED"], settings["GF_AUTH_ANONYMOUS_ORG_ROLE"]) == ("true", "Viewer")
     assert Path(settings["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]).name == "live.json"

@@ -74,7 +74,7 @@ def planned_length(benchmark: Benchmark) -> float | None:
 
 def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place, at: float | None = None) -> child.Ending:
     """Run the benchmark once, at that moment (Unix seconds) if given. Raises UserError if it is not started."""
-    for sentence in rescue():
+    for sentence in rescue(record.folder.parent):
         terminal.say(sentence)
     schedule = Schedule(at) if at is not None else None
     delivery = _delivery(plan.push, record) if plan.push else None

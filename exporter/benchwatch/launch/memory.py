@@ -1,7 +1,8 @@
 """Logs in memory (/dev/shm) while a benchmark runs, and what a launcher that was killed has left there.
 
 Each run has a folder of its own there. A file in it names the run's folder, and stays locked (flock) while the launcher
-or the benchmark lives. The next launcher brings the logs of a folder that is not locked to the run's folder.
+or the benchmark lives. The next launcher in the same folder of runs brings the logs of a folder that is not locked to
+the run's folder.
 """
 
 import fcntl
@@ -44,31 +45,35 @@ def _remove(folder: Path) -> None:
         folder.rmdir()
 
 
-def rescue() -> list[str]:
-    """Bring the logs of launchers that were killed from memory to their runs; returns what was done, sentences."""
-    done = []
+def rescue(runs: Path) -> list[str]:
+    """Bring the logs of killed launchers from memory to their runs in this folder; returns what was done, sentences."""
+    done, runs = [], runs.absolute()
     for folder in sorted(MEMORY.glob("benchwatch-*")):
         with suppress(OSError):  # another user's, or another launcher's that lives
             if folder.lstat().st_uid != os.geteuid():
                 continue
             with (folder / _OWNER).open("rb") as owner:
                 fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                done += _bring(folder, Path(os.fsdecode(owner.read())))
-                _remove(folder)
+                run = Path(os.fsdecode(owner.read()))
+                if run.parent == runs:
+                    done += _bring(folder, run)
+                    _remove(folder)
     return done
 
 
 def _bring(folder: Path, run: Path) -> list[str]:
-    """The logs of a run that was removed go; where its folder's parent is gone too, something may not be mounted."""
+    """The logs of a run that was removed go."""
     logs = [file for file in folder.iterdir() if file.name != _OWNER]
     for file in logs:
         there = run / file.name
         try:
-            if (run.is_dir() or not run.parent.is_dir()) and (there.is_symlink() or not there.exists()):
+            if run.is_dir() and (there.is_symlink() or not there.exists()):
                 copy_to_disk(file, there)
             file.unlink()
         except OSError as error:
-            return [f"{file}, of a launcher that was killed, cannot be copied to {run}: {error.strerror}"]
+            return [
+                f"{file}, of a launcher that was killed, cannot be copied to {run}: {error.strerror}; it stays there"
+            ]
     return [f"{run} now has its log, which a launcher that was killed left in memory"] if logs and run.is_dir() else []
 
 
