@@ -32,7 +32,8 @@ import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import RENDER_ERRORS, Exposition, HistogramValue, Sample, SampleColumn, SummaryValue
+from benchwatch.metrics.exposition import RENDER_ERRORS, Exposition
+from benchwatch.metrics.samples import HistogramValue, Sample, SampleColumn, SummaryValue
 from benchwatch.nutanix.metrics import CvmSource
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.oplog_page import read_oplog_page
@@ -133,7 +134,7 @@ class _Source:
         self._samples = samples
 
     def samples(self) -> Sequence[Sample]:
-        """See exposition.Source."""
+        """See samples.Source."""
         return self._samples
 
 

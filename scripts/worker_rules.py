@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
 
-from benchwatch.metrics.exposition import Family
+from benchwatch.metrics.samples import Family
 from benchwatch.tools.api import Tool
 from benchwatch.tools.registry import TOOLS
 from benchwatch.tools.roles import Roles

@@ -8,7 +8,7 @@ import pytest
 
 from benchwatch.cli import main
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import PARTS
+from benchwatch.metrics.samples import PARTS
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.server.views import WorkerView

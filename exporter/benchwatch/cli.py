@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from .metrics.exposition import PARTS
+from .metrics.samples import PARTS
 from .settings.settings import Settings, load_settings
 from .values.addresses import server_url
 from .values.arguments import CommandParser, overview

@@ -22,7 +22,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import Exposition, Family, HistogramValue, Sample
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.samples import Family, HistogramValue, Sample
 from benchwatch.nutanix.metrics import CvmSource
 from benchwatch.nutanix.pages.main_page import FRONTEND_FIELDS, HOSTED_FIELDS, MainPage, VdiskRow, VdiskTable
 from benchwatch.nutanix.pages.overview import Overview

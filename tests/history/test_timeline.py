@@ -13,7 +13,7 @@ from benchwatch.history.find import read_runs
 from benchwatch.history.series import Series
 from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import Sample
+from benchwatch.metrics.samples import Sample
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.pgbench import metrics
 from benchwatch.tools.pgbench.text import TextParser

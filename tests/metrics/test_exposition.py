@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from benchwatch.metrics.exposition import Exposition, Family, HistogramValue, Sample, SampleColumn, SummaryValue
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.samples import Family, HistogramValue, Sample, SampleColumn, SummaryValue
 
 TPS = Family("x_tps", "gauge", "Transactions per second\nof \\ a kind.", ("op",))
 DONE = Family("x_done_total", "counter", "Done.", part="runs")

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import PARTS, Exposition, Family, Sample
+from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.limits import Limits
+from benchwatch.metrics.samples import PARTS, Family, Sample
 from benchwatch.nutanix import families as nutanix_families
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter

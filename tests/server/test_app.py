@@ -7,7 +7,8 @@ import time
 import pytest
 import requests
 
-from benchwatch.metrics.exposition import CONTENT_TYPE, Part
+from benchwatch.metrics.exposition import CONTENT_TYPE
+from benchwatch.metrics.samples import Part
 from benchwatch.server.app import accepts_gzip
 from benchwatch.server.views import WorkerView
 from benchwatch.server.webconfig import WebConfig

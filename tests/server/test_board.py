@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import PARTS, Family, Sample
+from benchwatch.metrics.samples import PARTS, Family, Sample
 from benchwatch.nutanix.snapshot import Status
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from types import SimpleNamespace
 
-from benchwatch.metrics.exposition import Sample
+from benchwatch.metrics.samples import Sample
 from benchwatch.nutanix import families
 from benchwatch.server.vdisks import VdiskHistory, Vdisks
 from tests.support.places import NOW

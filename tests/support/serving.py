@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchwatch.metrics.exposition import PARTS, Exposition, Part, Source
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.samples import PARTS, Part, Source
 from benchwatch.server.app import Scrapes, make_app
 from benchwatch.server.connections import Doors
 from benchwatch.server.ingest import Pushes

@@ -17,8 +17,8 @@ from benchwatch.cli import main
 from benchwatch.launch.live import Live, Shown
 from benchwatch.launch.record import RunRecord
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import PARTS, Sample
 from benchwatch.metrics.limits import DEFAULT
+from benchwatch.metrics.samples import PARTS, Sample
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.server.catalogue import markdown

@@ -16,8 +16,8 @@ from mmap import mmap
 from typing import Any, NamedTuple
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import Family, Part, Sample
 from benchwatch.metrics.limits import Limits
+from benchwatch.metrics.samples import Family, Part, Sample
 from benchwatch.tools.api import HISTORY, Figures, Kind, Misread, Moment, Outcome, Report, Times, Tool, Written
 from benchwatch.tools.roles import Lost as LostRole
 from benchwatch.tools.roles import Roles, Unit

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchwatch.metrics.exposition import Family, HistogramValue, Sample
+from benchwatch.metrics.samples import Family, HistogramValue, Sample
 from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.tools.pgbench.text import TextParser
 from fuzz import Failed, Seed, _check, corpus, judge, mutated

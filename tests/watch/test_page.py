@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.metrics.exposition import Exposition, Family, Sample
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.samples import Family, Sample
 from benchwatch.nutanix import families as nutanix
 from benchwatch.runs.families import FAMILIES as RUNS
 from benchwatch.server.process import FAMILIES as PROCESS

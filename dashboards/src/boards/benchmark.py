@@ -6,7 +6,7 @@ from pathlib import Path
 
 from grafana_foundation_sdk.models import dashboard
 
-from benchwatch.metrics.exposition import Family
+from benchwatch.metrics.samples import Family
 from benchwatch.tools.api import Tool
 from benchwatch.tools.registry import TOOLS
 from benchwatch.tools.roles import Roles

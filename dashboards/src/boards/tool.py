@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from grafana_foundation_sdk.models import common, dashboard
 
-from benchwatch.metrics.exposition import Family
+from benchwatch.metrics.samples import Family
 from benchwatch.tools.api import Tool
 from benchwatch.tools.roles import Lost, Roles, Unit
 

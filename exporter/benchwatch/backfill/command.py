@@ -24,7 +24,7 @@ from ..history.find import find_runs
 from ..history.series import Pairs, Series
 from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import Family, Part
+from ..metrics.samples import Family, Part
 from ..settings.settings import load_settings
 from ..tools.registry import names
 from ..values.errors import FAILED, ConfigError, UserError

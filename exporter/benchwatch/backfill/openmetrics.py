@@ -13,7 +13,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from ..history.series import Pairs, Series
-from ..metrics.exposition import Family, escape, number_texts
+from ..metrics.rendering import escape, number_texts
+from ..metrics.samples import Family
 
 _POINTS = 1024
 """Points of a metric written at a time."""

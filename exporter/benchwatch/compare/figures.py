@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..metrics.buckets import LOWER_NS, UPPER_NS, bins, quantiles
-from ..metrics.exposition import Family
 from ..metrics.latencies import Group, Latencies
+from ..metrics.samples import Family
 from ..tools.roles import Roles
 from .course import Course
 from .measures import (

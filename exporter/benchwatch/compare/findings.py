@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from ..metrics.exposition import Family
 from ..metrics.latencies import Group
+from ..metrics.samples import Family
 from ..tools.registry import named
 from .changes import is_unsteady, shift_of
 from .experiment import Experiment

@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from ..history.timeline import Timeline
-from ..metrics.exposition import Family
+from ..metrics.samples import Family
 from ..tools.registry import all_roles, named
 from ..tools.roles import Lost, Roles, roles_of
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..history.series import Series
 from ..history.timeline import Timeline
-from ..metrics.exposition import Family
 from ..metrics.latencies import Group, Latencies
+from ..metrics.samples import Family
 from ..tools.roles import Roles
 from .course import Course, course
 from .measures import roles_for

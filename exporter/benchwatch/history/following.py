@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import Family
+from ..metrics.samples import Family
 from ..runs.files import FileStatus, Rewritten, statuses
 from ..runs.layout import StreamPlan
 from ..runs.run import Run

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.exposition import Family, HistogramValue, Part, Sample, SummaryValue
+from ..metrics.samples import Family, HistogramValue, Part, Sample, SummaryValue
 from .series import Floats, Pairs, Series
 
 _FURTHER = {"histogram": 2, "summary": 2}

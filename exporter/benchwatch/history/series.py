@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.exposition import Family
+from ..metrics.samples import Family
 
 Floats = NDArray[np.float64]
 Pairs = tuple[tuple[str, str], ...]

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import Family, Part, Sample
 from ..metrics.latencies import Group, Latencies
+from ..metrics.samples import Family, Part, Sample
 from ..runs.run import Run
 from ..settings.record import RunFile
 from .ledger import Ledger

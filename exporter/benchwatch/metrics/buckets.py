@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .exposition import HistogramValue
+from .samples import HistogramValue
 
 FIO_BINS = 1856
 """How many of them fio has."""

@@ -1,6 +1,6 @@
 """The metrics of the Nutanix part; each series carries `cvm`, the configured name of the CVM."""
 
-from ..metrics.exposition import Family, Kind
+from ..metrics.samples import Family, Kind
 
 _declared: list[Family] = []
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from ..metrics.exposition import Family, Sample, SampleColumn
+from ..metrics.samples import Family, Sample, SampleColumn
 from . import families as f
 from .pages.histogram_table import Histogram
 from .pages.main_page import Disk, MainPage, VdiskTable, file_name, is_uuid
@@ -75,7 +75,7 @@ _CATEGORIES = {"random_ratio": f.RANDOM, "sequential_ratio": f.SEQUENTIAL}
 
 
 class CvmSource:
-    """The samples of one CVM as a source (see exposition.Source)."""
+    """The samples of one CVM as a source (see samples.Source)."""
 
     def __init__(self, name: str, mapping: Mapped) -> None:
         self.labels: tuple[tuple[str, str], ...] = (("cvm", name),)
@@ -93,11 +93,11 @@ class CvmSource:
 
     @property
     def version(self) -> Hashable:
-        """See exposition.Source."""
+        """See samples.Source."""
         return self.status
 
     def samples(self) -> Iterator[Sample | SampleColumn]:
-        """See exposition.Source."""
+        """See samples.Source."""
         return status_samples(self.status, self._mapping)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..compare.workers import WorkerFigures
 from ..metrics.buckets import UPPER_NS, quantiles
-from ..metrics.exposition import Family
 from ..metrics.latencies import Latencies
+from ..metrics.samples import Family
 from ..tools.registry import TOOLS, all_roles
 from ..tools.roles import Roles
 from . import drawing, latencies, theme

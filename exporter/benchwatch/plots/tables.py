@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ..history.timeline import Timeline
-from ..metrics.exposition import Sample
+from ..metrics.samples import Sample
 from ..results.result import results_of
 from ..results.text import verdict
 from ..tools.registry import all_roles

@@ -13,7 +13,7 @@ import numpy as np
 from ..compare.measures import roles_for
 from ..history.series import Series
 from ..history.timeline import Timeline
-from ..metrics.exposition import Family
+from ..metrics.samples import Family
 from ..tools.roles import Roles
 from . import theme
 from .lines import Line, Span, held, interval, stalls

@@ -20,8 +20,8 @@ from ..compare.statistics import FEWEST_BATCHES
 from ..history.find import find_runs, find_worker, one_thing
 from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import Family
 from ..metrics.latencies import Group
+from ..metrics.samples import Family
 from ..runs.run import Run
 from ..settings.settings import RunsSettings
 from ..tools.registry import names

@@ -1,6 +1,7 @@
 """Metrics of one worker of a run and of its streams, whatever its tool is."""
 
-from ..metrics.exposition import BEYOND_LIMIT, Family
+from ..metrics.rendering import BEYOND_LIMIT
+from ..metrics.samples import Family
 
 RUN_INFO = Family(
     "benchwatch_run_info",

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from ..metrics.exposition import Family, Sample
+from ..metrics.samples import Family, Sample
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +51,6 @@ class Faults:
         self.version += 1
 
     def samples(self) -> Iterator[Sample]:
-        """See exposition.Source."""
+        """See samples.Source."""
         yield from (Sample(WATCH_ERRORS, (reason,), count) for reason, count in self.counts.items())
         yield from (Sample(WATCH_ERROR_TIME, what, when) for what, when in self._newest.items())

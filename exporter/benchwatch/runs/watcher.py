@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import Family, Sample
+from ..metrics.samples import Family, Sample
 from ..settings.settings import NOT_KNOWN, Here, RunsSettings
 from ..values.names import label
 from .faults import WATCH_ERROR_TIME, WATCH_ERRORS, Faults
@@ -64,7 +64,7 @@ class KnownRun(NamedTuple):
 
 
 class Runs:
-    """All runs, as a source of samples about themselves (see exposition.Source); each worker is a source of its own."""
+    """All runs, as a source of samples about themselves (see samples.Source); each worker is a source of its own."""
 
     labels: tuple[tuple[str, str], ...] = ()
 
@@ -133,11 +133,11 @@ class Runs:
 
     @property
     def version(self) -> tuple[int, ...]:
-        """See exposition.Source."""
+        """See samples.Source."""
         return self.faults.version, len(self._runs), len(self._on()), len(self._let_go)
 
     def samples(self) -> Iterator[Sample]:
-        """See exposition.Source."""
+        """See samples.Source."""
         on = len(self._on())
         yield Sample(RUNS_KNOWN, ("on",), on)
         yield Sample(RUNS_KNOWN, ("ended",), len(self._runs) - on)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import Sample
+from ..metrics.samples import Sample
 from ..settings.record import RunFile
 from ..tools.api import Begin, Misread, Outcome, State, Written
 from ..tools.roles import Roles, roles_of
@@ -78,7 +78,7 @@ class _Said(NamedTuple):
 
 
 class Worker:
-    """One worker of a run, as a source of samples (see exposition.Source)."""
+    """One worker of a run, as a source of samples (see samples.Source)."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Worker:
 
     @property
     def version(self) -> tuple[int, int, int]:
-        """See exposition.Source."""
+        """See samples.Source."""
         return self._changes, self._last, self.state.version
 
     @property
@@ -406,7 +406,7 @@ class Worker:
             self._apply(stream, records, self._written)
 
     def samples(self) -> Iterator[Sample]:
-        """See exposition.Source."""
+        """See samples.Source."""
         state, tool = self.state, self.tool.name
         for name in STATES:
             if self._kept_live or name == self.phase:

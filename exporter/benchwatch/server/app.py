@@ -18,7 +18,8 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import CONTENT_TYPE, PARTS, Family, Sample, SummaryValue
+from ..metrics.exposition import CONTENT_TYPE
+from ..metrics.samples import PARTS, Family, Sample, SummaryValue
 from ..settings.settings import RunsSettings
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .connections import Connection, Doors
@@ -53,7 +54,7 @@ FAMILIES = (SCRAPE_DURATION,)
 
 
 class Scrapes:
-    """Number and duration of scrapes (a source of samples, see exposition.Source)."""
+    """Number and duration of scrapes (a source of samples, see samples.Source)."""
 
     labels: tuple[tuple[str, str], ...] = ()
 
@@ -69,7 +70,7 @@ class Scrapes:
         self._seconds += seconds
 
     def samples(self) -> Iterator[Sample]:
-        """See exposition.Source."""
+        """See samples.Source."""
         yield Sample(SCRAPE_DURATION, (), SummaryValue(self.version, self._seconds))
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 
-from ..metrics.exposition import Exposition, Family, Part, Sample, Source
+from ..metrics.exposition import Exposition
 from ..metrics.limits import DEFAULT, Limits
+from ..metrics.samples import Family, Part, Sample, Source
 from ..nutanix.poller import Poller
 from ..runs.run import Run
 from ..runs.watcher import Runs
@@ -31,7 +32,7 @@ _SILENT = 15.0
 
 
 class Disks:
-    """The roles of this machine's disks (see exposition.Source)."""
+    """The roles of this machine's disks (see samples.Source)."""
 
     labels: tuple[tuple[str, str], ...] = ()
     version = 0
@@ -41,7 +42,7 @@ class Disks:
         self._host = host
 
     def samples(self) -> Iterator[Sample]:
-        """See exposition.Source."""
+        """See samples.Source."""
         return (Sample(DISK_INFO, (self._host, *pair), 1) for pair in self._roles.items())
 
 

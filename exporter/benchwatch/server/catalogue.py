@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ..metrics import exposition
-from ..metrics.exposition import Family
+from ..metrics.samples import Family
 from ..nutanix import metrics as nutanix
 from ..runs import families as worker_metrics
 from ..runs import watcher as runs

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..machine.disks import check
 from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import Source
+from ..metrics.samples import Source
 from ..nutanix.mapping import load_mapping
 from ..nutanix.poller import Poller, start_pollers, stop_pollers
 from ..nutanix.unlisted import Unlisted

@@ -19,7 +19,7 @@ from typing import Any, cast
 from aiohttp import web
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 
-from ..metrics.exposition import Family, Sample
+from ..metrics.samples import Family, Sample
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -60,7 +60,7 @@ def most_connections() -> int:
 
 
 class Doors:
-    """The open connections, and counters of closed and refused ones (a source of samples, see exposition.Source)."""
+    """The open connections, and counters of closed and refused ones (a source of samples, see samples.Source)."""
 
     labels: tuple[tuple[str, str], ...] = ()
 
@@ -72,7 +72,7 @@ class Doors:
         self._refused = Counter({"malformed": 0, "host": 0, "password": 0, "too_many_passwords": 0, "rate_limit": 0})
 
     def samples(self) -> Iterator[Sample]:
-        """See exposition.Source."""
+        """See samples.Source."""
         yield Sample(OPEN, (), len(self.connections))
         for family, counts in ((CLOSED, self._closed), (REFUSED, self._refused)):
             for reason, count in counts.items():

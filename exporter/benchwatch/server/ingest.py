@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 from aiohttp import StreamReader, web
 
 from ..history.failed import failed_start
-from ..metrics.exposition import Family, Sample
+from ..metrics.samples import Family, Sample
 from ..runs.append import LARGEST_PIECE, STREAM, PushFile, Refused, Room, put_record
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
@@ -82,7 +82,7 @@ def check_name(what: str, name: str) -> str:
 
 
 class Pushes:
-    """The active pushes, and counters of all pushes (a source of samples, see exposition.Source).
+    """The active pushes, and counters of all pushes (a source of samples, see samples.Source).
 
     At most `limit` at a time, and a quarter as many pieces and records, which are short.
     """
@@ -102,11 +102,11 @@ class Pushes:
 
     @property
     def version(self) -> int:
-        """See exposition.Source."""
+        """See samples.Source."""
         return self._changes + self._room.written
 
     def samples(self) -> Iterator[Sample]:
-        """See exposition.Source."""
+        """See samples.Source."""
         for code, count in sorted(self._codes.items()):
             yield Sample(REQUESTS, (str(code),), count)
         yield Sample(ACTIVE, (), len(self._tasks))

@@ -10,7 +10,7 @@ from itertools import count
 
 from prometheus_client import ProcessCollector
 
-from ..metrics.exposition import Family, Sample
+from ..metrics.samples import Family, Sample
 from ..values.version import VERSION
 
 BUILD_INFO = Family(
@@ -33,7 +33,7 @@ FAMILIES = (BUILD_INFO, *_PROCESS.values())
 
 
 class Process:
-    """This process (see exposition.Source), read anew whenever it is asked for.
+    """This process (see samples.Source), read anew whenever it is asked for.
 
     `revision` is that of the source it was built from, `proc` where the proc file system is.
     """
@@ -51,7 +51,7 @@ class Process:
         return next(self._versions)
 
     def samples(self) -> Iterator[Sample]:
-        """See exposition.Source."""
+        """See samples.Source."""
         yield self._build
         for metric in self._collector.collect():
             for sample in metric.samples:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..metrics.exposition import Family, SampleColumn
+from ..metrics.samples import Family, SampleColumn
 from ..nutanix import families
 from ..nutanix.poller import Poller
 from ..nutanix.snapshot import Status

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from ..metrics.exposition import Part
+from ..metrics.samples import Part
 from ..tools.api import Report
 
 

@@ -14,9 +14,9 @@ from mmap import mmap
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..metrics.buckets import Buckets
-from ..metrics.exposition import Family, Sample
 from ..metrics.latencies import Group, Latencies
 from ..metrics.limits import DEFAULT, Limits
+from ..metrics.samples import Family, Sample
 from ..values.durations import Duration
 from .launcher import Launcher
 from .roles import Roles

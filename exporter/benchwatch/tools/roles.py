@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..metrics.exposition import Family
+from ..metrics.samples import Family
 from ..values import numbers
 
 Numbers = Mapping[str, Mapping[tuple[str, ...], float]]

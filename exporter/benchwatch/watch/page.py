@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from ..metrics.exposition import Family, Part
+from ..metrics.samples import Family, Part
 from ..tools.api import Tool
 from ..tools.registry import all_roles, named
 from ..tools.roles import Lost, Numbers, Roles, roles_of

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import Sample
+from benchwatch.metrics.samples import Sample
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.document import FioDocument

@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterator
 import msgspec
 import pytest
 
-from benchwatch.metrics.exposition import Exposition, Sample
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.samples import Sample
 from benchwatch.tools.api import Misread
 from benchwatch.tools.fio.bounds import MOST_DISKS, MOST_JOBS, MOST_OPTIONS
 from benchwatch.tools.fio.document import FioDocument, decode, loads

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import Exposition, Sample
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.samples import Sample
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.state import FioState
 

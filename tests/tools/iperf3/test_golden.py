@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.metrics.exposition import Exposition, Sample
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.samples import Sample
 from benchwatch.tools.api import State
 
 from .recordings import data_of, state_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.exposition import Sample
+from benchwatch.metrics.samples import Sample
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.tools.pgbench.state import PgbenchState

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.metrics.exposition import PARTS, Exposition, Part, Sample
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.samples import PARTS, Part, Sample
 from benchwatch.tools.pgbench.state import PgbenchState
 
 from .recordings import read, streams

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.metrics.exposition import Exposition, Sample
+from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.samples import Sample
 from benchwatch.tools.sysbench.state import SysbenchState
 
 from .recordings import data_of, state_of

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from benchwatch.metrics.exposition import Family
+from benchwatch.metrics.samples import Family
 from benchwatch.tools.api import Misread, Written
 from benchwatch.tools.roles import roles_of
 from benchwatch.tools.sysbench import SYSBENCH

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from ...metrics.buckets import Buckets, quantiles
-from ...metrics.exposition import Family, Sample, SummaryValue
+from ...metrics.samples import Family, Sample, SummaryValue
 from .bounds import MOST_DISKS, OTHER_JOBS
 from .cpu import CpuUse
 from .document import FioDocument, Latency, loads

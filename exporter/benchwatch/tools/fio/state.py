@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from ...metrics.buckets import Buckets
-from ...metrics.exposition import Sample
+from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from . import cpu, figures, metrics
 from .bounds import MOST_OPTIONS

@@ -5,7 +5,7 @@ A server counts what its client counts: what could be summed up is in families o
 
 from typing import NamedTuple
 
-from ...metrics.exposition import Family
+from ...metrics.samples import Family
 
 _D = ("direction",)
 _NO_REPEATS = "Absent for an interval without a byte, in which iperf3 repeats the last value."

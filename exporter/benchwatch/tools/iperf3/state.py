@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...metrics.exposition import Sample
+from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times
 from ..beginning import PUNCTUAL, ElapsedState
 from . import metrics

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.buckets import BINS, Buckets, Counts, quantiles
-from ...metrics.exposition import Sample
 from ...metrics.latencies import is_whole
 from ...metrics.limits import OTHER
+from ...metrics.samples import Sample
 from . import metrics
 from .decimals import Integers
 from .transactions import Transactions

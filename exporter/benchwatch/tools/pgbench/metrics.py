@@ -1,6 +1,6 @@
 """pgbench's metric families, in the order of the exposition."""
 
-from ...metrics.exposition import Family
+from ...metrics.samples import Family
 
 TPS = Family(
     "pgbench_tps",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...metrics.exposition import Family, Sample
+from ...metrics.samples import Family, Sample
 from . import metrics
 from .summary import Parameter, Statement, SummaryFigure
 

@@ -26,8 +26,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 
 from ...metrics.buckets import Buckets
-from ...metrics.exposition import Family, Sample
 from ...metrics.limits import DEFAULT, Limits
+from ...metrics.samples import Family, Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times
 from ..beginning import PUNCTUAL, SLOW, ElapsedState, beginning
 from . import metrics

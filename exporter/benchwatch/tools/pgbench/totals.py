@@ -1,6 +1,6 @@
 """The counters of a run: the largest from any source, until the final report settles them."""
 
-from ...metrics.exposition import Family
+from ...metrics.samples import Family
 from . import metrics
 from .aggregate import AggregateInterval
 from .counting import ProgressCount

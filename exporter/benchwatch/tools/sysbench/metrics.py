@@ -6,7 +6,7 @@ read, write, other (queries) or sync (fileio).
 
 from collections.abc import Mapping
 
-from ...metrics.exposition import Family, Sample
+from ...metrics.samples import Family, Sample
 
 
 def _live(name: str, text: str, *labels: str) -> Family:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from ...metrics.exposition import HistogramValue, Sample
+from ...metrics.samples import HistogramValue, Sample
 from .metrics import LATENCY, RESULT_LATENCY, RESULTS, sample
 from .summary import Bin, Entry
 

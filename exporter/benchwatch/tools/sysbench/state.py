@@ -12,7 +12,7 @@
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 
-from ...metrics.exposition import Sample
+from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times
 from ..beginning import PUNCTUAL, ElapsedState
 from .metrics import LATENCY_WINDOW, LIVE, TOTALS, sample

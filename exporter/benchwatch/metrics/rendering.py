@@ -1,0 +1,295 @@
+"""The text of one source: samples in the Prometheus text format 0.0.4, without HELP and TYPE, kept until they change.
+
+https://prometheus.io/docs/instrumenting/exposition_formats/: a sample is `name{label="value"} number`; a histogram has
+cumulative `_bucket{le=...}`, `_sum` and `_count`, a summary `_sum` and `_count`.
+
+The text before a sample's number is kept for good, and that of a histogram until the source gives another object.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
+from zlib import crc32
+
+import msgspec
+
+from .limits import OF_LABEL, OTHER, Limits
+from .samples import Family, HistogramValue, Sample, SampleColumn, Source, SummaryValue
+
+_RESERVED = frozenset({"le", "quantile"})
+_PLAIN = frozenset({"gauge", "counter"})
+_ENCODER = msgspec.json.Encoder(enc_hook=float)
+
+_NEVER = object()
+
+BEYOND_LIMIT = Family(
+    "benchwatch_run_beyond_limit",
+    "gauge",
+    "Series of a worker (of labels: labels) that are not on this page, by the limit of runs.limits that they are "
+    "beyond; absent where there are none.",
+    ("limit",),
+)
+
+
+def number_texts(numbers: Sequence[float]) -> list[str]:
+    """The shortest texts from which Prometheus reads the same numbers."""
+    # A JSON encoder writes floats some twenty times faster than repr(); what JSON has no number for, it writes as null.
+    encoded = _ENCODER.encode(numbers)
+    texts = encoded.decode()[1:-1].split(",")
+    if b"null" in encoded:
+        special = {True: "+Inf", False: "-Inf"}
+        for index, value in enumerate(numbers):
+            if value - value != 0:
+                texts[index] = "NaN" if value != value else special[value > 0]
+    return texts
+
+
+def escape(value: str) -> str:
+    """A label value as it stands between the quotes; what is not UTF-8 is replaced."""
+    if value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
+        return value
+    clean = value.encode("utf-8", "replace").decode()
+    return clean.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+def header(family: Family) -> str:
+    """The HELP and TYPE lines of a family, without the end of the last."""
+    text = family.help.replace("\\", r"\\").replace("\n", r"\n")
+    # The labels le and quantile are reserved for histograms and summaries; a gauge that has one goes without a type.
+    kind = "untyped" if family.kind == "gauge" and not _RESERVED.isdisjoint(family.labels) else family.kind
+    return f"# HELP {family.name} {text}\n# TYPE {family.name} {kind}"
+
+
+_Key = tuple[Family, tuple[object, ...]]
+"""A sample's family and labels."""
+_Lines = tuple[list[str], list[float]]
+"""The lines of a family: what stands before each number, and the numbers; of histograms their texts, and no numbers."""
+
+
+class SourceText:
+    """The rendered text of one source, by family, within the limits."""
+
+    __slots__ = (
+        "_columns",
+        "_histograms",
+        "_kept",
+        "_limits",
+        "_prefixes",
+        "_version",
+        "beyond",
+        "cut",
+        "fault",
+        "left_out",
+        "series",
+        "texts",
+        "together",
+    )
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._version: Hashable = _NEVER
+        self._kept: dict[str, set[tuple[str, ...]]] = {}  # by bounded label: values that have series
+        self._prefixes: dict[_Key, tuple[str, ...]] = {}
+        self._histograms: dict[_Key, tuple[HistogramValue, str]] = {}  # the last of each, and its text
+        self._columns: dict[tuple[Family, int], tuple[Sequence[tuple[str, ...]], list[str]]] = {}
+        # Of a family's columns, by their order: the last labels, and what stands before the numbers.
+        self.texts: dict[Family, str] = {}
+        self.series = 0
+        """How many it has; where it is left out, how many it had when it was last rendered."""
+        self.left_out = False
+        """Whether there was no room for it."""
+        self.beyond: Counter[str] = Counter()
+        """How many series are left out, by limit."""
+        self.together = False
+        """Whether scripts beyond the limit are together in one."""
+        self.cut = 0
+        """Label values that were cut since it was made."""
+        self.fault = ""
+        """The name of the error at the last attempt."""
+
+    def refresh(self, source: Source, room: float) -> None:
+        """Render what changed, if there is room for so many series.
+
+        Raises whatever the source or its numbers do; then it has no text.
+        """
+        if self.left_out and self.series > room:
+            return
+        try:
+            before, self._version = self._version, _NEVER
+            self._version = source.version
+            if self._version != before or self.left_out:
+                self._render(source)
+                self.fault = ""
+        except Exception as error:
+            self.fault = type(error).__name__
+            self._clear()
+            self.left_out, self.series = False, 0
+            raise
+        self.left_out = self.series > room
+        if self.left_out:
+            self._clear()
+
+    def _clear(self) -> None:
+        for known in (self.texts, self._prefixes, self._histograms, self._columns, self._kept, self.beyond):
+            known.clear()
+        self.together = False
+
+    def _render(self, source: Source) -> None:
+        if self.beyond:
+            self._clear()
+        started_empty = not self.texts
+        self._fill(source)
+        if self.beyond and not started_empty:  # what is kept depends on what there is now, not on what there was
+            self._clear()
+            self._fill(source)
+
+    def _fill(self, source: Source) -> None:
+        self.series = 0
+        lines: dict[Family, _Lines] = {}
+        self._take(source, source.samples(), lines)
+        if self.beyond:
+            self._take(source, [Sample(BEYOND_LIMIT, (limit,), count) for limit, count in self.beyond.items()], lines)
+        self._write(lines)
+
+    def _take(self, source: Source, samples: Iterable[Sample | SampleColumn], lines: dict[Family, _Lines]) -> None:
+        columns: Counter[Family] = Counter()
+        for sample in samples:
+            of_family = lines.get(sample[0])
+            if of_family is None:
+                of_family = lines[sample[0]] = [], []
+            starts, numbers = of_family
+            if isinstance(sample, SampleColumn):
+                starts += self._starts(source, sample, columns[sample.family])
+                numbers += sample.numbers
+                columns[sample.family] += 1
+                continue
+            family, labels, value, more = sample
+            key = family, labels + more if more else labels
+            prefixes = self._prefixes.get(key)
+            if prefixes is None:
+                if not self._admits(sample):
+                    continue
+                prefixes = self._prefixes[key] = self._new_prefixes(source, sample)
+            if family.kind in _PLAIN:
+                starts += prefixes
+                numbers.append(value)  # type: ignore[arg-type]
+            elif isinstance(value, HistogramValue):
+                kept = self._histograms.get(key)
+                if kept is None or kept[0] is not value:
+                    kept = self._histograms[key] = value, _histogram(prefixes, value)
+                starts.append(kept[1])
+                self.series += _size(value)
+            elif isinstance(value, SummaryValue):
+                starts += prefixes
+                numbers += value.sum, value.count
+
+    def _starts(self, source: Source, column: SampleColumn, place: int) -> list[str]:
+        """What stands before the numbers of a column, the so many-th of its family."""
+        family, labels, _ = column
+        known, starts = self._columns.get((family, place), ((), []))
+        if known != labels:
+            starts = []
+            for row in labels:
+                prefixes = self._prefixes.get((family, row))
+                if prefixes is None:
+                    prefixes = self._prefixes[family, row] = self._new_prefixes(source, Sample(family, row, 0))
+                starts += prefixes
+            self._columns[family, place] = labels, starts
+        return starts
+
+    def _write(self, lines: Mapping[Family, _Lines]) -> None:
+        """Make the text of each family from what was taken."""
+        flat = [number for _, numbers in lines.values() for number in numbers]
+        written = iter(number_texts(flat))
+        self.series += len(flat)
+        self.texts.clear()
+        for family, (starts, numbers) in lines.items():
+            if starts:
+                pieces = chain.from_iterable(zip(starts, written)) if numbers else starts  # noqa: B905 (the rest goes on)
+                self.texts[family] = "".join(pieces)
+        if len(self._prefixes) > 2 * self.series:  # most of its series are gone
+            self._prefixes.clear()
+            self._histograms.clear()
+            self._columns.clear()
+
+    def _admits(self, sample: Sample) -> bool:
+        """Whether a sample with new labels is within the limits of a worker."""
+        family, labels, value, more = sample
+        if family.part == "nutanix":
+            return True
+        for place, label in enumerate(family.labels):
+            limit = OF_LABEL.get(label)
+            if limit is None:
+                continue
+            if label == "script" and labels[place] == OTHER:
+                self.together = True
+                continue
+            kept = self._kept.setdefault(label, set())
+            if labels[: place + 1] not in kept:
+                if len(kept) >= getattr(self._limits, limit):
+                    self.beyond[limit] += _size(value)
+                    return False
+                kept.add(labels[: place + 1])
+        if len(more) > self._limits.labels:
+            self.beyond["labels"] += len(more) - self._limits.labels
+        return True
+
+    def _new_prefixes(self, source: Source, sample: Sample) -> tuple[str, ...]:
+        family, labels, value, more = sample
+        more = more[: self._limits.labels]
+        length = self._limits.value_length
+        if any(len(text) > length for text in (*labels, *(text for _, text in more))):
+            labels = tuple(self._shortened(text) for text in labels)
+            more = tuple((name, self._shortened(text)) for name, text in more)
+        return _prefixes(source.labels, Sample(family, labels, value, more))
+
+    def _shortened(self, text: str) -> str:
+        if len(text) <= self._limits.value_length:
+            return text
+        self.cut += 1
+        return f"{text[: self._limits.value_length - 9]}…{crc32(text.encode('utf-8', 'replace')):08x}"
+
+    def remark(self) -> str:
+        """What the page lacks of its source and why, one clause; else empty."""
+        limits = self._limits
+        if self.fault:
+            return f"its samples are left out of /metrics: {self.fault}; the log says more"
+        if self.left_out:
+            return f"not on /metrics: the page has reached runs.limits.series ({limits.series})"
+        parts = []
+        if self.beyond:
+            counts = (f"{count} of {limit} ({getattr(limits, limit)})" for limit, count in self.beyond.items())
+            parts.append(f"not on /metrics, beyond runs.limits: {', '.join(counts)}")
+        if self.together:
+            parts.append(f'runs.limits.scripts ({limits.scripts}): the others are together in script="{OTHER}"')
+        return "; ".join(parts)
+
+
+def _size(value: float | HistogramValue | SummaryValue) -> int:
+    """How many series a sample stands for."""
+    if isinstance(value, HistogramValue):
+        return len(value.bounds) + 2
+    return 2 if isinstance(value, SummaryValue) else 1
+
+
+def _prefixes(common: tuple[tuple[str, str], ...], sample: Sample) -> tuple[str, ...]:
+    """What stands before each number of a sample; before the bound of each bucket of a histogram, sum and count."""
+    family, values, value, more = sample
+    pairs = [*common, *zip(family.labels, values, strict=True), *more]
+    inner = ",".join(f'{name}="{escape(text)}"' for name, text in pairs)
+    braces = f"{{{inner}}}" if inner else ""
+    start = f"\n{family.name}"
+    if isinstance(value, HistogramValue):
+        comma = "," if inner else ""
+        return f'{start}_bucket{{{inner}{comma}le="', f"{start}_sum{braces} ", f"{start}_count{braces} "
+    if isinstance(value, SummaryValue):
+        return f"{start}_sum{braces} ", f"{start}_count{braces} "
+    return (f"{start}{braces} ",)
+
+
+def _histogram(prefixes: tuple[str, ...], value: HistogramValue) -> str:
+    """The text of a histogram."""
+    bucket, total, count = prefixes
+    *counts, added, number = number_texts([*value.counts, value.sum, value.counts[-1]])
+    buckets = [f'{bucket}{bound}"}} {text}' for bound, text in zip(value.bounds, counts, strict=True)]
+    return f"{''.join(buckets)}{total}{added}{count}{number}"
