@@ -100,3 +100,21 @@ def test_the_tests_that_documents_name_exist() -> None:
     named = {name for page in pages for name in re.findall(r"tests/[a-z0-9_/]+\.py", page.read_text())}
     assert len(named) > 15
     assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+def assigned(script: str) -> set[str]:
+    """The variables that a shell script sets, without those that are local to a function."""
+    code = re.sub(r"\"[^\"\n]*\"|'[^'\n]*'|#.*", "", script)
+    local = {name for names in re.findall(r"\blocal (?:-n )?([^;\n]*)", code) for name in re.findall("[a-z_]+", names)}
+    return set(re.findall(r"^\s*([a-z_]+)=", code, re.MULTILINE)) - local
+
+
+def test_experiments_set_no_variable_of_the_files_that_they_source() -> None:
+    shared = {path.name: path.read_text() for path in (ROOT / "scripts" / "experiments").glob("*.sh")}
+    for script in (path for path in (ROOT / "scripts" / "experiments").iterdir() if path.is_file() and not path.suffix):
+        sourced = {*re.findall(r"([a-z]+\.sh)\"", script.read_text())} - {
+            "fleet.sh"
+        }  # in place of the rest of its script
+        sourced |= {"common.sh"} if "postgres.sh" in sourced else set()
+        theirs = {name for file in sourced for name in assigned(shared[file])}
+        assert assigned(script.read_text()) & theirs <= {"as_server"}, script.name
