@@ -112,9 +112,7 @@ def assigned(script: str) -> set[str]:
 def test_experiments_set_no_variable_of_the_files_that_they_source() -> None:
     shared = {path.name: path.read_text() for path in (ROOT / "scripts" / "experiments").glob("*.sh")}
     for script in (path for path in (ROOT / "scripts" / "experiments").iterdir() if path.is_file() and not path.suffix):
-        sourced = {*re.findall(r"([a-z]+\.sh)\"", script.read_text())} - {
-            "fleet.sh"
-        }  # in place of the rest of its script
+        sourced = {*re.findall(r"([a-z]+\.sh)\"", script.read_text())} - {"fleet.sh"}
         sourced |= {"common.sh"} if "postgres.sh" in sourced else set()
         theirs = {name for file in sourced for name in assigned(shared[file])}
         assert assigned(script.read_text()) & theirs <= {"as_server"}, script.name
