@@ -123,7 +123,7 @@ body > * { max-width: 1560px; }
 section { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); gap: 0 16px;
   grid-auto-flow: dense; }
 section > :not(figure), figure:has(.pair) { grid-column: 1 / -1; }
-section > .scroll:has(+ ul), section > .scroll + ul { grid-column: auto; }
+.result { display: flex; flex-wrap: wrap; align-items: start; gap: 0 32px; } .result > .scroll { max-width: 100%; }
 h2 { margin: 22px 0 8px; padding-top: 14px; }
 a { color: var(--s0); }
 :root { --good: #18794a; --warn: #8f5a00; --bad: #bf2430; --calm: #46566e;

@@ -44,7 +44,10 @@ def _results(timelines: Sequence[Timeline]) -> Iterator[Section]:
         so_far = " so far" if result.state in ("running", "stalled") else ""
         head, *lines = notes(result)
         items = "".join(f"<li>{in_html(line)}</li>" for line in lines)
-        yield Section(f"Result{so_far}", html=f"<p>{in_html(head)}</p>{_figures(result)}<ul>{items}</ul>")
+        yield Section(
+            f"Result{so_far}",
+            html=f'<p>{in_html(head)}</p><div class="result">{_figures(result)}<ul>{items}</ul></div>',
+        )
 
 
 def _figures(result: RunResult) -> str:
