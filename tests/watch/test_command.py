@@ -194,6 +194,7 @@ def test_keys_are_obeyed(exporter: Exporter, playback: Playback) -> None:
 def test_once_as_json_has_all_that_is_shown_and_an_address_needs_no_scheme(
     exporter: Exporter, playback: Playback, watch: Watch
 ) -> None:
+    eventually(lambda: "pgbench_tps{" in exporter.text("live"), "the exporter has seen a report")
     code, out, errors = watch("--once", "--json", exporter.url.removeprefix("http://"))
     content = json.loads(out)
     assert (code, errors, content["schema"], content["exporter"], content["alerts"]) == (0, "", 1, exporter.url, None)
