@@ -26,6 +26,10 @@ from attribution_series import Tape, evaluate
 from attribution_table import Judged, insert, plain, tables
 
 QUIET_SECONDS = 24
+"""The least rest after a fault."""
+_USUAL_SECONDS = 12
+"""So long the benchmark is as usual before the next fault."""
+_MOST_QUIET_SECONDS = 120
 _SETTLE_SECONDS = 100
 _AFTER = 4
 """Seconds after a fault in which what it left is still slow."""
@@ -90,8 +94,8 @@ class Prometheus:
 
 def rounds(arguments: argparse.Namespace) -> None:
     """Faults in random order until the time is up; then what was scraped meanwhile, for `judge`."""
-    slow, server, client = arguments.network / "slow", arguments.server, arguments.client
-    faults, prometheus = Faults(arguments.data, arguments.log, slow, server, client), Prometheus(arguments.prometheus)
+    gate, server, client = arguments.network / "slow", arguments.server, arguments.client
+    faults, prometheus = Faults(arguments.data, arguments.log, gate, server, client), Prometheus(arguments.prometheus)
     chosen = arguments.faults.split(",") if arguments.faults != "all" else list(faults.known)
     threading.Thread(target=forget_pages, args=(arguments.data,), daemon=True).start()
     first, chance = time.time(), random.Random()
@@ -106,6 +110,9 @@ def rounds(arguments: argparse.Namespace) -> None:
         time.sleep(max(0.0, begin + FAULT_SECONDS - time.time()))
         end, load = time.time(), os.getloadavg()[0]
         time.sleep(QUIET_SECONDS)
+        slow = f'present_over_time(run:benchmark_slow:info{{run="{arguments.run}"}}[{_USUAL_SECONDS}s])'
+        while time.time() < end + _MOST_QUIET_SECONDS and prometheus.range(slow, time.time(), time.time()):
+            time.sleep(1)
         done.append({"fault": fault.name, "expected": fault.layer, "begin": begin, "end": end, "load": load})
         found = prometheus.range(f'run:verdict:layer{{run="{arguments.run}"}}', begin, end + _AFTER)
         print(f"{len(done)}: {fault.name}: { ({one['layer']: len(values) for one, values in found}) }", flush=True)
