@@ -15,13 +15,12 @@ import msgspec
 
 from .metrics.samples import PARTS
 from .settings.settings import Settings, load_settings
-from .values.addresses import server_url
+from .values.addresses import DEFAULT_EXPORTER, server_url
 from .values.arguments import CommandParser, overview
 from .values.errors import EXIT_CODES, FAILED, UserError
 from .values.printable import LogFormatter, lines, say
 from .values.version import VERSION
 
-DEFAULT_ADDRESS = "127.0.0.1:19777"
 SHELLS = ("bash", "zsh", "fish")
 _COMMANDS = {
     "run": ("launch.command.add_parser", "start a benchmark, pass its output on unchanged, and record it"),
@@ -155,7 +154,7 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
         dest="listen",
         action="append",
         metavar="HOST:PORT",
-        help="where to listen; can be repeated (default: 127.0.0.1:19777; not a registered port)",
+        help=f"where to listen; can be repeated (default: {DEFAULT_EXPORTER}; not a registered port)",
     )
     serve.add_argument(
         "--web.config.file",
@@ -256,7 +255,7 @@ def _serve(options: argparse.Namespace) -> int:
         base,
         runs,
         push if settings.push.enabled else None,
-        options.listen or [DEFAULT_ADDRESS],
+        options.listen or [DEFAULT_EXPORTER],
         options.web_config,
         server_url(options.prometheus, "--prometheus.url") if options.prometheus else "",
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.browser import PageOpener
+from benchwatch.launch.browser import PageOpener, no_display
 from tests.support.launching import Launchpad
 from tests.support.ports import free_port
 
@@ -71,7 +71,7 @@ def test_of_a_series_it_opens_the_page_of_all_runs_once(pad: Launchpad, exporter
         ({"DISPLAY": "", "WAYLAND_DISPLAY": ""}, "(there is no display here)"),
         (
             {"SSH_CONNECTION": "10.0.0.1 50000 10.0.0.9 22"},
-            "(this is an ssh session; from the other end: ssh -L 19777:127.0.0.1:19777 10.0.0.9)",
+            "(this is an ssh session; from the other end: ssh -L {port}:127.0.0.1:{port} 10.0.0.9)",
         ),
     ],
 )
@@ -80,7 +80,14 @@ def test_where_no_browser_can_show_it_the_address_is_said(
 ) -> None:
     for name, value in {"DISPLAY": ":0", "SSH_CONNECTION": "", **environment}.items():
         monkeypatch.setenv(name, value)
+    said = said.format(port=exporter.partition(":")[2])
     assert PageOpener(exporter, "a b").announce() == f"open http://{exporter}/runs/a%20b in a browser {said}"
+
+
+def test_an_exporter_elsewhere_needs_no_tunnel() -> None:
+    ssh = {"SSH_CONNECTION": "10.0.0.1 50000 10.0.0.9 22"}
+    assert no_display(ssh, "http://db9:19777") == "this is an ssh session"
+    assert no_display(ssh, "https://localhost").endswith("ssh -L 443:127.0.0.1:443 10.0.0.9")
 
 
 def test_without_an_exporter_it_says_how_to_start_one() -> None:

@@ -27,6 +27,7 @@ from ..metrics.buckets import Buckets
 from ..metrics.samples import Family, Part
 from ..settings.settings import load_settings
 from ..tools.registry import names
+from ..values.addresses import DEFAULT_EXPORTER
 from ..values.errors import FAILED, ConfigError, UserError
 from ..values.interrupts import tidy_up
 from ..values.printable import printable, say
@@ -70,9 +71,9 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     labels = parser.add_argument_group("labels")
     labels.add_argument(
         "--instance",
-        default="127.0.0.1:19777",
+        default=DEFAULT_EXPORTER,
         metavar="HOST:PORT",
-        help="label instance, as in Prometheus' scrape configuration (default: 127.0.0.1:19777)",
+        help=f"label instance, as in Prometheus' scrape configuration (default: {DEFAULT_EXPORTER})",
     )
     labels.add_argument(
         "--job",

@@ -14,11 +14,9 @@ from urllib.parse import quote, urlsplit
 
 import requests
 
-from ..values.addresses import server_url
+from ..values.addresses import DEFAULT_EXPORTER, is_loopback, server_url
 from .child import leave_signals
 
-DEFAULT = "http://127.0.0.1:19777"
-"""Where `benchwatch serve` listens by default."""
 _SEEN = 5.0
 """Seconds that the exporter has to see the run."""
 _AGAIN = 0.25
@@ -33,7 +31,7 @@ class PageOpener:
     """
 
     def __init__(self, exporter: str, run: str) -> None:
-        self._exporter = server_url(exporter, "--push") if exporter else DEFAULT
+        self._exporter = server_url(exporter, "--push") if exporter else f"http://{DEFAULT_EXPORTER}"
         parts = urlsplit(self._exporter)
         shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
         self._path = f"/runs/{quote(run, safe='')}" if run else "/"
@@ -47,7 +45,7 @@ class PageOpener:
         if self._status("/-/healthy") is None:
             address = urlsplit(self._url).netloc
             return f"--open: no exporter answers at {address}: start `benchwatch serve`, then open {self._url}"
-        if reason := no_display(os.environ):
+        if reason := no_display(os.environ, self._exporter):
             return f"open {self._url} in a browser ({reason})"
         self._opens = True
         return f"opens {self._url}"
@@ -84,10 +82,14 @@ class PageOpener:
             return None
 
 
-def no_display(environment: Mapping[str, str]) -> str:
-    """Why no browser can be shown here, a clause; empty if one can."""
-    if host := environment.get("SSH_CONNECTION"):
-        return f"this is an ssh session; from the other end: ssh -L 19777:127.0.0.1:19777 {host.split()[2]}"
+def no_display(environment: Mapping[str, str], exporter: str) -> str:
+    """Why no browser can be shown here, a clause, and how to reach an exporter of this machine; empty if one can."""
+    if ssh := environment.get("SSH_CONNECTION"):
+        parts = urlsplit(exporter)
+        if not is_loopback(parts.hostname or ""):
+            return "this is an ssh session"
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        return f"this is an ssh session; from the other end: ssh -L {port}:127.0.0.1:{port} {ssh.split()[2]}"
     if sys.platform == "linux" and not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
         return "there is no display here"
     return ""

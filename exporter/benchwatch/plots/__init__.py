@@ -1,5 +1,5 @@
 """Plots and tables of runs as HTML: what the report and the exporter's own pages share.
 
-Everything is drawn here, without script, styles in attributes or anything from elsewhere; what it says comes from
-`compare` and `results`.
+Everything is drawn here, without script, styles in attributes or anything from elsewhere; figures and their
+words come from `compare`.
 """

@@ -4,14 +4,12 @@ All text here may come from outside; it is escaped when it becomes HTML.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ..history.timeline import Timeline
 from ..metrics.samples import Sample
-from ..results.result import results_of
-from ..results.text import verdict
 from ..tools.registry import all_roles
 from ..values.numbers import clock
 from ..values.printable import in_html
@@ -132,8 +130,6 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
         f"{worker.phase}{f': {worker.reason}' if worker.reason else ''}" for worker in run.timelines
     )
     yield "State", "; ".join(outcomes)
-    if objectives := list(_objectives(run)):
-        yield "Objective", "; ".join(objectives)
     notes = dict.fromkeys(
         one.labels[0]
         for worker in run.timelines
@@ -148,15 +144,6 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
     for name, value in parameters(run).items():
         if _COMMAND.fullmatch(name):
             yield name.capitalize(), value
-
-
-def _objectives(run: View) -> Iterator[str]:
-    """Whether the run kept its latency objective, in the words of `show`."""
-    if all(worker.runfile.latency_objective is None for worker in run.timelines):
-        return
-    for result in results_of(run.timelines, run.warmup):
-        if (objective := result.objective) is not None:
-            yield verdict(objective, result)
 
 
 def _tool(worker: Timeline) -> str:

@@ -20,6 +20,7 @@ from ..plots import tables
 from ..plots.figures import Key, Stage, benchmark_figures, stages
 from ..plots.section import Section
 from ..plots.views import View
+from ..results.text import objectives
 from ..tools.registry import TOOLS
 from . import sweep
 from .comparison import changes
@@ -118,7 +119,8 @@ def _summary(runs: Sequence[View]) -> str:
         return f"{len(runs)} runs{where}.{without}"
     found = dict(tables.facts(runs[0]))
     when = f"{found['Length']} from {found['Began']}, " if runs[0].length else ""
-    objective = f" Objective {found['Objective']}." if "Objective" in found else ""
+    kept = objectives(runs[0].timelines, runs[0].warmup)
+    objective = f" Objective {kept}." if kept else ""
     return f"{found['Tool']}, {when}{found['State']}.{objective}{without}"
 
 
@@ -198,4 +200,6 @@ def _tables(runs: Sequence[View]) -> Iterator[Section]:
         html += tables.table(heads, shared)
     if html:
         yield Section("Parameters", html=html)
-    yield Section("Environment", html=tables.table(heads, [*tables.environment(runs), *machine]))
+    kept = [objectives(run.timelines, run.warmup) for run in runs]
+    rows = [tables.TableRow("Objective", "", kept)] if any(kept) else []
+    yield Section("Environment", html=tables.table(heads, [*tables.environment(runs), *rows, *machine]))

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ..compare.measures import THROUGHPUT, Measure, of_lost, rank
 from ..compare.text import figure, heading, level, quantity, span, title
+from ..history.timeline import Timeline
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from ..values import numbers
@@ -12,7 +13,7 @@ from ..values.moments import shown_moment
 from ..values.printable import printable
 from . import sweep_text
 from .repeats import CONFIDENCE, FEWEST, Repeated, finished, repeated
-from .result import ObjectiveKept, RunResult, Subject
+from .result import ObjectiveKept, RunResult, Subject, results_of
 
 _SAID = frozenset({"unfinished", "unsteady", "stall", "failed", "skipped"})
 """Kinds of findings that have a line of their own."""
@@ -117,22 +118,23 @@ def _facts(result: RunResult) -> Iterator[str]:
     unsteady = "; ".join(finding.text for finding in result.findings if finding.kind == "unsteady")
     yield f"steady: {'too few reports to tell' if steady is None else 'yes' if steady else f'no, {unsteady}'}"
     if (objective := result.objective) is not None:
-        yield f"objective: {verdict(objective, result)}"
+        yield f"objective: {_kept(objective, result)}"
 
 
 def _punctuality(result: RunResult) -> Iterator[str]:
     """How near to one moment its workers started, if they waited for one (`run --at`)."""
     workers = [one.runfile.scheduled for one in result.run.timelines]
-    moments = {one.at for one in workers if one and one.late is not None}
-    for at in sorted(moments):
+    for at in sorted({one.at for one in workers if one}):
         own = [one for one in workers if one and one.at == at]
-        within = numbers.latency(max(one.late or 0.0 for one in own))
-        errors = [one.clock_error for one in own if one.clock_error is not None]
+        late = [one.late for one in own if one.late is not None]
+        if not late:
+            continue
+        errors = [one.clock_error for one in own if one.late is not None and one.clock_error is not None]
         off = f"off by {numbers.latency(max(errors))} at most" if errors else ""
-        if len(errors) < len(own):
-            off = f"{off}; {len(own) - len(errors)} not known to be synchronised".removeprefix("; ")
-        count = f"{len(own)} of {len(workers)} workers, " if len(workers) > 1 else ""
-        yield f"started: {count}within {within} after {shown_moment(at)} (clocks: {off})"
+        if len(errors) < len(late):
+            off = f"{off}; {len(late) - len(errors)} not known to be synchronised".removeprefix("; ")
+        count = f"{len(late)} of {len(workers)} workers, " if len(workers) > 1 else ""
+        yield f"started: {count}within {numbers.latency(max(late))} after {shown_moment(at)} (clocks: {off})"
 
 
 def _share(result: RunResult, word: str) -> str:
@@ -142,8 +144,15 @@ def _share(result: RunResult, word: str) -> str:
     return f" ({quantity(found.value, measure.unit)}{per_second})" if found and found.value else ""
 
 
-def verdict(kept: ObjectiveKept, result: RunResult) -> str:
-    """Whether a run kept its objective, and by what figure."""
+def objectives(timelines: Sequence[Timeline], warmup: float | None) -> str:
+    """Whether a run, by its workers, kept its latency objective, once for each tool; empty if it has none."""
+    if all(worker.runfile.latency_objective is None for worker in timelines):
+        return ""
+    found = results_of(timelines, warmup)
+    return "; ".join(_kept(result.objective, result) for result in found if result.objective is not None)
+
+
+def _kept(kept: ObjectiveKept, result: RunResult) -> str:
     what = f"{_heading(result, kept.group)} {_short(kept.measure, result.run.roles)}".strip()
     above = f", above it in {kept.above} of {kept.reports} reports" if kept.reports else ""
     seconds = numbers.trimmed(numbers.latency(kept.seconds))

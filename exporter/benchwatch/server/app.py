@@ -10,12 +10,10 @@ import gzip
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator
-from ipaddress import ip_address
+from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 from aiohttp import web
-from aiohttp.typedefs import Middleware
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import CONTENT_TYPE
@@ -23,14 +21,13 @@ from ..metrics.samples import PARTS, Family, Sample, SummaryValue
 from ..settings.settings import RunsSettings
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .connections import Connection, Doors
+from .guards import USER, Handler, check_host, guards, refusal
 from .ingest import Pushes
 from .landing import landing_page
 from .looks import Looks
 from .run_page import no_run, run_page
-from .tls import may_pass
-from .users import TooManyChecks, Users
 from .views import Board
-from .webconfig import OPEN, Renewable, Tls, WebConfig
+from .webconfig import OPEN, Renewable
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -38,12 +35,8 @@ _COMPRESS_APART = 1_000_000
 """Bytes above which a page is compressed in a thread, so that nothing else waits."""
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}")
 _CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
-_PORT = re.compile(r":[0-9]*\Z")
-_USER = web.RequestKey("user", str)
 DOORS = web.AppKey("doors", Doors)
 """The server's connections and their limits."""
-
-_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 SCRAPE_DURATION = Family(
     "benchwatch_scrape_duration_seconds",
@@ -90,13 +83,13 @@ def make_app(
 
     `pushes`, `scrapes` and `doors` are also sources of samples, which the board renders with its own. `clock` gives
     Unix seconds. `hosts` are names that are also served on loopback; with `only_hosts`, they are the only ones anywhere
-    (see _check_host). `looks` draws pages of runs.
+    (see guards.check_host). `looks` draws pages of runs.
     """
     looks = Looks(RunsSettings(), Buckets()) if looks is None else looks
     pages = _Pages(board, pushes, scrapes, clock, looks)
     doors = doors or Doors()
     app = web.Application(
-        middlewares=[_answer_failures, _check_host(doors, hosts, everywhere=only_hosts), *_guards(config, doors)]
+        middlewares=[_answer_failures, check_host(doors, hosts, everywhere=only_hosts), *guards(config, doors)]
     )
     app[DOORS] = doors
     app.add_routes(
@@ -142,7 +135,7 @@ class _Pages:
         parts = frozenset(part for part in PARTS if part in names)
         for name in names:
             if name not in PARTS:
-                raise _refusal(web.HTTPBadRequest, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
+                raise refusal(web.HTTPBadRequest, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
         began = self._scrapes.timer()
         answer = await _answer(request, self._board.render(parts), {"Content-Type": CONTENT_TYPE})
         self._scrapes.add(self._scrapes.timer() - began)
@@ -164,7 +157,7 @@ class _Pages:
             address = request.transport.get_extra_info("sockname") if request.transport else None
             host = f"localhost:{address[1]}" if address else "localhost"
         text = landing_page(
-            self._board, now=self._clock(), url=f"{request.scheme}://{host}", user=request.get(_USER, "")
+            self._board, now=self._clock(), url=f"{request.scheme}://{host}", user=request.get(USER, "")
         )
         return await _answer(request, text, _headers(CONTENT_SECURITY_POLICY))
 
@@ -235,12 +228,8 @@ async def _expect_nothing(_request: web.Request) -> None:
     """Leaves `Expect: 100-continue` to the handler, which may refuse first."""
 
 
-def _refusal(kind: type[web.HTTPException], sentence: str, **more: str) -> web.HTTPException:
-    return kind(text=sentence + "\n", headers=more)
-
-
 @web.middleware
-async def _answer_failures(request: web.Request, handler: _Handler) -> web.StreamResponse:
+async def _answer_failures(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Answer every failure with a plain sentence, and log unexpected ones in one line."""
     connection = request.protocol
     if isinstance(connection, Connection):
@@ -250,9 +239,9 @@ async def _answer_failures(request: web.Request, handler: _Handler) -> web.Strea
     except web.HTTPNotFound:
         text = '<!doctype html><title>Not found</title><p>Page not found. <a href="/">Go to the overview</a></p>\n'
         return web.Response(status=404, text=text, content_type="text/html")
-    except web.HTTPMethodNotAllowed as refusal:
-        allowed = ", ".join(sorted(refusal.allowed_methods))
-        sentence = f"Method not allowed: use {allowed}, not {refusal.method}.\n"
+    except web.HTTPMethodNotAllowed as error:
+        allowed = ", ".join(sorted(error.allowed_methods))
+        sentence = f"Method not allowed: use {allowed}, not {error.method}.\n"
         return web.Response(status=405, text=sentence, headers={"Allow": allowed})
     except web.HTTPException:
         raise
@@ -264,93 +253,3 @@ async def _answer_failures(request: web.Request, handler: _Handler) -> web.Strea
         _log.error("%s %s failed: %s: %s (%s)", request.method, request.path, type(error).__name__, error, where)
         _log.debug("traceback of that failure", exc_info=error)
         return web.Response(status=500, text="benchwatch failed to answer this request: see its log.\n")
-
-
-def _check_host(doors: Doors, hosts: Collection[str], *, everywhere: bool) -> Middleware:
-    """A check against DNS rebinding, with which any web page could read what this machine serves on loopback.
-
-    On loopback, requests must name an IP address (which no web page can claim as its own name), localhost, or a
-    configured name; on a network, any name is served unless the configuration lists names.
-    """
-    known = {"localhost", *(host.lower().rstrip(".") for host in hosts)}
-
-    @web.middleware
-    async def check_host(request: web.Request, handler: _Handler) -> web.StreamResponse:
-        connection, given = request.protocol, request.headers.get("Host", "")
-        if given and (everywhere or (isinstance(connection, Connection) and connection.loopback)):
-            name = _PORT.sub("", given).lower().rstrip(".")
-            if name not in known and not _is_address(name):
-                doors.refused("host")
-                sentence = f"this exporter does not answer to the name {given[:100]!r}: use localhost or its IP address"
-                raise _refusal(web.HTTPMisdirectedRequest, f"{sentence}, or add the name to web.hosts")
-        return await handler(request)
-
-    return check_host
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name.removeprefix("[").removesuffix("]"))
-    except ValueError:
-        return False
-    return True
-
-
-def _guards(config: Renewable, doors: Doors) -> list[Middleware]:
-    """The checks that the web configuration requires of a request."""
-    users: Users | None = None
-    rate = config.renewed()
-
-    @web.middleware
-    async def check(request: web.Request, handler: _Handler) -> web.StreamResponse:
-        nonlocal users
-        now = config.renewed()
-        if now.tls:
-            _check_certificate(request, now.tls)
-        if now.users:
-            if users is None or now.users is not users.hashes:
-                users = Users(now.users)
-            request[_USER] = await _known(request, users, doors)
-        return await handler(request)
-
-    return [_check_rate(rate, doors), check] if rate.interval else [check]
-
-
-def _check_certificate(request: web.Request, tls: Tls) -> None:
-    certificate = request.transport.get_extra_info("peercert") if request.transport else None
-    if not may_pass(certificate, tls):
-        raise _refusal(web.HTTPForbidden, "the client certificate names nobody who has access")
-
-
-async def _known(request: web.Request, users: Users, doors: Doors) -> str:
-    """The user who asks. Raises web.HTTPException if there is none."""
-    try:
-        user = await users.admitted(request.headers.get("Authorization"), request.remote or "")
-    except TooManyChecks:
-        doors.refused("too_many_passwords")
-        sentence = "too many passwords are being checked at the moment: try again in a second"
-        raise _refusal(web.HTTPTooManyRequests, sentence, **{"Retry-After": "1"}) from None
-    if not user:
-        doors.refused("password")
-        more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
-        raise _refusal(web.HTTPUnauthorized, "expected a user and password that have access", **more)
-    return user
-
-
-def _check_rate(config: WebConfig, doors: Doors) -> Middleware:
-    """A bucket of `burst` requests, into which one more comes each interval."""
-    left, filled = float(config.burst), time.monotonic()
-
-    @web.middleware
-    async def check_rate(request: web.Request, handler: _Handler) -> web.StreamResponse:
-        nonlocal left, filled
-        now = time.monotonic()
-        left, filled = min(config.burst, left + (now - filled) / config.interval), now
-        if left < 1:
-            doors.refused("rate_limit")
-            wait = {"Retry-After": str(max(1, round(config.interval)))}
-            raise _refusal(web.HTTPTooManyRequests, "more requests than rate_limit allows", **wait)
-        left -= 1
-        return await handler(request)
-
-    return check_rate

@@ -5,13 +5,28 @@ import hashlib
 
 from ..plots import section, theme
 
-STYLE = """
-:root { color-scheme: light dark; --page: #f4f5f8; --card: #fff; --text: #1b2230; --soft: #586173; --line: #dde1e8;
-  --rate: #1a66c2; --delay: #b0500a; --good: #18794a; --warn: #8f5a00; --bad: #bf2430; --calm: #46566e;
+_STATES = """
+:root { --good: #18794a; --warn: #8f5a00; --bad: #bf2430; --calm: #46566e;
   --good-back: #e3f4ea; --warn-back: #fdf0d4; --bad-back: #fce6e7; --calm-back: #e9edf3; }
-@media (prefers-color-scheme: dark) { :root { --page: #12151b; --card: #1a1f28; --text: #e7eaf0; --soft: #9aa5b6;
-  --line: #2c3440; --rate: #6db1ff; --delay: #f0a15e; --good: #5fd397; --warn: #f0bd5b; --bad: #ff8a8f; --calm: #a9b7cc;
+@media (prefers-color-scheme: dark) { :root { --good: #5fd397; --warn: #f0bd5b; --bad: #ff8a8f; --calm: #a9b7cc;
   --good-back: #15301f; --warn-back: #382a0c; --bad-back: #3d191c; --calm-back: #262e3a; } }
+.banner { border-radius: 8px; padding: 9px 14px; margin: 12px 0 0; overflow-wrap: anywhere; max-width: none; }
+.banner.warn { background: var(--warn-back); color: var(--warn); }
+.banner.bad { background: var(--bad-back); color: var(--bad); }
+.state { display: inline-block; border-radius: 99px; padding: 1px 10px; font-size: 13px; font-weight: 600;
+  white-space: nowrap; color: var(--calm); background: var(--calm-back); }
+.running, .up { color: var(--good); background: var(--good-back); }
+.stalled { color: var(--warn); background: var(--warn-back); }
+.failed, .down { color: var(--bad); background: var(--bad-back); }
+"""
+
+STYLE = (
+    _STATES
+    + """
+:root { color-scheme: light dark; --page: #f4f5f8; --card: #fff; --text: #1b2230; --soft: #586173; --line: #dde1e8;
+  --rate: #1a66c2; --delay: #b0500a; }
+@media (prefers-color-scheme: dark) { :root { --page: #12151b; --card: #1a1f28; --text: #e7eaf0; --soft: #9aa5b6;
+  --line: #2c3440; --rate: #6db1ff; --delay: #f0a15e; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.45 system-ui, -apple-system, "Segoe UI",
   Roboto, "Liberation Sans", sans-serif; font-variant-numeric: tabular-nums; }
@@ -28,17 +43,10 @@ small { font-size: 12.5px; }
 .summary { margin: 6px 0 0; color: var(--soft); } .summary .state { margin-right: 6px; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 0 0 14px;
   padding: 12px 16px; overflow-x: auto; }
-.banner { border-radius: 8px; padding: 9px 14px; margin: 12px 0 0; overflow-wrap: anywhere; }
-.banner.warn { background: var(--warn-back); color: var(--warn); }
-.banner.bad { background: var(--bad-back); color: var(--bad); }
 .card > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 14px; }
-.state { display: inline-block; border-radius: 99px; padding: 1px 10px 1px 8px; font-size: 13px; font-weight: 600;
-  white-space: nowrap; color: var(--calm); background: var(--calm-back); }
+.state { padding-left: 8px; }
 .state::before { content: ""; display: inline-block; width: 8px; height: 8px; border-radius: 50%;
   background: currentColor; margin-right: 6px; }
-.running, .up { color: var(--good); background: var(--good-back); }
-.stalled { color: var(--warn); background: var(--warn-back); }
-.failed, .down { color: var(--bad); background: var(--bad-back); }
 table { border-collapse: collapse; width: 100%; margin-top: 6px; }
 th, td { text-align: left; padding: 5px 14px 5px 0; vertical-align: middle; }
 th { font-size: 12.5px; font-weight: 500; color: var(--soft); white-space: nowrap; }
@@ -84,19 +92,21 @@ footer a { margin-right: 12px; white-space: nowrap; }
   .spark { grid-column: span 8; width: auto; align-self: end; } .spark div { display: flex; }
 }
 """
+)
 
-SCRIPT = """
+_REFRESH = """
 (() => {
+  %s
   const lost = document.getElementById("lost");
   let busy = false;
   const refresh = async () => {
     if (busy || document.hidden) return;
     busy = true;
     try {
-      const answer = await fetch(location.pathname, {cache: "no-store", signal: AbortSignal.timeout(4000)});
+      const answer = await fetch(location.pathname + query(), {cache: "no-store", signal: AbortSignal.timeout(9000)});
       if (!answer.ok) throw new Error(answer.status);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      document.getElementById("live").replaceWith(page.getElementById("live"));
+      show(page);
       document.title = page.title;
       lost.hidden = true;
     } catch {
@@ -104,18 +114,33 @@ SCRIPT = """
     }
     busy = false;
   };
-  const again = async () => {
-    await refresh();
-    setTimeout(again, document.getElementById("live").dataset.seconds * 1000);
+  const wait = began => {
+    const seconds = document.querySelector("[data-seconds]").dataset.seconds;
+    setTimeout(again, Math.max(200, seconds * 1000 - (performance.now() - began)));
   };
-  setTimeout(again, 5000);
+  const again = async () => {
+    const began = performance.now();
+    await refresh();
+    wait(began);
+  };
+  wait(performance.now());
   document.addEventListener("visibilitychange", refresh);
 })();
 """
+"""Asks for the page again and again, with a query, and shows what is new, by functions of those names."""
+
+SCRIPT = (
+    _REFRESH
+    % """
+  const query = () => "";
+  const show = page => document.getElementById("live").replaceWith(page.getElementById("live"));
+"""
+)
 
 RUN_STYLE = (
     theme.css()
     + section.STYLE
+    + _STATES
     + """
 body > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 14px; padding-top: 18px; }
 body > header h1 { font-size: 26px; margin: 0; }
@@ -126,18 +151,6 @@ section > :not(figure), figure:has(.pair) { grid-column: 1 / -1; }
 .result { display: flex; flex-wrap: wrap; align-items: start; gap: 0 32px; } .result > .scroll { max-width: 100%; }
 h2 { margin: 22px 0 8px; padding-top: 14px; }
 a { color: var(--s0); }
-:root { --good: #18794a; --warn: #8f5a00; --bad: #bf2430; --calm: #46566e;
-  --good-back: #e3f4ea; --warn-back: #fdf0d4; --bad-back: #fce6e7; --calm-back: #e9edf3; }
-@media (prefers-color-scheme: dark) { :root { --good: #5fd397; --warn: #f0bd5b; --bad: #ff8a8f; --calm: #a9b7cc;
-  --good-back: #15301f; --warn-back: #382a0c; --bad-back: #3d191c; --calm-back: #262e3a; } }
-.banner { border-radius: 8px; padding: 9px 14px; margin: 12px 0 0; overflow-wrap: anywhere; max-width: none; }
-.banner.warn { background: var(--warn-back); color: var(--warn); }
-.banner.bad { background: var(--bad-back); color: var(--bad); }
-.state { display: inline-block; border-radius: 99px; padding: 1px 10px; font-size: 13px; font-weight: 600;
-  white-space: nowrap; color: var(--calm); background: var(--calm-back); }
-.running { color: var(--good); background: var(--good-back); }
-.stalled { color: var(--warn); background: var(--warn-back); }
-.failed { color: var(--bad); background: var(--bad-back); }
 .tiles { grid-template-columns: repeat(auto-fill, minmax(148px, 1fr)); margin-top: 14px; }
 .tiles dd small { font-size: 13px; font-weight: 400; display: block; white-space: normal; }
 .bar { display: block; width: 100%; height: 6px; margin: 12px 0 0; }
@@ -148,41 +161,22 @@ footer a { margin-right: 12px; }
 """
 )
 
-RUN_SCRIPT = """
-(() => {
-  const lost = document.getElementById("lost");
-  let busy = false;
-  const refresh = async () => {
-    if (busy || document.hidden) return;
-    busy = true;
-    try {
-      const known = [...document.querySelectorAll("[data-version]")].map(part => part.id + ":" + part.dataset.version);
-      const asked = location.pathname + "?since=" + encodeURIComponent(known.join(","));
-      const answer = await fetch(asked, {cache: "no-store", signal: AbortSignal.timeout(9000)});
-      if (!answer.ok) throw new Error(answer.status);
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const selects = String(getSelection()) !== "";
-      for (const part of page.querySelectorAll("main > div[id]")) {
-        const shown = document.getElementById(part.id);
-        if (!(selects && getSelection().containsNode(shown, true))) shown.replaceWith(part);
-      }
-      document.title = page.title;
-      lost.hidden = true;
-    } catch {
-      lost.hidden = false;
+RUN_SCRIPT = (
+    _REFRESH
+    % """
+  const query = () => {
+    const known = [...document.querySelectorAll("[data-version]")].map(part => part.id + ":" + part.dataset.version);
+    return "?since=" + encodeURIComponent(known.join(","));
+  };
+  const show = page => {
+    const selects = String(getSelection()) !== "";
+    for (const part of page.querySelectorAll("main > div[id]")) {
+      const shown = document.getElementById(part.id);
+      if (!(selects && getSelection().containsNode(shown, true))) shown.replaceWith(part);
     }
-    busy = false;
   };
-  const again = async () => {
-    const began = performance.now();
-    await refresh();
-    const seconds = document.getElementById("now").dataset.seconds;
-    setTimeout(again, Math.max(200, seconds * 1000 - (performance.now() - began)));
-  };
-  setTimeout(again, 1000);
-  document.addEventListener("visibilitychange", refresh);
-})();
 """
+)
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "

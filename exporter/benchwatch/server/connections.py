@@ -20,6 +20,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 
 from ..metrics.samples import Family, Sample
+from ..values.addresses import is_loopback
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -276,8 +277,3 @@ async def look_after(doors: Doors, listeners: Sequence[Listener]) -> None:
         doors.sweep(asyncio.get_running_loop().time())
         for listener in listeners:
             listener.resume()
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an IP address is one of the machine's own."""
-    return address == "::1" or address.startswith(("127.", "::ffff:127."))

@@ -115,7 +115,7 @@ def _present(workers: Iterable[WorkerView], now: float) -> str:
 
 
 def _gravity(worker: WorkerView) -> int:
-    """0 for the gravest; what is neither failed nor stalled is all the same."""
+    """0 for failed, 1 for stalled; all other states rank equally."""
     return {"failed": 0, "stalled": 1}.get(worker.state, 2)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from aiohttp import web
 
+from ..values.addresses import is_loopback
 from ..values.errors import ConfigError
 from .app import DOORS
-from .connections import IDLE, Doors, Listener, is_loopback, look_after
+from .connections import IDLE, Doors, Listener, look_after
 from .tls import server_context
 from .webconfig import OPEN, Renewable, WebConfig
 

@@ -54,9 +54,9 @@ def no_run(name: str, names: Sequence[str]) -> str:
     there = (
         f"<p>These are here, the most recently changed first:</p><ul>{links}</ul>{more}"
         if names
-        else ("<p>There are no runs yet.</p>")
+        else "<p>There are no runs yet.</p>"
     )
-    return _document("No such run", "<h1>No such run</h1>", f"<p>There is no run {in_html(name)!s}.</p>{there}")
+    return _document("No such run", "<h1>No such run</h1>", f"<p>There is no run {in_html(name)}.</p>{there}")
 
 
 def _document(title: str, head: str, main: str, more: str = "", script: str = "") -> str:

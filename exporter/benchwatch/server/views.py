@@ -17,7 +17,7 @@ class WorkerView:
     worker: str
     tool: str
     state: str
-    """One of worker.STATES."""
+    """One of phase.PHASES."""
     reason: str = ""
     """Why it is in that state, one clause."""
     notes: Sequence[str] = ()

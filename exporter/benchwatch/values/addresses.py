@@ -4,6 +4,9 @@ from urllib.parse import urlsplit
 
 from .errors import UserError
 
+DEFAULT_EXPORTER = "127.0.0.1:19777"
+"""Where an exporter listens unless it is told otherwise; not a registered port."""
+
 
 def server_url(text: str, where: str) -> str:
     """The URL in `http(s)://[user:password@]host[:port][/path]`, without a slash at its end; http:// may be left out.
@@ -22,6 +25,11 @@ def server_url(text: str, where: str) -> str:
             f"{where}: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got {without_user(text)!r}"
         )
     return url.rstrip("/")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an IP address, or the name localhost, is the machine's own."""
+    return host in ("::1", "localhost") or host.startswith(("127.", "::ffff:127."))
 
 
 def without_user(url: str) -> str:

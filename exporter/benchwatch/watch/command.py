@@ -5,6 +5,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from ..values.addresses import DEFAULT_EXPORTER
 from ..values.arguments import duration
 from ..values.durations import Duration
 from ..values.errors import FAILED, UserError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from .readings import Readings
     from .screen import Screen
 
-DEFAULT_URL = "http://127.0.0.1:19777"
+DEFAULT_URL = f"http://{DEFAULT_EXPORTER}"
 _ALERTS_EVERY = 2.0
 _REDRAWN_AFTER = 5.0
 """Seconds after which the clock and the age of the data are redrawn, even if nothing new was read."""
