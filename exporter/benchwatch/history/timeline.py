@@ -35,7 +35,7 @@ class Timeline:
     end: float | None
     """When it ended, Unix seconds; None while it has not."""
     phase: str
-    """Its state at the end: see worker.STATES."""
+    """Its state at the end: see phase.PHASES."""
     reason: str
     """The reason for that state, one clause; empty if there is none."""
     runfile: RunFile

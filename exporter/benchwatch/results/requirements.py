@@ -30,7 +30,7 @@ from ..compare.measures import (
 )
 from ..compare.text import heading
 from ..metrics.latencies import Group
-from ..runs.worker import ENDED
+from ..runs.phase import ENDED
 from ..tools.api import Tool
 from ..tools.registry import TOOLS
 from ..values import numbers

@@ -1,10 +1,4 @@
-"""One process of a run: its streams, its life cycle, its samples.
-
-Life cycle: `running`, then `finished` (final summary or final document seen), `interrupted` (somebody told it to end:
-Ctrl-C, SIGTERM) or `failed` (an error ended it, a non-zero exit code, an end in the middle of a document); `stalled`
-while it is open but nothing completed or was reported for three report intervals; `abandoned` after a long silence.
-All of it is a function of the files: the same after a restart.
-"""
+"""One process of a run: its streams, its phase (see phase), its samples."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +8,7 @@ from typing import Any, NamedTuple
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Sample
 from ..settings.record import RunFile
-from ..tools.api import Begin, Misread, Outcome, State, Written
+from ..tools.api import Begin, Misread, State, Written
 from ..tools.roles import Roles, roles_of
 from ..values.printable import printable
 from .families import (
@@ -39,22 +33,13 @@ from .families import (
 )
 from .files import FileStatus, Rewritten
 from .layout import StreamPlan
+from .phase import ENDED, IDLE, PHASES, Said, judge
 from .stream import Stream
 
-STATES = ("running", "stalled", "finished", "failed", "interrupted", "abandoned")
-ENDED = frozenset({"finished", "failed", "interrupted", "abandoned"})
-_TOLD_TO_END = frozenset({"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"})
-"""Signals by which people and service managers end a program; all others are faults of it or of the machine."""
 KEPT_LIVE = 60.0
 """How long the counters of an ended run stay on the page, seconds: long enough for every scrape to see their end."""
-_STALLED_INTERVALS = 3
-_STALLED_IDLE_REPORTS = 2
-_TO_LOOK = 0.3
-"""Seconds allowed for polling and reading, so that a stall is known within its three intervals."""
-_DEFAULT_INTERVAL = 10.0
 _SETTLED_AFTER = 1.0
 """Seconds of silence after which a last line that lacks only its newline counts."""
-_IDLE = "nothing completes"
 _REASON_LENGTH = 200
 
 
@@ -63,18 +48,6 @@ class Fault(NamedTuple):
 
     reason: str
     text: str
-
-
-class _Said(NamedTuple):
-    """What the state of a version says, see tools.State."""
-
-    version: tuple[int, int]
-    outcome: Outcome
-    reason: str
-    start: float | None
-    last_report: float | None
-    report_interval: float | None
-    idle_reports: int
 
 
 class Worker:
@@ -115,7 +88,7 @@ class Worker:
         self._cut_off = False
         self._kept_live = True
         self._changes = 0
-        self._last_said: _Said | None = None
+        self._last_said: Said | None = None
 
     @property
     def state(self) -> State:
@@ -140,7 +113,7 @@ class Worker:
     @property
     def current(self) -> bool:
         """Whether its last report is still true: in a stall that the tool itself reports, but not in a silent one."""
-        return self.phase == "running" or (self.phase == "stalled" and self.reason == _IDLE)
+        return self.phase == "running" or (self.phase == "stalled" and self.reason == IDLE)
 
     @property
     def roles(self) -> Roles:
@@ -360,12 +333,12 @@ class Worker:
         return self.state.end or self._runfile.end or self.state.last_report or self._written
 
     @property
-    def _said(self) -> _Said:
+    def _said(self) -> Said:
         """What its state says, asked only when that may have changed: this is needed at every look and scrape."""
         state, said = self.state, self._last_said
         version = self._last, state.version
         if said is None or said.version != version:
-            said = self._last_said = _Said(
+            said = self._last_said = Said(
                 version,
                 state.outcome,
                 state.reason,
@@ -377,26 +350,8 @@ class Worker:
         return said
 
     def _judge(self, now: float) -> tuple[str, str]:
-        said = self._said
-        if said.outcome in ("failed", "interrupted"):
-            return said.outcome, said.reason
-        code = self._runfile.exit_code
-        if code:
-            by = self._runfile.signal
-            return "interrupted" if by in _TOLD_TO_END else "failed", f"ended by {by}" if by else f"exit code {code}"
-        if said.outcome or code == 0:
-            return "finished", said.reason
         silent = now - (self._idle if self._silent is None else self._silent)
-        if silent >= self._runfile.abandoned_after:
-            if self._cut_off:
-                return "failed", "its output ends in the middle"
-            return "abandoned", f"silent for more than {self._runfile.abandoned_after:g} s"
-        interval = said.report_interval or _DEFAULT_INTERVAL
-        if said.last_report is not None and silent >= _STALLED_INTERVALS * interval - _TO_LOOK:
-            return "stalled", f"no report for {_STALLED_INTERVALS} intervals"
-        if said.idle_reports >= _STALLED_IDLE_REPORTS:
-            return "stalled", _IDLE
-        return "running", said.reason
+        return judge(self._said, self._runfile, silent, cut_off=self._cut_off)
 
     def _close(self) -> None:
         self._closed = True
@@ -408,7 +363,7 @@ class Worker:
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
         state, tool = self.state, self.tool.name
-        for name in STATES:
+        for name in PHASES:
             if self._kept_live or name == self.phase:
                 yield Sample(RUN_STATE, (name,), int(name == self.phase))
         if self.reason:

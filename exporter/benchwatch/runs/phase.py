@@ -1,0 +1,61 @@
+"""The phase of a worker, and when it changes.
+
+`running`, then `finished` (final summary or final document seen), `interrupted` (somebody told it to end: Ctrl-C,
+SIGTERM) or `failed` (an error ended it, a non-zero exit code, an end in the middle of a document); `stalled` while it
+is open but nothing completed or was reported for three report intervals; `abandoned` after a long silence. All of it
+is a function of the files: the same after a restart.
+"""
+
+from typing import NamedTuple
+
+from ..settings.record import RunFile
+from ..tools.api import Outcome
+
+PHASES = ("running", "stalled", "finished", "failed", "interrupted", "abandoned")
+ENDED = frozenset({"finished", "failed", "interrupted", "abandoned"})
+IDLE = "nothing completes"
+"""Reason of a stall that the tool itself reports."""
+_TOLD_TO_END = frozenset({"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"})
+"""Signals by which people and service managers end a program; all others are faults of it or of the machine."""
+_STALLED_INTERVALS = 3
+_STALLED_IDLE_REPORTS = 2
+_TO_LOOK = 0.3
+"""Seconds allowed for polling and reading, so that a stall is known within its three intervals."""
+_DEFAULT_INTERVAL = 10.0
+
+
+class Said(NamedTuple):
+    """What the state of a version says, see tools.State."""
+
+    version: tuple[int, int]
+    outcome: Outcome
+    reason: str
+    start: float | None
+    last_report: float | None
+    report_interval: float | None
+    idle_reports: int
+
+
+def judge(said: Said, record: RunFile, silent: float, *, cut_off: bool) -> tuple[str, str]:
+    """The phase after `silent` seconds without a report or byte, and its reason, which may be empty.
+
+    `cut_off`: what was read last ends in the middle of a line or document.
+    """
+    if said.outcome in ("failed", "interrupted"):
+        return said.outcome, said.reason
+    code = record.exit_code
+    if code:
+        by = record.signal
+        return "interrupted" if by in _TOLD_TO_END else "failed", f"ended by {by}" if by else f"exit code {code}"
+    if said.outcome or code == 0:
+        return "finished", said.reason
+    if silent >= record.abandoned_after:
+        if cut_off:
+            return "failed", "its output ends in the middle"
+        return "abandoned", f"silent for more than {record.abandoned_after:g} s"
+    interval = said.report_interval or _DEFAULT_INTERVAL
+    if said.last_report is not None and silent >= _STALLED_INTERVALS * interval - _TO_LOOK:
+        return "stalled", f"no report for {_STALLED_INTERVALS} intervals"
+    if said.idle_reports >= _STALLED_IDLE_REPORTS:
+        return "stalled", IDLE
+    return "running", said.reason
