@@ -46,7 +46,7 @@ class Faults:
 
     def _hog(self, processors: str) -> None:
         allowed = processors.partition("-")
-        number = 6 * (int(allowed[2] or allowed[0]) - int(allowed[0]) + 1)
+        number = 20 * (int(allowed[2] or allowed[0]) - int(allowed[0]) + 1)
         busy = ["taskset", "-c", processors, sys.executable, "-c", "while True: pass"]
         hogs = [subprocess.Popen(busy) for _ in range(number)]
         time.sleep(FAULT_SECONDS)

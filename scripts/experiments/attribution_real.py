@@ -15,6 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,9 @@ from attribution_faults import FAULT_SECONDS, Faults, delay_network, forget_page
 from attribution_series import Tape, evaluate
 from attribution_table import Judged, insert, plain, tables
 
-QUIET_SECONDS = 24
+QUIET_SECONDS = 20
 """The least rest after a fault."""
-_USUAL_SECONDS = 12
+_USUAL_SECONDS = 8
 """So long the benchmark is as usual before the next fault."""
 _MOST_QUIET_SECONDS = 120
 _SETTLE_SECONDS = 100
@@ -102,20 +103,21 @@ def rounds(arguments: argparse.Namespace) -> None:
     time.sleep(_SETTLE_SECONDS)
     planned: list[str] = []
     done: list[dict[str, Any]] = []
-    while time.time() + FAULT_SECONDS + QUIET_SECONDS < first + arguments.seconds:
-        planned = planned or chance.sample(chosen, len(chosen))
-        fault = faults.known[planned.pop()]
-        begin = time.time()
-        fault.inject()
-        time.sleep(max(0.0, begin + FAULT_SECONDS - time.time()))
-        end, load = time.time(), os.getloadavg()[0]
-        time.sleep(QUIET_SECONDS)
-        slow = f'present_over_time(run:benchmark_slow:info{{run="{arguments.run}"}}[{_USUAL_SECONDS}s])'
-        while time.time() < end + _MOST_QUIET_SECONDS and prometheus.range(slow, time.time(), time.time()):
-            time.sleep(1)
-        done.append({"fault": fault.name, "expected": fault.layer, "begin": begin, "end": end, "load": load})
-        found = prometheus.range(f'run:verdict:layer{{run="{arguments.run}"}}', begin, end + _AFTER)
-        print(f"{len(done)}: {fault.name}: { ({one['layer']: len(values) for one, values in found}) }", flush=True)
+    with suppress(KeyboardInterrupt):  # what is done is kept
+        while time.time() + FAULT_SECONDS + QUIET_SECONDS < first + arguments.seconds:
+            planned = planned or chance.sample(chosen, len(chosen))
+            fault = faults.known[planned.pop()]
+            begin = time.time()
+            fault.inject()
+            time.sleep(max(0.0, begin + FAULT_SECONDS - time.time()))
+            end, load = time.time(), os.getloadavg()[0]
+            time.sleep(QUIET_SECONDS)
+            slow = f'present_over_time(run:benchmark_slow:info{{run="{arguments.run}"}}[{_USUAL_SECONDS}s])'
+            while time.time() < end + _MOST_QUIET_SECONDS and prometheus.range(slow, time.time(), time.time()):
+                time.sleep(1)
+            done.append({"fault": fault.name, "expected": fault.layer, "begin": begin, "end": end, "load": load})
+            found = prometheus.range(f'run:verdict:layer{{run="{arguments.run}"}}', begin, end + _AFTER)
+            print(f"{len(done)}: {fault.name}: { ({one['layer']: len(values) for one, values in found}) }", flush=True)
     last = int(time.time())
     series = {}
     for labels, values in prometheus.range('{__name__!~".*:.*", job=~"benchwatch.*|node|postgres"}', int(first), last):

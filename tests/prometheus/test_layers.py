@@ -354,19 +354,26 @@ def test_seconds_without_a_transaction_take_no_time_outside_the_database(tmp_pat
     judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
 
 
-def test_processors_of_the_client_are_named_on_its_machine_and_not_the_network(tmp_path: Path) -> None:
-    """Without its figures, the same is the network: a transaction takes longer, and not within the database."""
+def test_processors_of_the_client_are_named_on_its_machine_and_not_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its figures, the same is the network: a transaction takes longer, and not within the database.
+
+    The processors are seen to be busy a little later than the benchmark is slow, and no longer at its end.
+    """
     name, busy = "the network", {**USUAL, "idle": (0.5, 0.01), "running": (4, 24)}
     loads = [*machine(name, {**USUAL, **CASES[name][1]}, cvm=False)]
     worker = {**EXPORTER, "run": name, "worker": "db1"}
     loads.append(series("benchwatch_run_host_info", values((1, 1)), **worker, host="client", role="client"))
     own = ("node_cpu", "node_procs", "node_pressure_cpu")
+    monkeypatch.setattr(f"{__name__}.FAULT", FAULT[:-1])
     loads += [one for one in machine("client", busy, cvm=False) if one["series"].startswith(own)]
     expected = [
         expectation("run:verdict:layer", BEFORE, {}),
         expectation(
             "run:verdict:layer", DURING, {f'run:verdict:layer{{run="{name}", host="client", layer="client_cpu"}}': 1}
         ),
+        *(expectation('run:verdict:layer{layer="network"}', second, {}) for second in range(BEFORE, AFTER)),
         expectation("run:verdict:layer", AFTER, {}),
     ]
     judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
