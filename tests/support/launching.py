@@ -73,7 +73,7 @@ class Launchpad:
                 self._become(command, out.fileno(), (out if together else err).fileno())
             ended: list[int] = []
             try:
-                eventually(lambda: _has_ended(process, ended), "the launcher ends")
+                eventually(lambda: _has_ended(process, ended), "the launcher ends", 5 * PATIENCE)
             finally:
                 if not ended:
                     os.kill(process, signal.SIGKILL)

@@ -19,7 +19,7 @@ from tests.support.waiting import eventually
 pytestmark = pytest.mark.slow(90)
 
 DEMO = Path(__file__).parents[2] / "scripts" / "demo.py"
-PATIENCE = 300
+PATIENCE = 600
 """Seconds until a demo that does not get on is given up."""
 
 
