@@ -92,7 +92,7 @@ def test_the_page_is_live_without_being_loaded_again(browser: Browser, exporter:
     before = browser.value("window.kept = document.querySelector('#course .l').getAttribute('d')")
     with reporting(exporter.runs):
         browser.wait("document.querySelector('#course .l').getAttribute('d') != window.kept")
-        browser.wait("document.querySelector('.tiles').textContent.includes('101 TPS')")
+        browser.wait("document.querySelector('.tiles')?.textContent.includes('101 TPS')")
     assert browser.value("window.kept") == before, "it was loaded again"
 
 
