@@ -93,7 +93,7 @@ class Processes:
             raise process.complaint(f"failed with exit code {process.popen.returncode}")
         self._started.remove(process)
 
-    def wait_until(self, process: Process, ready: Callable[[], bool], seconds: float = 60) -> None:
+    def wait_until(self, process: Process, ready: Callable[[], bool], seconds: float = 120) -> None:
         """Waits until `ready` says so. Raises Failure if the process ends before that or the time is over."""
         deadline = time.monotonic() + seconds
         while not ready():
@@ -103,7 +103,7 @@ class Processes:
                 raise process.complaint(f"was not ready after {seconds:.0f} s")
             time.sleep(0.1)
 
-    def wait_for(self, process: Process, url: str, seconds: float = 60) -> None:
+    def wait_for(self, process: Process, url: str, seconds: float = 120) -> None:
         """Waits until the process answers at that address with success. Raises Failure as wait_until does."""
         with requests.Session() as session:
             session.trust_env = False

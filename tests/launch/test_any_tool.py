@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.launch import facts
 from benchwatch.machine.host import Host
 from benchwatch.tools.invocation import Benchmark
 from benchwatch.tools.launcher import Command, ExtraLog, Facts, Launcher, LogRoom, Preparation
@@ -15,6 +16,7 @@ from benchwatch.tools.registry import TOOLS, names
 from benchwatch.values.errors import UserError
 from benchwatch.values.suggestion import either
 from tests.support.launching import Launchpad
+from tests.support.waiting import PATIENCE
 from tests.tools.toy import TOY, output
 
 
@@ -47,6 +49,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Launchpad:
     place.tool("toy", 'echo "$*"; echo played >"${2#*=}.$$"', "toy 3.1 for all")
     monkeypatch.setenv("PATH", place.environment["PATH"])
     monkeypatch.chdir(place.folder)
+    monkeypatch.setattr(facts, "_PATIENCE", PATIENCE)  # a busy machine is no tool that does not answer
     return place
 
 

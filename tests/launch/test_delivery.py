@@ -13,8 +13,15 @@ from benchwatch.launch.delivery import Delivery
 from benchwatch.launch.record import RunRecord
 from benchwatch.server.webconfig import load_web_config
 from benchwatch.values.errors import UserError
+from tests.support.ports import free_address, free_port
 from tests.support.serving import FakeBoard, Served, served
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no exporter that does not answer."""
+    monkeypatch.setattr("benchwatch.launch.delivery._LAST_PATIENCE", PATIENCE)
 
 
 @pytest.fixture
@@ -62,13 +69,14 @@ def test_an_address_needs_no_scheme(record: RunRecord, server: Served, tmp_path:
 
 def test_an_exporter_that_goes_away_and_comes_back_gets_the_rest(record: RunRecord, tmp_path: Path) -> None:
     there = tmp_path / "there"
-    with served(FakeBoard(push_folder=there)) as server:
+    port = free_port()
+    with served(FakeBoard(push_folder=there), port=port) as server:
         delivery = Delivery(server.url, record)
         delivery.start()
         record.file("out").write_bytes(b"one\n")
         eventually(lambda: content(there / "r/db1.out") == b"one\n", "the first arrives")
     record.file("out").write_bytes(b"one\ntwo\n")
-    with served(FakeBoard(push_folder=there), port=server.port):
+    with served(FakeBoard(push_folder=there), port=port):
         eventually(lambda: content(there / "r/db1.out") == b"one\ntwo\n", "the rest arrives")
         assert delivery.finish() == ""
 
@@ -162,11 +170,12 @@ def test_files_of_another_worker_whose_name_begins_alike_are_left_alone(
 
 def test_what_was_not_delivered_is_said(record: RunRecord, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchwatch.launch.delivery._LAST_PATIENCE", 0.3)
-    delivery = Delivery("http://bob:secret@127.0.0.1:9", record)
-    assert delivery.start() == "127.0.0.1:9 cannot be reached now (Connection refused): retrying"
+    address = free_address()
+    delivery = Delivery(f"http://bob:secret@{address}", record)
+    assert delivery.start() == f"{address} cannot be reached now (Connection refused): retrying"
     record.file("out").write_bytes(b"12345")
     assert delivery.finish() == (
-        f"5 bytes were not delivered to 127.0.0.1:9: Connection refused; they are in {record.folder}"
+        f"5 bytes were not delivered to {address}: Connection refused; they are in {record.folder}"
     )
 
 
@@ -228,9 +237,19 @@ def test_a_benchmark_that_did_not_start_makes_way_for_another(
 def test_a_benchmark_that_did_not_start_takes_no_name_of_an_exporter_that_comes_back(
     record: RunRecord, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchwatch.launch.delivery._RETRY", 0.05)
-    delivery = Delivery("http://127.0.0.1:9", record)
+    monkeypatch.setattr("benchwatch.launch.delivery._RETRY", PATIENCE)
+    delivery = Delivery(f"http://{free_address()}", record)
+    send, tried = delivery._round, threading.Event()
+
+    def try_to_send() -> None:
+        try:
+            send()
+        finally:
+            tried.set()
+
+    monkeypatch.setattr(delivery, "_round", try_to_send)
     delivery.start()
+    assert tried.wait(PATIENCE)
     delivery._place = f"{server.url}/ingest/r/db1"
     delivery.withdraw()
     delivery._thread.join()

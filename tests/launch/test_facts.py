@@ -9,6 +9,7 @@ from benchwatch.machine.host import Host
 from benchwatch.tools.invocation import find_benchmark
 from benchwatch.tools.launcher import Facts
 from benchwatch.tools.registry import named
+from tests.support.waiting import PATIENCE
 
 OURS = """\
 27 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -19,6 +20,12 @@ IN_A_CONTAINER = """\
 90 80 0:57 / / rw,relatime - overlay overlay rw
 91 90 8:9 / {0}/data rw - ext4 /dev/sdb1 rw
 """
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no server that does not answer."""
+    monkeypatch.setattr("benchwatch.tools.postgres._PATIENCE", PATIENCE)
 
 
 @pytest.fixture

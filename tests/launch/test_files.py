@@ -102,10 +102,14 @@ def test_logs_that_cannot_be_copied_stay_and_those_of_a_run_that_was_removed_go(
     assert not memory.folder.exists()
 
 
-def test_logs_of_another_folder_of_runs_are_left_alone(record: RunRecord, memory: Memory, tmp_path: Path) -> None:
+def test_logs_of_another_folder_of_runs_are_left_alone_and_to_another_launcher(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (memory.folder / "db1.7").write_text("a line\n")
     killed(memory)
-    assert rescue(tmp_path / "others") == []
+    locked: list[object] = []
+    monkeypatch.setattr("fcntl.flock", lambda *asked: locked.append(asked))
+    assert rescue(tmp_path / "others") == [] == locked
     assert (memory.folder / "db1.7").exists()
 
 

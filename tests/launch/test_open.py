@@ -10,12 +10,20 @@ import pytest
 from benchwatch.launch.browser import PageOpener, no_display
 from tests.support.launching import Launchpad
 from tests.support.ports import free_port
+from tests.support.waiting import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no exporter that does not answer."""
+    monkeypatch.setattr("benchwatch.launch.browser._PATIENCE", PATIENCE)
 
 
 @pytest.fixture
 def pad(tmp_path: Path) -> Launchpad:
     pad = Launchpad(tmp_path)
-    pad.tool("pgbench", "sleep 1; echo 'progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100' >&2")
+    opened = "for i in $(seq 1200); do [ -s opened ] && break; sleep 0.1; done"
+    pad.tool("pgbench", f"{opened}; echo 'progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100' >&2")
     browser = pad.tools / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
     browser.chmod(0o755)

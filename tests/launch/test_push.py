@@ -11,6 +11,7 @@ import pytest
 
 from benchwatch.cli import main
 from benchwatch.launch import delivery
+from benchwatch.values.printable import say
 from tests.support.ports import free_port
 from tests.support.serving import FakeBoard, Served, served
 from tests.support.waiting import PATIENCE, eventually
@@ -132,13 +133,21 @@ def test_follow_says_what_was_not_delivered(
     monkeypatch.setattr(delivery, "_RETRY", 0.01)
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     url = f"127.0.0.1:{free_port()}"
-    pid = os.getpid()
-    end = subprocess.Popen(["sh", "-c", f"sleep 0.5; kill {pid}"])
+    troubles: list[str] = []
+
+    def say_and_end(sentence: str) -> None:
+        """Ends it once both of its files cannot be delivered."""
+        say(sentence)
+        troubles.append(sentence)
+        if len(troubles) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("benchwatch.launch.push.say", say_and_end)
     try:
         assert main(["push", "--follow", url, str(runs / "b-1")]) == 1
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        end.wait()
+    assert all(trouble.endswith(" cannot be reached now (Connection refused): retrying") for trouble in troubles[:2])
     said = capsys.readouterr().err
     assert f"2 bytes were not delivered to {url}: Connection refused; they are in {runs / 'b-1'}\n" in said

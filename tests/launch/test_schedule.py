@@ -15,11 +15,11 @@ from benchwatch.launch.schedule import Schedule
 from benchwatch.values.errors import UserError
 from tests.support.launching import Launchpad
 from tests.support.serving import FakeBoard, served
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 LEADS = (3, 15, 60)
 """Seconds to prepare a start: the first that is enough counts."""
-NOT_ENOUGH = rb"nothing was started; choose a later time|--at: expected a time in the future"
+NOT_ENOUGH = rb"nothing was started|--at: expected a time in the future"
 WAITS = rb"benchwatch: starts at \S+, in .*; this machine's clock is "
 
 
@@ -51,7 +51,7 @@ def test_it_starts_at_the_moment_and_not_before_and_the_record_says_so(place: La
     done = in_time(launch)
     assert done.returncode == 0
     record = place.record("a")
-    assert at <= float(done.stdout) < at + 10
+    assert at <= float(done.stdout) < at + 60
     assert record["scheduled"]["at"] == at
     assert 0 <= record["scheduled"]["late"] < 10
     assert record["start"] == pytest.approx(at + record["scheduled"]["late"], abs=0.001)
@@ -60,9 +60,9 @@ def test_it_starts_at_the_moment_and_not_before_and_the_record_says_so(place: La
 
 
 def test_a_time_that_is_past_is_refused_before_anything_is_made(place: Launchpad) -> None:
-    done = place.run("--name", "a", "--at", "2026-01-01T00:00:00Z", "--", "pgbench")
+    done = place.run("--name", "a", "--at", "2020-01-01T00:00:00Z", "--", "pgbench")
     assert done.returncode == 2
-    assert done.stderr.startswith(b"benchwatch: --at: expected a time in the future; 2026-01-01T00:00:00Z was ")
+    assert done.stderr.startswith(b"benchwatch: --at: expected a time in the future; 2020-01-01T00:00:00Z was ")
     assert not place.runs.exists()
 
 
@@ -84,12 +84,14 @@ def test_a_signal_while_it_waits_gives_the_name_back_here_and_at_the_exporter(
         assert launcher.stderr
         read = b""
         while not re.search(WAITS, read):
-            read += launcher.stderr.readline()
+            line = launcher.stderr.readline()
+            assert line, read
+            read += line
         eventually(lambda: yaml.safe_load((there / "a-1/pgbench.yaml").read_text()).get("scheduled"), "it is announced")
         if ends > signal.SIGUSR1:  # which is for a benchmark; of two signals the one with the lower number comes first
             launcher.send_signal(signal.SIGUSR1)
         launcher.send_signal(ends)
-        assert launcher.wait(60) == code
+        assert launcher.wait(PATIENCE) == code
         assert b"%s ended the wait for " % ends.name.encode() in launcher.stderr.read()
         assert not list(place.runs.iterdir())
         assert place.run("--name", "a", "--push", server.url, "--repeat", "2", "--", "pgbench").returncode == 0
@@ -98,7 +100,7 @@ def test_a_signal_while_it_waits_gives_the_name_back_here_and_at_the_exporter(
 
 def test_a_terminal_shows_the_time_that_is_left(place: Launchpad) -> None:
     launcher = place.on_a_terminal("--name", "a", "--at", "+1h", "--", "pgbench")
-    launcher.read_until(rb"a  starts in (1:00:00|59:\d\d)")
+    launcher.read_until(rb"a  starts in (1:00:00|5\d:\d\d)")
     os.write(launcher.terminal, b"\x03")
     assert launcher.read_to_the_end() == 130
     assert not list(place.runs.iterdir())
@@ -135,12 +137,13 @@ def test_a_clock_that_is_set_while_it_waits_counts_as_it_is_set(monkeypatch: pyt
     assert time.monotonic() - before < 60
     record, sentence = schedule.kept(time.time())
     assert 0 <= record["late"] < 60
-    assert "; meanwhile the clock was set by +3599.5" in sentence
+    by = re.search(r"; meanwhile the clock was set by \+(\S+) s", sentence)
+    assert by and float(by[1]) == pytest.approx(3599.5, abs=5)  # between two looks at clocks others may have their turn
 
 
 def test_a_clock_that_jumps_far_beyond_the_moment_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock(monkeypatch, 7200)
-    with pytest.raises(UserError, match=r"already; meanwhile the clock was set by \+7200.000 s, .* nothing was"):
+    with pytest.raises(UserError, match=r"already; meanwhile the clock was set by \+7(200|199)\.\d+ s, .* nothing was"):
         Schedule(time.time() + 3600).wait()
 
 
@@ -157,7 +160,7 @@ def test_two_launchers_start_at_one_moment(place: Launchpad) -> None:
         at = int(time.time()) + lead
         options = ("--name", "a", "--at", str(at), "--overwrite")
         each = [place.start(*options, "--worker", name, "--", "pgbench") for name in names]
-        if [launcher.wait(120) for launcher in each] == [0, 0]:
+        if [launcher.wait(PATIENCE) for launcher in each] == [0, 0]:
             break
     assert {place.record("a", name)["scheduled"]["at"] for name in names} == {float(at)}
     assert [path.name for path in place.runs.iterdir()] == ["a"]

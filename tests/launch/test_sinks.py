@@ -3,7 +3,7 @@ import os
 import threading
 
 from benchwatch.launch.sinks import Reader, Sink, pipe, write_to
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 
 def test_bytes_arrive_in_order_whatever_a_write_takes() -> None:
@@ -57,7 +57,7 @@ def test_a_place_that_is_stuck_does_not_hold_up_its_giver_or_the_other_place() -
         while left:
             left = left[os.write(writer, left) :]
     os.close(writer)
-    reading.join(30)
+    reading.join(PATIENCE)
     quick.close()
     assert len(taken) == 100_000_000
     assert 0 < slow.lost < 100_000_000

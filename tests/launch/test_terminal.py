@@ -12,9 +12,9 @@ def place(tmp_path: Path) -> Launchpad:
     return Launchpad(tmp_path)
 
 
-@pytest.mark.parametrize("wrapper", [["timeout", "20"], ["setsid"]])
+@pytest.mark.parametrize("wrapper", [["timeout", "200"], ["setsid"]])
 def test_ctrl_c_reaches_a_benchmark_in_a_process_group_of_its_own(place: Launchpad, wrapper: list[str]) -> None:
-    ends_by_itself = "for i in $(seq 100); do sleep 0.1; done"
+    ends_by_itself = "for i in $(seq 1000); do sleep 0.1; done"
     place.tool("pgbench", f"trap 'echo INT; exit 3' INT; echo READY; {ends_by_itself}")
     launcher = place.on_a_terminal("--name", "a", "--", *wrapper, "pgbench")
     launcher.read_until(b"READY")

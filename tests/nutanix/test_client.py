@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from benchwatch.nutanix.client import Client, PageError, vdisk_query
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
+from tests.support.waiting import PATIENCE
 
 BASE = "http://cvm:2009"
 
@@ -42,7 +43,7 @@ def answering(answer: bytes) -> Iterator[str]:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
-        thread.join(5)
+        thread.join(PATIENCE)
 
 
 @pytest.mark.parametrize("variation", ["", "chunked", "no-length"])
@@ -97,7 +98,7 @@ def test_a_page_that_drips_or_comes_late_ends_at_the_deadline(variation: str) ->
     stop = threading.Event()
 
     def sleep(seconds: float) -> None:
-        stop.wait(min(seconds, 60))
+        stop.wait(min(seconds, PATIENCE))
 
     with simulated(variation, sleep=sleep) as cvm:
         began = time.monotonic()
@@ -105,12 +106,12 @@ def test_a_page_that_drips_or_comes_late_ends_at_the_deadline(variation: str) ->
         passed = time.monotonic() - began
         stop.set()
     assert (error.reason, error.text) == ("timeout", "no complete page within 0.4 s")
-    assert 0.35 < passed < 30  # the header alone would drip for three hours
+    assert 0.35 < passed < PATIENCE  # the header alone would drip for three hours
 
 
 def test_a_page_that_comes_late_but_in_time_is_read() -> None:
     with simulated("late", sleep=lambda seconds: time.sleep(0.3)) as cvm:
-        assert Client(cvm.url, deadline=10).get("/")
+        assert Client(cvm.url, deadline=PATIENCE).get("/")
 
 
 def test_a_huge_body_is_given_up_at_the_limit() -> None:
@@ -148,7 +149,7 @@ def test_one_request_at_a_time_whoever_asks() -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(10)
+            thread.join(PATIENCE)
     assert len(cvm.requests) == 5
     assert cvm.most_at_once == 1
 

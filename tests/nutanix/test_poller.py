@@ -15,7 +15,7 @@ from benchwatch.nutanix.settings import CvmSettings, NutanixSettings, VdiskDisk,
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
 from benchwatch.values.durations import Duration
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 DATA_UUID = "5f0d7d8e-3a52-4c0b-9f0e-000000045269"
 ALL = VdiskSelection(include=(".*",))
@@ -41,7 +41,7 @@ class World:
         for number in range(cvms):
             self.cvms.append(self.stack.enter_context(SimulatedCvm(cluster, number, variations=variations)))
 
-    def poller(self, settings: NutanixSettings | None = None, number: int = 0, deadline: float = 5) -> Poller:
+    def poller(self, settings: NutanixSettings | None = None, number: int = 0, deadline: float = PATIENCE) -> Poller:
         settings = settings or NutanixSettings()
         cvm = CvmSettings(name="cvm-a", url=self.cvms[number].url)
         mapping = {DATA_UUID: VdiskDisk(vm="db1", disk="scsi.1", role="data")}
@@ -191,7 +191,7 @@ class Hang:
             enter(target)
             if len(cvm.requests) > after:
                 self.waiting.set()
-                self.end.wait(60)
+                self.end.wait(PATIENCE)
 
         cvm.enter = hold  # type: ignore[method-assign]
 
@@ -202,17 +202,17 @@ def polling(poller: Poller, hang: Hang) -> Iterator[None]:
     thread = threading.Thread(target=poller.poll)
     thread.start()
     try:
-        assert hang.waiting.wait(30)
+        assert hang.waiting.wait(PATIENCE)
         yield
     finally:
         hang.end.set()
-        thread.join(30)
+        thread.join(PATIENCE)
 
 
 @pytest.mark.parametrize("step", [0, 3600, -3600])
 def test_a_hanging_cvm_is_down_and_without_numbers_after_three_intervals(world: World, step: float) -> None:
     world.cluster()
-    poller = world.poller(deadline=60)
+    poller = world.poller()
     world.poll(poller)
     assert len(series(poller, "nutanix_vdisk_usage_bytes")) == 4
     world.step = step  # of the wall clock
@@ -232,7 +232,7 @@ def test_a_hanging_cvm_is_down_and_without_numbers_after_three_intervals(world: 
 
 def test_a_cvm_that_hangs_from_the_beginning_is_down_after_three_intervals(world: World) -> None:
     world.cluster()
-    poller = world.poller(deadline=60)
+    poller = world.poller()
     with polling(poller, Hang(world.cvms[0])):
         world.now += 29
         assert render(poller) == ""
@@ -242,7 +242,7 @@ def test_a_cvm_that_hangs_from_the_beginning_is_down_after_three_intervals(world
 
 def test_the_main_page_is_shown_while_the_page_of_a_vdisk_hangs(world: World) -> None:
     world.cluster()
-    poller = world.poller(deadline=60)
+    poller = world.poller()
     with polling(poller, Hang(world.cvms[0], after=1)):
         assert series(poller, "nutanix_cvm_up") == {"": 1}
         assert len(series(poller, "nutanix_vdisk_usage_bytes")) == 4
@@ -253,7 +253,7 @@ def test_the_main_page_is_shown_while_the_page_of_a_vdisk_hangs(world: World) ->
 
 def test_pages_that_are_not_read_again_go_one_by_one(world: World) -> None:
     world.cluster()
-    poller = world.poller(NutanixSettings(oplog_flush_stats=True), deadline=60)
+    poller = world.poller(NutanixSettings(oplog_flush_stats=True))
     world.poll(poller)
     with polling(poller, Hang(world.cvms[0], after=4)):  # the main page is read again, 45269's is not
         assert list(series(poller, "nutanix_oplog_utilisation_ratio")) == ['store="oplog"', 'store="lws"']
@@ -302,7 +302,7 @@ def test_a_page_that_drips_ends_the_poll_at_the_deadline(world: World) -> None:
     )
     poller.poll()
     assert series(poller, "nutanix_cvm_page_errors_total") == {'page="main",reason="timeout"': 1}
-    assert 0.2 <= poller.status.duration < 30
+    assert 0.2 <= poller.status.duration < PATIENCE
 
 
 def test_an_error_of_its_own_is_counted_and_does_not_end_the_polling(
@@ -503,27 +503,27 @@ def test_a_scrape_sees_one_snapshot_while_another_is_made(world: World) -> None:
     world.cluster("up-migration", 1, 1)
     poller = world.poller()
     poller.poll()
-    done = threading.Event()
+    enough = threading.Event()
 
     def polls() -> None:
-        try:
-            for _ in range(15):
-                world.now += 1
-                poller.poll()
-        finally:
-            done.set()
+        while not enough.is_set():
+            world.now += 1
+            poller.poll()
 
     thread = threading.Thread(target=polls)
     thread.start()
     exposition = Exposition()
     seen = set()
-    while not done.is_set():
-        text = exposition.render([poller])
-        front, back = (
-            re.findall(rf'nutanix_vdisk_{view}_ops_per_second{{.*op="read"}} (.*)', text)
-            for view in ("frontend", "backend")
-        )
-        assert front == back
-        seen.add(front[0])
-    thread.join(10)
-    assert len(seen) > 3
+    try:
+        while len(seen) < 10:
+            text = exposition.render([poller])
+            front, back = (
+                re.findall(rf'nutanix_vdisk_{view}_ops_per_second{{.*op="read"}} (.*)', text)
+                for view in ("frontend", "backend")
+            )
+            assert front == back
+            assert thread.is_alive()
+            seen.add(front[0])
+    finally:
+        enough.set()
+        thread.join(PATIENCE)

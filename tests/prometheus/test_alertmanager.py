@@ -67,7 +67,7 @@ class Alertmanager:
 
     def answers(self) -> bool:
         try:
-            return self._session.get(f"{self._url}/-/ready", timeout=30).ok
+            return self._session.get(f"{self._url}/-/ready", timeout=PATIENCE).ok
         except requests.RequestException:
             return False
 
@@ -80,12 +80,12 @@ class Alertmanager:
             }
             for key, labels in alerts.items()
         ]
-        posted = self._session.post(f"{self._url}/api/v2/alerts", json=told, timeout=30)
+        posted = self._session.post(f"{self._url}/api/v2/alerts", json=told, timeout=PATIENCE)
         assert posted.ok, posted.text
 
     def inhibited(self, instance: str) -> dict[str, bool]:
         """Whether each alert of an exporter that it lists is inhibited, by its key."""
-        alerts = self._session.get(f"{self._url}/api/v2/alerts", timeout=30).json()
+        alerts = self._session.get(f"{self._url}/api/v2/alerts", timeout=PATIENCE).json()
         ours = [alert for alert in alerts if alert["labels"]["instance"] == instance]
         return {alert["labels"]["key"]: bool(alert["status"]["inhibitedBy"]) for alert in ours}
 

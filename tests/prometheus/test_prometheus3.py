@@ -21,7 +21,7 @@ from demo_processes import Processes
 from tests.support.grafana import Prometheus
 from tests.support.ports import free_address
 from tests.support.programs import FLOOR, FOLDER, output, too_old
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 CONFIG = FOLDER / "prometheus-3.yml"
 BENCHWATCH = str(Path(sys.executable).parent / "benchwatch")
@@ -142,8 +142,9 @@ def lab(prometheus3: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def value(server: Prometheus, expression: str) -> float:
     """The only value of an expression, once there is one."""
-    eventually(lambda: server.instant(expression, time.time()), expression)
-    (one,) = server.instant(expression, time.time())
+    found: list[Any] = []
+    eventually(lambda: found.extend(server.instant(expression, time.time())) or found, expression)
+    (one,) = found
     return float(one["value"][1])
 
 
@@ -164,6 +165,6 @@ def test_the_store_gets_native_histograms_by_version_2_of_remote_write(lab: Lab)
     assert there == value(lab.scraping, "histogram_quantile(0.99, pgbench_latency_seconds)")
     with requests.Session() as session:
         session.trust_env = False
-        page = session.get(f"{lab.scraping.url}/metrics", timeout=30).text
+        page = session.get(f"{lab.scraping.url}/metrics", timeout=PATIENCE).text
     sent = re.findall(r"^prometheus_remote_storage_histograms_total\{.*\} (\S+)$", page, re.MULTILINE)
     assert [float(number) > 0 for number in sent] == [True]

@@ -17,7 +17,7 @@ from benchwatch.metrics.limits import Limits
 from demo_processes import Processes
 from tests.support.programs import FOLDER
 from tests.support.servers import start_prometheus
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 SAMPLES = 11
 """On the page of some exporter."""
@@ -65,7 +65,7 @@ def test_machines_come_and_go_without_a_restart(processes: Processes, tmp_path: 
     prometheus = start_prometheus(processes, tmp_path, {"scrape_configs": config["scrape_configs"]})
 
     def found() -> Targets:
-        answer = requests.get(f"{prometheus.url}/api/v1/targets?state=active", timeout=10).json()
+        answer = requests.get(f"{prometheus.url}/api/v1/targets?state=active", timeout=PATIENCE).json()
         labels = [target["labels"] for target in answer["data"]["activeTargets"]]
         return {(one["job"], one["instance"], one.get("host")) for one in labels}
 

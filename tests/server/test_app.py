@@ -24,7 +24,7 @@ def echo(parts: frozenset[Part]) -> str:
 
 def raw(port: int, request: bytes) -> bytes:
     """All that the server sends to a request after which the connection is closed."""
-    with socket.create_connection(("127.0.0.1", port), 5) as connection:
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
         connection.sendall(request)
         received = b""
         while piece := connection.recv(65536):
@@ -149,7 +149,7 @@ def test_compressing_a_large_page_does_not_hold_up_others(monkeypatch: pytest.Mo
         scrape = threading.Thread(target=lambda: pages.append(requests.get(f"{server.url}/metrics").text))
         scrape.start()
         assert begun.wait(PATIENCE)
-        assert requests.get(f"{server.url}/-/healthy", timeout=30).status_code == 200
+        assert requests.get(f"{server.url}/-/healthy", timeout=PATIENCE).status_code == 200
         answered.set()
         scrape.join()
     assert [len(page) for page in pages] == [2_000_000]

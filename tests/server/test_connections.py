@@ -4,24 +4,28 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import requests
 
+from benchwatch.server import connections
 from benchwatch.server.connections import Doors
 from benchwatch.server.webconfig import WebConfig, load_web_config
 from tests.support.ports import free_port
 from tests.support.serving import NETWORK, FakeBoard, Served, served
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 from .test_app import raw
+from .test_ingest import answer_on
+
+HEALTHY = b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def connect(server: Served, data: bytes = b"") -> socket.socket:
-    connection = socket.create_connection(("127.0.0.1", server.port), 30)
+    connection = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
     connection.sendall(data)
     return connection
 
@@ -37,17 +41,26 @@ def closed(server: Served, reason: str) -> float | None:
     return server.metric(f'benchwatch_connections_closed_total{{reason="{reason}"}}')
 
 
+Deadline = Callable[..., None]
+
+
 @pytest.fixture
-def swift(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Deadlines that a test can wait for."""
-    monkeypatch.setattr("benchwatch.server.connections._SWEEP", 0.02)
+def deadline(monkeypatch: pytest.MonkeyPatch) -> Deadline:
+    """Makes deadlines such that a test can wait for them; the others do not end while a machine is busy."""
+
+    def swift(*names: str) -> None:
+        for name in names:
+            monkeypatch.setattr(connections, name, 0.4)
+
+    monkeypatch.setattr(connections, "_SWEEP", 0.02)
     for name in ("HEADERS", "IDLE", "ANSWER"):
-        monkeypatch.setattr(f"benchwatch.server.connections.{name}", 0.4)
+        monkeypatch.setattr(connections, name, PATIENCE)
+    return swift
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n"])
-@pytest.mark.usefixtures("swift")
-def test_a_connection_without_a_whole_request_is_closed_in_time(sent: bytes) -> None:
+def test_a_connection_without_a_whole_request_is_closed_in_time(sent: bytes, deadline: Deadline) -> None:
+    deadline("HEADERS")
     with served() as server, connect(server, sent) as connection:
         assert connection.recv(10) == b""
         assert closed(server, "headers") == 1
@@ -56,31 +69,35 @@ def test_a_connection_without_a_whole_request_is_closed_in_time(sent: bytes) -> 
 
 @pytest.mark.parametrize(("begun", "reason"), [(b"", "idle"), (b"GET /", "headers")])
 def test_a_connection_without_a_further_request_is_closed_in_time(
-    monkeypatch: pytest.MonkeyPatch, begun: bytes, reason: str
+    begun: bytes, reason: str, deadline: Deadline
 ) -> None:
-    monkeypatch.setattr("benchwatch.server.connections._SWEEP", 0.02)
-    monkeypatch.setattr("benchwatch.server.connections.HEADERS" if begun else "benchwatch.server.connections.IDLE", 0.4)
-    with served() as server, connect(server, b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n") as connection:
-        assert connection.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+    with served() as server, connect(server, HEALTHY) as connection:
+        assert answer_on(connection).startswith(b"HTTP/1.1 200 OK\r\n")
         assert server.metric("benchwatch_connections") == 1
-        connection.sendall(begun)
+        deadline("HEADERS" if begun else "IDLE")
+        connection.sendall(begun or HEALTHY)
+        if not begun:
+            assert answer_on(connection).startswith(b"HTTP/1.1 200 OK\r\n")
         assert connection.recv(10) == b""
         assert closed(server, reason) == 1
 
 
-@pytest.mark.usefixtures("swift")
-def test_a_client_that_does_not_take_its_answer_is_closed_in_time() -> None:
+def test_a_client_that_does_not_take_its_answer_is_closed_in_time(deadline: Deadline) -> None:
+    deadline("ANSWER")
     request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with served(FakeBoard(rendered=lambda _: "x" * 30_000_000)) as server, connect(server, request):
         eventually(lambda: closed(server, "answer") == 1, "it is closed")
         assert server.metric("benchwatch_connections") == 0
 
 
-@pytest.mark.usefixtures("swift")
-def test_a_silent_push_is_without_these_deadlines(tmp_path: Path) -> None:
+def test_a_silent_push_is_without_these_deadlines(tmp_path: Path, deadline: Deadline) -> None:
     head = b"PUT /ingest/r/w HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-    with served(FakeBoard(push_folder=tmp_path)) as server, connect(server, head) as push, connect(server) as other:
-        assert other.recv(10) == b""  # so long the push has been silent
+    deadline("IDLE", "ANSWER")
+    with served(FakeBoard(push_folder=tmp_path)) as server, connect(server, head) as push:
+        eventually(lambda: server.metric("benchwatch_push_active") == 1, "it has begun")
+        deadline("HEADERS")
+        with connect(server) as other:
+            assert other.recv(10) == b""  # so long the push has been silent
         push.sendall(b"2\r\nx\n\r\n0\r\n\r\n")
         assert push.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
 
@@ -95,8 +112,8 @@ def with_tls(tmp_path_factory: pytest.TempPathFactory) -> WebConfig:
     return load_web_config(folder / "web.yml")
 
 
-@pytest.mark.usefixtures("swift")
-def test_a_handshake_that_does_not_go_on_is_closed_in_time(with_tls: WebConfig) -> None:
+def test_a_handshake_that_does_not_go_on_is_closed_in_time(with_tls: WebConfig, deadline: Deadline) -> None:
+    deadline("HEADERS")
     with served(config=with_tls) as server, connect(server, b"\x16\x03\x01") as connection:
         assert connection.recv(10) == b""
         assert closed(server, "headers") == 1
@@ -115,6 +132,7 @@ def test_a_handshake_that_is_none_is_counted_and_others_are_served(with_tls: Web
             assert good.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
+@pytest.mark.usefixtures("deadline")
 def test_waiting_connections_make_room_the_oldest_without_a_request_first() -> None:
     with served(FakeBoard(rendered=lambda _: "x"), doors=Doors(4)) as server, ExitStack() as stack:
         session = stack.enter_context(requests.Session())
@@ -130,9 +148,10 @@ def test_waiting_connections_make_room_the_oldest_without_a_request_first() -> N
         assert held[8].recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
+@pytest.mark.usefixtures("deadline")
 def test_the_address_that_holds_most_connections_makes_room() -> None:
     with served(doors=Doors(4)) as server, ExitStack() as stack:
-        other = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 30, ("127.0.0.9", 0)))
+        other = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), PATIENCE, ("127.0.0.9", 0)))
         other.sendall(b"GET /-/healthy HTTP/1.1\r\n")
         held = [stack.enter_context(connect(server, b"GET /")) for _ in range(9)]
         eventually(lambda: closed(server, "room") == 6, "six made room")
@@ -169,7 +188,7 @@ def short_of_descriptors(tmp_path: Path) -> Iterator[tuple[int, Path]]:
         yield port, tmp_path / "log"
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE)
 
 
 def test_scrapes_go_on_while_more_connections_are_held_open_than_there_are_descriptors(
@@ -178,12 +197,13 @@ def test_scrapes_go_on_while_more_connections_are_held_open_than_there_are_descr
     port, log = short_of_descriptors
     with ExitStack() as stack:
         for _ in range(120):
-            held = stack.enter_context(socket.create_connection(("127.0.0.1", port), 30))
+            held = stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
             held.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n")
-        pages = [requests.get(f"http://127.0.0.1:{port}/metrics", timeout=30) for _ in range(20)]
+        pages = [requests.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) for _ in range(20)]
     assert [page.status_code for page in pages] == [200] * 20
-    found = re.search(r'^benchwatch_connections_closed_total\{reason="room"\} (\d+)$', pages[-1].text, re.MULTILINE)
-    assert found and int(found[1]) >= 120 - 32
+    # Once a busy machine has taken ten seconds for this, they are closed for that.
+    closed = r'^benchwatch_connections_closed_total\{reason="(?:room|headers)"\} (\d+)$'
+    assert sum(map(int, re.findall(closed, pages[-1].text, re.MULTILINE))) >= 120 - 32
     assert log.stat().st_size < 2000
 
 

@@ -2,6 +2,7 @@ import errno
 import gzip
 import os
 import random
+import re
 import socket
 import struct
 import subprocess
@@ -46,13 +47,25 @@ def arrives(file: Path, data: bytes) -> None:
 
 def chunked(server: Served, path: str, *chunks: bytes, headers: str = "") -> socket.socket:
     """A connection on which a push has begun with these chunks."""
-    connection = socket.create_connection(("127.0.0.1", server.port), 10)
+    connection = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
     connection.sendall(
         f"PUT {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Transfer-Encoding: chunked\r\n\r\n".encode()
     )
     for chunk in chunks:
         connection.sendall(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
     return connection
+
+
+def answer_on(connection: socket.socket) -> bytes:
+    """A whole answer, in however many parts it comes."""
+    head = b""
+    with connection.makefile("rb") as answer:
+        while not head.endswith(b"\r\n\r\n"):
+            line = answer.readline()
+            assert line, head
+            head += line
+        length = re.search(rb"(?i)\r\nContent-Length: (\d+)", head)
+        return head + answer.read(int(length[1]) if length else 0)
 
 
 def test_bytes_are_in_the_file_while_the_push_goes_on(tmp_path: Path) -> None:
@@ -107,7 +120,7 @@ def test_fifty_pushes_at_once_keep_their_bytes_apart(tmp_path: Path) -> None:
             generator = random.Random(number)
             pieces = [generator.randbytes(generator.randint(1, 9000)) for _ in range(40)]
             expected[number] = b"".join(pieces)
-            answer = requests.put(f"{server.url}/ingest/many/db{number}", data=iter(pieces), timeout=30)
+            answer = requests.put(f"{server.url}/ingest/many/db{number}", data=iter(pieces), timeout=PATIENCE)
             if answer.text != f"{len(expected[number])} bytes received for worker db{number} of run many\n":
                 failures.append(answer.text)
 
@@ -239,7 +252,7 @@ def test_pushes_from_web_pages_are_refused(tmp_path: Path) -> None:
 def test_other_names_are_refused_and_nothing_is_written(tmp_path: Path, path: str) -> None:
     folder = tmp_path / "runs"
     with served(FakeBoard(push_folder=folder)) as server, chunked(server, path, b"x\n") as connection:
-        answer = connection.recv(65536)
+        answer = answer_on(connection)
     assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
     assert b"expected" in answer
     assert list(tmp_path.iterdir()) == []
@@ -329,8 +342,8 @@ def test_what_cannot_be_written_is_500_with_the_reason(tmp_path: Path, obstacle:
     folder = tmp_path / "runs"
     reason = obstacle(folder)
     with served(FakeBoard(push_folder=folder)) as server:
-        answer = requests.put(f"{server.url}/ingest/r/w", data=b"x" * 200_000, timeout=30)
-        assert requests.get(f"{server.url}/-/healthy", timeout=30).status_code == 200
+        answer = requests.put(f"{server.url}/ingest/r/w", data=b"x" * 200_000, timeout=PATIENCE)
+        assert requests.get(f"{server.url}/-/healthy", timeout=PATIENCE).status_code == 200
     assert answer.status_code == 500
     assert answer.text.startswith("r/w.push cannot be written: ")
     if reason:
@@ -388,7 +401,7 @@ def test_silent_and_half_open_clients_hold_up_nobody(tmp_path: Path) -> None:
         for connection in half:
             connection.sendall(b"PUT /ingest/r/")
         eventually(lambda: server.metric("benchwatch_push_active") == 20, "the silent pushes go on")
-        assert requests.put(f"{server.url}/ingest/r/busy", data=b"x", timeout=30).status_code == 200
+        assert requests.put(f"{server.url}/ingest/r/busy", data=b"x", timeout=PATIENCE).status_code == 200
         for connection in [*silent, *half]:
             connection.close()
 
@@ -396,7 +409,8 @@ def test_silent_and_half_open_clients_hold_up_nobody(tmp_path: Path) -> None:
 def test_stopping_the_server_ends_pushes_at_once_and_keeps_what_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchwatch.server.listen._STOPPING", 60)  # to wait for the client's end would fail the test
+    # To wait for the client's end would fail the test.
+    monkeypatch.setattr("benchwatch.server.listen._STOPPING", 9 * PATIENCE)
     with served(FakeBoard(push_folder=tmp_path)) as server:
         connection = chunked(server, "/ingest/r/w", b"so far\n")
         arrives(tmp_path / "r/w.push", b"so far\n")
@@ -423,6 +437,6 @@ def test_the_benchmark_goes_on_when_the_exporter_is_gone(tmp_path: Path) -> None
         command = f"({benchmark}) 2>&1 | tee -p kept.log | curl -sS -T - {url}"
         running = subprocess.Popen(["sh", "-c", command], cwd=tmp_path, stderr=subprocess.DEVNULL)
         eventually(lambda: content(tmp_path / "r/w.push").startswith(b"line 1\n"), "the push has begun")
-    running.wait(20)
+    running.wait(PATIENCE)
     assert (tmp_path / "finished").exists()
     assert (tmp_path / "kept.log").read_text() == "".join(f"line {number}\n" for number in range(1, 9))

@@ -10,10 +10,11 @@ import requests
 
 from benchwatch.server.ingest import LARGEST_PIECE
 from tests.support.serving import FakeBoard, Served, served
+from tests.support.waiting import PATIENCE
 
 
 def put(server: Served, path: str, data: bytes, **headers: str) -> tuple[int, str]:
-    answer = requests.put(f"{server.url}/ingest/{path}", data=data, headers=headers, timeout=30)
+    answer = requests.put(f"{server.url}/ingest/{path}", data=data, headers=headers, timeout=PATIENCE)
     return answer.status_code, answer.text.strip()
 
 
@@ -89,7 +90,7 @@ def test_a_piece_that_is_too_large_is_refused(tmp_path: Path) -> None:
         assert piece(server, bytes(LARGEST_PIECE), 0)[0] == 200
         assert piece(server, bytes(LARGEST_PIECE + 1), 0)[0] == 413
         chunks = iter([bytes(LARGEST_PIECE), b"x"])
-        answer = requests.put(f"{server.url}/ingest/r/x?stream=out&offset=0", data=chunks, timeout=30)
+        answer = requests.put(f"{server.url}/ingest/r/x?stream=out&offset=0", data=chunks, timeout=PATIENCE)
         assert answer.status_code == 413
 
 
@@ -101,7 +102,7 @@ def test_forty_workers_send_pieces_at_once(tmp_path: Path) -> None:
             with requests.Session() as session:
                 for start in range(0, 50_000, 5_000):
                     url = f"{server.url}/ingest/r/db{number}?stream=out&offset={start}"
-                    session.put(url, data=expected[number][start : start + 5_000], timeout=30).raise_for_status()
+                    session.put(url, data=expected[number][start : start + 5_000], timeout=PATIENCE).raise_for_status()
 
         threads = [threading.Thread(target=send, args=(number,)) for number in expected]
         for thread in threads:

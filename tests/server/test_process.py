@@ -1,3 +1,4 @@
+import gc
 import os
 import time
 from pathlib import Path
@@ -23,6 +24,7 @@ def test_build_and_process_are_told() -> None:
 
 def test_each_rendering_reads_it_anew() -> None:
     process = Process()
+    gc.collect()  # closes files that tests before have left
     before = samples(process)
     with Path(os.devnull).open():
         after = samples(process)

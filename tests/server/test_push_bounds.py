@@ -16,9 +16,9 @@ from benchwatch.server.ingest import Pushes
 from benchwatch.settings import record as runfile
 from benchwatch.settings.settings import PushSettings
 from tests.support.serving import FakeBoard, Served, served
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
-from .test_ingest import arrives, chunked, content
+from .test_ingest import answer_on, arrives, chunked, content
 
 _CODE = 'benchwatch_push_requests_total{{code="{}"}}'
 
@@ -29,7 +29,7 @@ def bounded(**settings: int) -> Pushes:
 
 def put(server: Served, where: str, data: bytes = b"0123456789", **headers: str) -> tuple[int, str]:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = requests.put(f"{server.url}/ingest/{where}", data=data, headers=named, timeout=60)
+    answer = requests.put(f"{server.url}/ingest/{where}", data=data, headers=named, timeout=PATIENCE)
     return answer.status_code, answer.text.strip()
 
 
@@ -52,7 +52,7 @@ def test_a_push_that_fills_a_run_up_is_told_so_while_it_goes_on(tmp_path: Path) 
         with chunked(server, "/ingest/r/w", b"first\n") as push:
             arrives(tmp_path / "r/w.push", b"first\n")
             push.sendall(b"7\r\nsecond\n\r\n")
-            answer = push.recv(65536)
+            answer = answer_on(push)
         assert answer.startswith(b"HTTP/1.1 507 Insufficient Storage\r\n")
         assert answer.endswith(b"run r has 6 bytes, of 8 that it may have\n")
     assert content(tmp_path / "r/w.push") == b"first\n"
@@ -142,7 +142,7 @@ def test_the_push_that_is_silent_for_longest_makes_room_and_can_go_on(
         second = stack.enter_context(chunked(server, "/ingest/r/b", b"one\n"))
         arrives(tmp_path / "r/b.push", b"one\n")
         third = stack.enter_context(chunked(server, "/ingest/r/c", b"one\n"))
-        answer = first.recv(65536)
+        answer = answer_on(first)
         assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
         assert b"closed to make room for another push, after " in answer
         arrives(tmp_path / "r/c.push", b"one\n")
@@ -157,7 +157,7 @@ def test_the_push_that_is_silent_for_longest_makes_room_and_can_go_on(
 
 def test_an_address_with_less_than_its_share_gets_a_place_of_the_one_with_most(tmp_path: Path) -> None:
     def begin(address: str, where: str) -> socket.socket:
-        push = socket.create_connection(("127.0.0.1", server.port), 30, (address, 0))
+        push = socket.create_connection(("127.0.0.1", server.port), PATIENCE, (address, 0))
         push.sendall(f"PUT /ingest/{where} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
         push.sendall(b"1\r\n\n\r\n")
         return stack.enter_context(push)
@@ -182,7 +182,7 @@ def test_a_piece_that_does_not_come_in_time_is_408(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("benchwatch.server.ingest._BODY_SECONDS", 0.5)
     where = "/ingest/r/w?stream=out&offset=0"
     with served(FakeBoard(push_folder=tmp_path)) as server, chunked(server, where, b"x") as piece:
-        answer = piece.recv(65536)
+        answer = answer_on(piece)
     assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
     assert answer.endswith(b"the body did not arrive within 0.5 s\n")
     assert list(tmp_path.iterdir()) == []
@@ -196,16 +196,16 @@ def test_a_disk_that_hangs_holds_up_no_scrape_and_what_came_meanwhile_is_written
     def hang(descriptor: int, data: bytes) -> int:
         if Path(f"/proc/self/fd/{descriptor}").readlink() == tmp_path / "r/w.push":
             hangs.set()
-            assert goes_on.wait(60)
+            assert goes_on.wait(PATIENCE)
         return write(descriptor, data)
 
     monkeypatch.setattr(os, "write", hang)
     lines = [f"line {number}\n".encode() for number in range(50)]
     board = FakeBoard(push_folder=tmp_path, rendered=lambda _: "x")
     with served(board) as server, chunked(server, "/ingest/r/w", *lines) as push:
-        assert hangs.wait(60)
+        assert hangs.wait(PATIENCE)
         for _ in range(5):
-            assert requests.get(f"{server.url}/metrics", timeout=60).text == "x"
+            assert requests.get(f"{server.url}/metrics", timeout=PATIENCE).text == "x"
         goes_on.set()
         push.sendall(b"0\r\n\r\n")
         assert push.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
@@ -218,7 +218,7 @@ def test_a_piece_that_is_under_way_when_the_exporter_stops_is_503(tmp_path: Path
         assert piece.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
         server.call(server.pushes.stop)
         piece.sendall(b"0\r\n\r\n")
-        answer = piece.recv(65536)
+        answer = answer_on(piece)
         piece.close()
     assert answer.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
     assert answer.endswith(b"this exporter is shutting down\n")

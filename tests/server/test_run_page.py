@@ -25,7 +25,7 @@ from tests.support.pages import Page
 from tests.support.places import NOW, RECORDINGS, Place
 from tests.support.ports import free_port
 from tests.support.serving import served
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 PGBENCH = RECORDINGS / "dashboards/pgbench-rate-retries-15.18"
 FIO = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
@@ -40,7 +40,7 @@ class Site(NamedTuple):
     looks: Looks
 
     def get(self, name: str, **query: str) -> requests.Response:
-        return requests.get(f"{self.url}/runs/{name}", params=query, timeout=30)
+        return requests.get(f"{self.url}/runs/{name}", params=query, timeout=PATIENCE)
 
     def tree(self, name: str) -> LexborHTMLParser:
         """The page, once its plots are there."""
@@ -123,13 +123,17 @@ def test_a_browser_is_sent_only_what_it_does_not_have(pgbench: Path) -> None:
 def test_a_run_is_followed_only_while_somebody_looks(pgbench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looks_module, "KEPT", 0.2)
     with site(pgbench) as server:
-        requests.get(server.url, timeout=30)
+        requests.get(server.url, timeout=PATIENCE)
         assert server.looks.names == []
         eventually(lambda: server.get("a").ok and server.looks.names == ["a"], "the run is followed")
         eventually(lambda: server.looks.names == [], "the run is let go")
 
 
-def test_more_runs_than_can_be_followed_are_refused_with_a_reason(place: Place) -> None:
+def test_more_runs_than_can_be_followed_are_refused_with_a_reason(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looks_module, "_FIRST", 0.0)  # nobody waits for plots, and none is let go meanwhile
+    monkeypatch.setattr(looks_module, "_PAUSE", PATIENCE)
     for number in range(looks_module._MOST + 1):
         folder = place(f"r{number}/db1.err", PGBENCH / "stderr").parents[1]
     with site(folder) as server:
@@ -167,7 +171,7 @@ def test_what_is_wrong_with_files_is_said_on_both_pages(files: dict[str, bytes],
         place(f"a/{name}", content, NOW - 100)
     with site(folder) as server:
         banners = texts(server.tree("a"), ".banner.warn")
-        landing = texts(LexborHTMLParser(requests.get(server.url, timeout=30).text), ".banner.warn")
+        landing = texts(LexborHTMLParser(requests.get(server.url, timeout=PATIENCE).text), ".banner.warn")
         assert any(said in text for text in banners), banners
         assert any(said in text for text in landing), landing
         place("a/run.yaml", b"{}", NOW - 50)
@@ -216,7 +220,8 @@ def test_what_others_wrote_stays_text(place: Place) -> None:
     place(f"{name}/<i>w.out", FIO.read_bytes().replace(b'"jobname" : "' + job, b'"jobname" : "<script>$x^2$'))
     folder = place(f"{name}/run.yaml", record.encode()).parents[1]
     with site(folder) as server:
-        link = LexborHTMLParser(requests.get(server.url, timeout=30).text).css_first("th a").attributes["href"] or ""
+        landing = LexborHTMLParser(requests.get(server.url, timeout=PATIENCE).text)
+        link = landing.css_first("th a").attributes["href"] or ""
         tree = server.tree(link.removeprefix("runs/"))
     assert len(tree.css("script")) == 1
     assert not tree.css("img, b, i, [onload], [onerror]")
@@ -232,7 +237,7 @@ def test_what_is_no_run_is_not_found_and_the_runs_are_named(name: str, pgbench: 
         session = requests.Session()
         request = requests.Request("GET", server.url).prepare()
         request.url = f"{server.url}/runs/{name}"  # as it is, not made shorter
-        answer = session.send(request, timeout=30)
+        answer = session.send(request, timeout=PATIENCE)
     assert answer.status_code == 404
     tree = LexborHTMLParser(answer.text)
     assert not tree.css("script")

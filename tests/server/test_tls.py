@@ -10,6 +10,7 @@ from benchwatch.server.tls import server_context
 from benchwatch.server.webconfig import Tls, WebConfig
 from benchwatch.values.errors import ConfigError
 from tests.support.serving import FakeBoard, Served, served
+from tests.support.waiting import PATIENCE
 
 
 def openssl(*arguments: str | Path) -> None:
@@ -51,7 +52,7 @@ def tls(folder: Path, **more: object) -> Tls:
 
 def get(server: Served, folder: Path, certificate: tuple[str, str] | None = None) -> requests.Response:
     return requests.get(
-        f"https://localhost:{server.port}/-/healthy", verify=str(folder / "ca.crt"), cert=certificate, timeout=30
+        f"https://localhost:{server.port}/-/healthy", verify=str(folder / "ca.crt"), cert=certificate, timeout=PATIENCE
     )
 
 
@@ -64,7 +65,7 @@ def serial(server: Served, server_name: str | None = "localhost") -> str:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    plain = socket.create_connection(("127.0.0.1", server.port), 5)
+    plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
     with context.wrap_socket(plain, server_hostname=server_name) as connection:
         certificate = connection.getpeercert(binary_form=True)
     assert certificate
@@ -93,7 +94,7 @@ def test_curl_pushes_over_tls(made: Path, tmp_path: Path) -> None:
 def test_plain_http_is_not_answered_where_tls_is_spoken(made: Path) -> None:
     with served(config=WebConfig(tls(made))) as server:
         with pytest.raises(requests.ConnectionError):
-            requests.get(f"http://127.0.0.1:{server.port}/-/healthy", timeout=30)
+            requests.get(f"http://127.0.0.1:{server.port}/-/healthy", timeout=PATIENCE)
         assert get(server, made).status_code == 200
 
 
@@ -156,7 +157,7 @@ def test_the_range_of_versions_is_kept_to(made: Path) -> None:
     assert (context.minimum_version, context.maximum_version) == (ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_3)
     with served(config=WebConfig(tls(made, max_version="TLS12"))) as server:
         client = ssl.create_default_context(cafile=str(made / "ca.crt"))
-        plain = socket.create_connection(("127.0.0.1", server.port), 5)
+        plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
         with client.wrap_socket(plain, server_hostname="localhost") as connection:
             assert connection.version() == "TLSv1.2"
 
@@ -168,7 +169,7 @@ def test_only_the_chosen_cipher_suites_are_spoken(made: Path) -> None:
             client = ssl.create_default_context(cafile=str(made / "ca.crt"))
             client.set_ciphers(suite)
             client.maximum_version = ssl.TLSVersion.TLSv1_2
-            with socket.create_connection(("127.0.0.1", server.port), 5) as plain:
+            with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as plain:
                 if spoken:
                     client.wrap_socket(plain, server_hostname="localhost").close()
                 else:
@@ -185,7 +186,7 @@ def test_whose_preference_among_cipher_suites_counts_can_be_chosen(made: Path, s
     with served(config=config) as server:
         client = ssl.create_default_context(cafile=str(made / "ca.crt"))
         client.set_ciphers(":".join(reversed(suites)))
-        plain = socket.create_connection(("127.0.0.1", server.port), 5)
+        plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
         with client.wrap_socket(plain, server_hostname="localhost") as connection:
             used = connection.cipher()
     assert used

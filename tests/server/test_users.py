@@ -13,6 +13,7 @@ import requests
 from benchwatch.server.users import TooManyChecks, Users
 from benchwatch.server.webconfig import WebConfig, WebConfigFile
 from tests.support.serving import FakeBoard, served
+from tests.support.waiting import PATIENCE
 
 PASSWORD = "pä55 wörd:x"
 HASHES = {
@@ -88,7 +89,7 @@ def test_a_remembered_user_does_not_wait_for_the_check_of_another(monkeypatch: p
     answered = threading.Event()
 
     def check(password: bytes, _digest: bytes) -> bool:
-        return password == PASSWORD.encode() or not answered.wait(60)
+        return password == PASSWORD.encode() or not answered.wait(PATIENCE)
 
     monkeypatch.setattr(bcrypt, "checkpw", check)
     users = Users(HASHES)
@@ -98,7 +99,7 @@ def test_a_remembered_user_does_not_wait_for_the_check_of_another(monkeypatch: p
     async def ask() -> list[str]:
         guess = asyncio.create_task(users.admitted(bad))
         await asyncio.sleep(0)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             user = await users.admitted(good)
         answered.set()
         return [user, await guess]
@@ -133,7 +134,8 @@ def test_few_wrong_passwords_are_checked_at_a_time_and_other_addresses_get_their
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answered = threading.Event()
-    monkeypatch.setattr(bcrypt, "checkpw", lambda password, _: answered.wait(10) and password == PASSWORD.encode())
+    right = PASSWORD.encode()
+    monkeypatch.setattr(bcrypt, "checkpw", lambda password, _: answered.wait(PATIENCE) and password == right)
     users = Users(HASHES)
 
     async def ask() -> tuple[list[object], list[str]]:
@@ -152,19 +154,20 @@ def test_few_wrong_passwords_are_checked_at_a_time_and_other_addresses_get_their
 
 def test_one_password_too_many_at_a_time_is_429_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     answered = threading.Event()
-    monkeypatch.setattr(bcrypt, "checkpw", lambda password, _: answered.wait(30) and password == PASSWORD.encode())
+    right = PASSWORD.encode()
+    monkeypatch.setattr(bcrypt, "checkpw", lambda password, _: answered.wait(PATIENCE) and password == right)
     with served(FakeBoard(), config=WebConfig(users=HASHES)) as server, ThreadPoolExecutor(9) as pool:
         refusals = threading.Semaphore(0)
 
         def ask(number: int) -> requests.Response:
-            answer = requests.get(f"{server.url}/-/healthy", auth=("anna", f"guess {number}"), timeout=60)
+            answer = requests.get(f"{server.url}/-/healthy", auth=("anna", f"guess {number}"), timeout=PATIENCE)
             if answer.status_code == 429:
                 refusals.release()
             return answer
 
         def let_them_be_checked() -> None:
             for _ in range(4):
-                refusals.acquire(timeout=30)
+                refusals.acquire(timeout=PATIENCE)
             answered.set()
 
         pool.submit(let_them_be_checked)

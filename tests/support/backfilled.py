@@ -1,6 +1,5 @@
 """A Prometheus on series that were never scraped: made as OpenMetrics, turned into blocks by promtool."""
 
-import socket
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import requests
 
 from .grafana import Prometheus
+from .ports import free_address
 from .programs import program
 from .waiting import eventually
 
@@ -49,9 +49,7 @@ def served(
     blocks = [program("promtool"), "tsdb", "create-blocks-from", "openmetrics", here / "series.txt", here / "data"]
     subprocess.run([*map(str, blocks)], check=True, stdout=subprocess.DEVNULL)
     (here / "prometheus.yml").write_text("{}\n")
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    address = free_address()
     storage = [f"--storage.tsdb.path={here / 'data'}", "--storage.tsdb.retention.time=100y"]
     command = [program("prometheus"), f"--config.file={here / 'prometheus.yml'}", *storage]
     with (here / "log").open("w") as log:
@@ -69,5 +67,5 @@ def _ready(url: str) -> bool:
         session.trust_env = False
         try:
             return session.get(url, timeout=5).ok
-        except requests.ConnectionError:
+        except requests.RequestException:
             return False

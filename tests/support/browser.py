@@ -5,6 +5,7 @@ import asyncio
 import itertools
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,10 @@ _OPTIONS = (
     "--disable-dev-shm-usage",
     "--no-first-run",
 )
+
+
+class Refused(Exception):
+    """The browser cannot obey a command."""
 
 
 class Browser:
@@ -44,8 +49,11 @@ class Browser:
 
     async def _connect(self, port: str) -> None:
         self._session = aiohttp.ClientSession()
-        async with self._session.get(f"http://127.0.0.1:{port}/json/list") as answer:
-            (page,) = [one for one in await answer.json() if one["type"] == "page"]
+        pages: list[dict[str, Any]] = []
+        while not pages:  # it listens before it has one
+            async with self._session.get(f"http://127.0.0.1:{port}/json/list") as answer:
+                pages = [one for one in await answer.json() if one["type"] == "page"]
+        (page,) = pages
         self._socket = await self._session.ws_connect(page["webSocketDebuggerUrl"], max_msg_size=0)
 
     async def _tell(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +62,8 @@ class Browser:
         while True:
             told = await self._socket.receive_json()
             if told.get("id") == number:
-                assert "error" not in told, (method, told)
+                if "error" in told:
+                    raise Refused(method, told)
                 return dict(told["result"])
             self._note(told.get("method", ""), told.get("params", {}))
 
@@ -83,7 +92,12 @@ class Browser:
 
     def wait(self, until: str) -> None:
         """Until the expression holds in the page."""
-        eventually(lambda: self.value(f"document.readyState == 'complete' && Boolean({until})"), until)
+        eventually(lambda: self._holds(until), until)
+
+    def _holds(self, expression: str) -> bool:
+        with suppress(Refused):  # the page makes way for another one
+            return bool(self.value(f"document.readyState == 'complete' && Boolean({expression})"))
+        return False
 
     def close(self) -> None:
         """End it."""

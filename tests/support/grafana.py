@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import requests
 
+from tests.support.waiting import PATIENCE
+
 DASHBOARDS = Path(__file__).parents[2] / "dashboards"
 FILES = sorted((DASHBOARDS / "json").glob("*.json"))
 
@@ -126,7 +128,7 @@ class Prometheus:
         """The body of an answer."""
         with requests.Session() as session:
             session.trust_env = False
-            return session.post(f"{self.url}/api/v1/{path}", data=parameters, timeout=30).content
+            return session.post(f"{self.url}/api/v1/{path}", data=parameters, timeout=PATIENCE).content
 
     def _get(self, path: str, parameters: Mapping[str, str]) -> Any:
         content = json.loads(self.answer(path, parameters))

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from demo_processes import Process, Processes
 from tests.support.grafana import Prometheus
 from tests.support.ports import free_address
 from tests.support.programs import program
+from tests.support.waiting import PATIENCE
 
 Page = dict[str, float]
 
@@ -51,7 +53,7 @@ class Exporter:
         self.process.popen.wait()
 
     def text(self, *parts: str) -> str:
-        return requests.get(f"{self.url}/metrics", params={"collect[]": list(parts)}, timeout=60).text
+        return requests.get(f"{self.url}/metrics", params={"collect[]": list(parts)}, timeout=PATIENCE).text
 
     def page(self, run: str) -> Page:
         """Series and numbers of one run; the label `run` is left out of the names."""
@@ -72,7 +74,8 @@ class Database:
         main = self.process.popen.pid
         found = subprocess.run(["pgrep", "-P", str(main)], capture_output=True, text=True, check=True).stdout
         for process in [*map(int, found.split()), main]:
-            os.kill(process, number)
+            with suppress(ProcessLookupError):  # an autovacuum worker comes and goes
+                os.kill(process, number)
 
 
 def start_pgbench(processes: Processes, server: Database, folder: Path, seconds: int, *options: str) -> Process:

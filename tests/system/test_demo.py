@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -15,10 +14,12 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.support.waiting import eventually
+
 pytestmark = pytest.mark.slow(90)
 
 DEMO = Path(__file__).parents[2] / "scripts" / "demo.py"
-PATIENCE = 300
+PATIENCE = 600
 """Seconds until a demo that does not get on is given up."""
 
 
@@ -56,6 +57,10 @@ class RunningDemo:
     def processes(self) -> list[int]:
         """Processes that work in the demo's folder, as all that it starts do."""
         return [process for process in _processes() if _is_under(_link(f"/proc/{process}/cwd"), self.folder)]
+
+    def leaves_none(self) -> None:
+        """No process of it stays; those that were killed may take a moment."""
+        eventually(lambda: not self.processes(), "all its processes have ended")
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +133,13 @@ def _prometheus(folder: Path, failures: int) -> str:
     return f"{folder}:{os.environ['PATH']}"
 
 
+def _words(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
 def _processes() -> list[int]:
     return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
 
@@ -198,7 +210,7 @@ def seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
 def test_demo_sees_every_source_in_prometheus_and_ends_by_itself(seen: Seen) -> None:
     assert seen.exit_code == 0, seen.running.output
     assert "Prometheus saw 13 of 13 sources" in seen.running.output
-    assert seen.running.processes() == []
+    seen.running.leaves_none()
 
 
 def test_demo_writes_no_file_outside_its_folder(seen: Seen) -> None:
@@ -226,31 +238,30 @@ def test_interrupted_demo_leaves_no_process_and_the_next_one_its_cluster(
     assert "Making a PostgreSQL cluster" in first.output
     assert len(first.processes()) > 10
     assert first.end(signal.SIGINT) == 0, first.output
-    assert first.processes() == []
+    first.leaves_none()
     second = demo(folder=tmp_path)
     second.read_until("benchmarks' output")
     assert "Making a PostgreSQL cluster" not in second.output
     assert second.end(signal.SIGTERM) == 0, second.output
-    assert second.processes() == []
+    second.leaves_none()
 
 
 def test_killed_demo_takes_its_processes_with_it(demo: Callable[..., RunningDemo]) -> None:
     running = demo()
     running.read_until("benchmarks' output")
-    processes = [os.pidfd_open(process) for process in running.processes()]
+    assert len(running.processes()) > 10
     running.end(signal.SIGKILL)
-    assert all(select.select([process], [], [], PATIENCE)[0] for process in processes)
-    assert running.processes() == []
+    running.leaves_none()
 
 
 def test_demo_ends_with_the_log_of_a_part_that_died(demo: Callable[..., RunningDemo]) -> None:
     running = demo()
     running.read_until("benchmarks' output")
-    simulator = [p for p in running.processes() if b"simulate" in Path(f"/proc/{p}/cmdline").read_bytes()]
+    simulator = [p for p in running.processes() if b"simulate" in _words(p)]
     os.kill(simulator[0], signal.SIGKILL)
     assert running.end() == 1
     assert re.search(r"demo: CVM ended with exit code -9. The end of \S+/logs/CVM.log:", running.output)
-    assert running.processes() == []
+    running.leaves_none()
 
 
 def test_demo_names_a_source_that_prometheus_did_not_see(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
@@ -284,7 +295,7 @@ def test_demo_ends_with_the_log_of_a_prometheus_that_does_not_answer(
     assert running.end() == 1
     complaint = r"demo: Prometheus did not answer 3 queries in a row \(503 .*\). The end of \S+/logs/Prometheus.log:"
     assert re.search(complaint, running.output)
-    assert running.processes() == []
+    running.leaves_none()
 
 
 def test_demo_says_what_a_grafana_home_should_be(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.ports import free_port
+
 
 @pytest.fixture
 def choose(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Mapping[str, int]], dict[str, int]]]:
@@ -21,8 +23,7 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Mapping[str, i
 def test_demos_that_start_together_choose_different_ports(
     choose: Callable[[Mapping[str, int]], dict[str, int]],
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        wanted = {"one": server.getsockname()[1], "two": 0}
+    wanted = {"one": free_port(), "two": 0}
     first, second = choose(wanted), choose(wanted)
     assert first["one"] == wanted["one"]
     assert len({*first.values(), *second.values()}) == 4

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.experiments import command, experiment, only_runs_are_left
+from tests.support.experiments import command, experiment, only_runs_stay
 from tests.support.waiting import PATIENCE, eventually
 
 HUGE_PAGES = [Path(f"/sys/kernel/mm/hugepages/hugepages-{size}kB/nr_hugepages") for size in (2048, 1048576)]
@@ -28,7 +28,7 @@ def test_density_steps_up_the_number_of_databases_with_a_worker_each(tmp_path: P
         assert len(rates) == int(number)
         assert float(total) == pytest.approx(sum(rates), abs=0.1)
         assert float(each) == pytest.approx(sum(rates) / len(rates), abs=0.1)
-    assert only_runs_are_left(tmp_path)
+    only_runs_stay(tmp_path)
 
 
 def test_an_experiment_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_an_experiment_that_is_interrupted_leaves_nothing_behind(tmp_path: Path)
         eventually(lambda: list(tmp_path.glob("runs/density-*/db1.err")), "a run is on")
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(PATIENCE) == 130
-    assert only_runs_are_left(tmp_path)
+    only_runs_stay(tmp_path)
 
 
 @pytest.mark.slow(30)
@@ -57,7 +57,7 @@ def test_huge_pages_compares_three_kinds_and_gives_the_pages_back(tmp_path: Path
     assert "huge_pages: 'off'" in sizes["default"]
     assert "huge_page_size: 2MB" in sizes["2MB"]
     assert "huge_page_size: 1GB" in sizes["1GB"]
-    assert only_runs_are_left(tmp_path)
+    only_runs_stay(tmp_path)
 
 
 @pytest.mark.slow(25)
@@ -74,7 +74,7 @@ def test_checkpoint_gives_log_and_data_a_disk_each_and_removes_them(tmp_path: Pa
         assert re.search(r"^disks:\n  loop\d+: log\n  loop\d+: data$", record.read_text(), re.MULTILINE)
     assert len(list(tmp_path.glob("checkpoint-*.html"))) == 1
     assert str(tmp_path) not in subprocess.check_output(["losetup", "-a"], text=True)
-    assert only_runs_are_left(tmp_path)
+    only_runs_stay(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,7 @@ def test_checkpoint_gives_log_and_data_a_disk_each_and_removes_them(tmp_path: Pa
     ],
 )
 def test_a_wrong_option_is_one_sentence(tmp_path: Path, name: str, option: str, sentence: str) -> None:
-    done = subprocess.run([*command(name, tmp_path), option], capture_output=True, text=True, check=False, timeout=60)
+    words = [*command(name, tmp_path), option]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (2, f"{name}: {sentence}\n")
     assert not (tmp_path / "runs").exists() or name == "up-migration"

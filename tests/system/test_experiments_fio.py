@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.experiments import experiment, only_runs_are_left
+from tests.support.experiments import experiment, only_runs_stay
 
 JOBS = {
     "random-read-8k": "read",
@@ -37,7 +37,7 @@ def test_fio_prints_what_each_of_the_hero_jobs_reached(tmp_path: Path) -> None:
         assert float(bandwidth) == round(reached["io_bytes"] / reached["runtime"] / 1000, 1)
         assert float(mean) == round(reached["clat_ns"]["mean"] / 1e6, 3)
     assert len(list(tmp_path.glob("hero-*.html"))) == 1
-    assert only_runs_are_left(tmp_path)
+    only_runs_stay(tmp_path)
 
 
 def test_fixed_rate_shows_targets_and_warns_of_the_mistake(tmp_path: Path) -> None:
@@ -51,13 +51,13 @@ def test_fixed_rate_shows_targets_and_warns_of_the_mistake(tmp_path: Path) -> No
     assert re.findall("^warning .*$", printed, re.MULTILINE) == [
         "warning for job mixed-70-30: rwmixread_with_rate_iops"
     ]
-    assert only_runs_are_left(tmp_path)
+    only_runs_stay(tmp_path)
 
 
-@pytest.mark.slow(25)
+@pytest.mark.slow(35)
 @pytest.mark.parametrize(("scene", "most"), [("up-migration", "estore_hdd"), ("locality", "estore_ssd_remote")])
 def test_where_reads_come_from_is_seen_through_prometheus(tmp_path: Path, scene: str, most: str) -> None:
-    printed = experiment(scene, tmp_path, seconds=21, every=2)
+    printed = experiment(scene, tmp_path, seconds=31, every=2)
     heading, *lines = (
         re.split(r"\s{2,}", line.strip()) for line in printed.splitlines() if re.match(r" time |\d\d:\d\d  cvm1 ", line)
     )
@@ -68,6 +68,6 @@ def test_where_reads_come_from_is_seen_through_prometheus(tmp_path: Path, scene:
         {name: int(part.removesuffix(" %")) for name, part in line.items() if part.endswith(" %")} for line in table
     ]
     assert all(99 <= sum(each.values()) <= 101 for each in percents), printed
-    assert percents[0][most] > 50, printed  # so it is for the first half minute, and a busy machine takes longer
+    assert percents[0][most] > 25, printed  # so it is for the first minute, which a busy machine may take to begin
     assert len(list(tmp_path.glob(f"{scene}-*.png"))) == 1
-    assert only_runs_are_left(tmp_path)
+    only_runs_stay(tmp_path)

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from demo_processes import Processes
+from tests.support.launching import PATIENT
 from tests.support.places import ROOT_IS_A_MOUNT
 from tests.support.servers import Database, Exporter
 from tests.support.waiting import PATIENCE, eventually
@@ -20,7 +21,7 @@ DB1 = 'worker="db1"'
 
 
 def start(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "benchwatch", "run", *arguments]
+    command = [sys.executable, "-c", PATIENT, "run", *arguments]
     environment = os.environ | {"PGPASSFILE": str(folder / "pgpass")}
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment, cwd=folder, **options)
@@ -46,7 +47,7 @@ def state(exporter: Exporter, run: str, name: str, worker: str = DB1) -> bool:
 
 
 def test_pgbench_is_seen_live_and_its_totals_are_exact(exporter: Exporter, server: Database, tmp_path: Path) -> None:
-    process = start(tmp_path, "--name", "a", "--worker", "db1", "--label", "vm=pg1", *pgbench(server, 8))
+    process = start(tmp_path, "--name", "a", "--worker", "db1", "--label", "vm=pg1", *pgbench(server, 10))
     quantile = f'pgbench_latency_window_seconds{{{DB1},quantile="0.99"}}'
     eventually(lambda: quantile in exporter.page("a"), "percentiles are seen live")
     out, err = process.communicate(timeout=PATIENCE)
@@ -134,7 +135,7 @@ def test_an_interrupted_fio_is_awaited_with_its_final_document(
     assert documents.rstrip().endswith(b"}")
     result = f'fio_result_iops{{{DB1},job="job",op="read"}}'
     eventually(lambda: result in exporter.page("a"), "its results are there")
-    assert state(exporter, "a", "interrupted")
+    eventually(lambda: state(exporter, "a", "interrupted"), "and so is its record")
 
 
 def test_what_is_pushed_is_what_is_here(
@@ -143,7 +144,7 @@ def test_what_is_pushed_is_what_is_here(
     process = start(
         tmp_path,
         *("--name", "a", "--worker", "db1", "--runs.path", "here", "--push", exporter.url),
-        *pgbench(server, 6),
+        *pgbench(server, 10),
     )
     quantile = f'pgbench_latency_window_seconds{{{DB1},quantile="0.99"}}'
     eventually(lambda: quantile in exporter.page("a"), "percentiles are seen live over there")

@@ -25,6 +25,8 @@ pytestmark = [pytest.mark.system, pytest.mark.slow(110)]
 
 USUAL, SLOW = 0.004, 0.120
 """Latency of a second's transactions, seconds: thirty times the usual, with next to no throughput, is critical."""
+LONG = 300.0
+"""Seconds for what takes a minute on a quiet machine."""
 
 
 class Receiver:
@@ -101,19 +103,25 @@ def test_a_spike_is_one_notification_and_so_is_its_end(
                     written.append(time.time())
                 done.wait(1 - (time.time() - now))
 
+    def again() -> None:
+        """A scrape that a busy machine fails does not see the slow second."""
+        if written and time.time() - written[-1] > 30:
+            slow.set()
+
     thread = threading.Thread(target=benchmark)
     thread.start()
     try:
-        eventually(lambda: prometheus.instant("worker:latency_seconds:threshold", time.time()), "a threshold")
-        eventually(lambda: prometheus.instant("worker:benchwatch_run_state:settled", time.time()), "past the ramp")
+        for recorded in ("latency_seconds:threshold", "benchwatch_run_state:settled"):  # a threshold, past the ramp
+            eventually(lambda name=recorded: prometheus.instant(f"worker:{name}", time.time()), recorded, LONG)
         slow.set()
-        eventually(lambda: len(receiver.got) >= 2, "a notification, and one of the end")
+        eventually(lambda: receiver.got or again(), "a notification", LONG)
+        eventually(lambda: len(receiver.got) >= 2, "and one of the end", LONG)
         time.sleep(20)  # longer than group_interval: nothing more comes
     finally:
         done.set()
         thread.join()
     (begun, first), (ended, last) = receiver.got
-    print(f"\nnotified {begun - written[0]:.1f} s after the line, of the end {ended - written[0]:.1f} s after it")
+    print(f"\nnotified {begun - written[-1]:.1f} s after the line, of the end {ended - written[-1]:.1f} s after it")
     assert (first["status"], last["status"]) == ("firing", "resolved")
     assert first["receiver"] == last["receiver"] == "notices"
     assert {(alert["labels"]["alertname"], alert["labels"]["severity"]) for alert in first["alerts"]} == {

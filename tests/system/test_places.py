@@ -5,7 +5,6 @@ three runs at once: one on the machine of its exporter, a second beside it, and 
 roles of the disks are the other way round. The exporter of the first shows a worker of the third too.
 """
 
-import re
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -149,15 +148,17 @@ def test_a_run_leads_to_its_own_disks_and_vdisks(prometheus: Prometheus) -> None
         **{("three", "b", "sdb", "data"): 300, ("three", "b", "sdc", "log"): 400},
     }
     labels = ("run", "host", "device", "role")
-    eventually(lambda: asked(prometheus, WRITES, *labels).keys() == expected.keys(), "runs and disks are joined")
-    assert asked(prometheus, WRITES, *labels) == pytest.approx(expected, rel=0.01)
+    # A busy machine fails scrapes now and then, which takes their series away until the next.
+    right = pytest.approx(expected, rel=0.01)
+    eventually(lambda: asked(prometheus, WRITES, *labels) == right, "runs and disks are joined, with their rates")
 
-    hosts = asked(prometheus, "benchwatch_run_host_info", "run", "worker", "host", "role")
-    assert set(hosts) == {
+    hosts = {
         *[(run, "db1", "a", role) for run in ("one", "two") for role in ("server", "client")],
         *[("three", "db1", "b", "server"), ("three", "db1", "b", "client")],
         *[("three", "db2", "b", "server"), ("three", "db2", "a", "client")],
     }
+    info = ("benchwatch_run_host_info", "run", "worker", "host", "role")
+    eventually(lambda: set(asked(prometheus, *info)) == hosts, "each worker has its server and its client")
     assert asked(prometheus, 'benchwatch_run_host_info unless on (host) up{job="node"}') == {}
 
     for run, host, vm, cvm in (("one", "a", "a", "cvm1"), ("two", "a", "a", "cvm1"), ("three", "b", "pg-b", "cvm2")):
@@ -172,13 +173,16 @@ def test_a_run_leads_to_its_own_disks_and_vdisks(prometheus: Prometheus) -> None
             lambda: asked(prometheus, counted, "instance", "reason") == faults,
             "the disk and the vdisk that there are not are counted once by each",
         )
-        said = asked(prometheus, "benchwatch_watch_error_timestamp_seconds", "instance", "sentence")
-        assert {sentence for _, sentence in said} == {
+        sentences = {
             "disks: 'no-such' is no disk of this machine: expected a name that lsblk shows",
             "mapping: no configured CVM lists the vdisk 'nowhere' (vm 'a'): expected the uuid in the name of a vdisk "
             "of a VM that is on",
         }
+        said = ("benchwatch_watch_error_timestamp_seconds", "instance", "sentence")
+        eventually(lambda: {each for _, each in asked(prometheus, *said)} == sentences, "they are said")
 
-    seen = asked(prometheus, "count by (cvm, vdisk) (nutanix_vdisk_info)", "cvm", "vdisk")
-    assert set(seen.values()) == {2.0}, "both exporters poll both"
-    assert {cvm for cvm, vdisk in seen if re.fullmatch("50013", vdisk)} == {"cvm2"}
+    listed = ("count by (cvm, vdisk) (nutanix_vdisk_info)", "cvm", "vdisk")
+    seen: dict[tuple[str, ...], float] = {}
+    both = "both exporters poll both"
+    eventually(lambda: seen.update(asked(prometheus, *listed)) or set(seen.values()) == {2.0}, both)
+    assert {cvm for cvm, vdisk in seen if vdisk == "50013"} == {"cvm2"}

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from demo_processes import Processes
+from tests.support.launching import PATIENT
 from tests.support.places import RECORDINGS
 from tests.support.servers import Exporter, Page
 from tests.support.waiting import PATIENCE, eventually
@@ -96,7 +97,8 @@ def test_pushed_bytes_show_what_the_same_file_shows(exporter: Exporter, name: st
         (exporter.runs / "filed").mkdir()
         Path(exporter.runs / "filed" / "db1.log").write_bytes(data)
         eventually(lambda: exporter.page("filed"), "the file is shown")
-        assert without_times(exporter.page("pushed")) == without_times(exporter.page("filed"))
+        pushed_shows, filed_shows = (lambda run=run: without_times(exporter.page(run)) for run in ("pushed", "filed"))
+        eventually(lambda: pushed_shows() == filed_shows(), "both are read to their ends, and show the same")
         answer = curl.communicate()[0].decode()
     assert curl.returncode == 0
     assert str(len(data)) in answer
@@ -148,7 +150,7 @@ def test_a_launcher_on_another_host_delivers_all_though_the_cable_is_pulled(
     reachable: Exporter, second_host: SecondHost, tmp_path: Path
 ) -> None:
     launcher = second_host.start(
-        *(sys.executable, "-m", "benchwatch", "run", "--name", "a", "--worker", "disk1", "--runs.path", "here"),
+        *(sys.executable, "-c", PATIENT, "run", "--name", "a", "--worker", "disk1", "--runs.path", "here"),
         *("--push", reachable.url, "--", "fio", "--name=job", "--rw=randread", "--size=1m", "--ioengine=psync"),
         *("--thinktime=2000", f"--filename={tmp_path}/data", "--time_based", "--runtime=8"),
         cwd=tmp_path,

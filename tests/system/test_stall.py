@@ -10,11 +10,9 @@ import requests
 
 from demo_processes import Processes
 from tests.support.servers import Database, Exporter, Page, start_pgbench
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 DB1, FIO = '{worker="db1"}', '{worker="fio"'
-PATIENCE = 3 + 8.0
-"""Seconds until a silence is noticed: three intervals, and what a busy machine takes. Not more, as benchmarks end."""
 
 
 def shown(page: Page, start: str) -> Page:
@@ -31,8 +29,15 @@ def test_a_frozen_server_shows_no_throughput_no_latency_and_no_burst_afterwards(
     server.freeze(signal.SIGSTOP)
     frozen = time.time()
     state = 'benchwatch_run_state{worker="db1",state="stalled"}'
-    eventually(lambda: exporter.page("stall")[state] == 1, "the run is stalled", PATIENCE)
-    page = exporter.page("stall")
+    looks: list[Page] = []
+
+    def stalled() -> bool:
+        looks.append(exporter.page("stall"))
+        # Where pgbench has its turn too late, it is silent for a moment.
+        return looks[-1][state] == 1 and f"pgbench_tps{DB1}" in looks[-1]
+
+    eventually(stalled, "the run is stalled")  # pgbench does not end before its server goes on
+    page = looks[-1]
     assert page[f"pgbench_tps{DB1}"] == 0
     assert not shown(page, "pgbench_latency_average") | shown(page, "pgbench_latency_window")
     assert not shown(page, "pgbench_latency_stddev")
@@ -41,14 +46,14 @@ def test_a_frozen_server_shows_no_throughput_no_latency_and_no_burst_afterwards(
     assert exporter.page("stall")[f"pgbench_transactions_total{DB1}"] == before
     assert exporter.page("stall")[f"benchwatch_run_last_report_timestamp_seconds{DB1}"] > frozen
     server.freeze(signal.SIGCONT)
-    eventually(lambda: exporter.page("stall")['benchwatch_run_state{worker="db1",state="running"}'] == 1, "it runs")
+    eventually(lambda: exporter.page("stall")[state] == 0, "it runs, or has ended after all that time")
     eventually(lambda: exporter.page("stall")['benchwatch_run_state{worker="db1",state="finished"}'] == 1, "ended")
     page = exporter.page("stall")
     logged = sum(log.read_bytes().count(b"\n") for log in (exporter.runs / "stall").glob("pgbench_log.*"))
     assert page[f"pgbench_transactions_total{DB1}"] == page[f"pgbench_result_transactions{DB1}"] == logged
 
 
-@pytest.mark.slow(18)
+@pytest.mark.slow(14)
 def test_a_frozen_fio_worker_shows_growing_age_no_latency_and_no_burst_afterwards(
     exporter: Exporter, processes: Processes
 ) -> None:
@@ -57,7 +62,7 @@ def test_a_frozen_fio_worker_shows_growing_age_no_latency_and_no_burst_afterward
     job = ["--name=job", "--rw=randread", "--bs=4k", "--size=4m", "--ioengine=psync", "--thinktime=5000"]
     output = ["--output-format=json+", "--status-interval=1", "--eta=never", "--output=" + str(folder / "fio.json")]
     fio = processes.start(
-        "fio", ["fio", *job, "--filename=" + str(folder / ".data"), "--time_based", "--runtime=20", *output]
+        "fio", ["fio", *job, "--filename=" + str(folder / ".data"), "--time_based", "--runtime=600", *output]
     )
     rate = f'fio_iops{FIO},job="job",op="read"}}'
     eventually(lambda: exporter.page("stall").get(rate, 0) > 20, "fio reads")
@@ -65,19 +70,26 @@ def test_a_frozen_fio_worker_shows_growing_age_no_latency_and_no_burst_afterward
     worker = int(subprocess.run(["pgrep", "-P", str(fio.popen.pid)], capture_output=True, text=True).stdout.split()[0])
     os.kill(worker, signal.SIGSTOP)
     state = 'benchwatch_run_state{worker="fio",state="stalled"}'
-    eventually(lambda: exporter.page("stall")[state] == 1, "the run is stalled", PATIENCE)
+    eventually(lambda: exporter.page("stall")[state] == 1, "the run is stalled")
     page = exporter.page("stall")
     assert not shown(page, "fio_latency") | shown(page, "fio_iops")
-    assert "IOPS</td>" not in requests.get(exporter.url, timeout=30).text, "no throughput on the landing page either"
-    last = page[f"benchwatch_run_last_report_timestamp_seconds{FIO}}}"]
-    assert time.time() - last > 2
+    landing = requests.get(exporter.url, timeout=PATIENCE).text
+    assert "IOPS</td>" not in landing, "no throughput on the landing page either"
+    reported = f"benchwatch_run_last_report_timestamp_seconds{FIO}}}"
+    assert time.time() - page[reported] > 2
     assert shown(page, "fio_ios_total")
     os.kill(worker, signal.SIGCONT)
-    after = []
-    state = 'benchwatch_run_state{worker="fio",state="finished"}'
-    while not exporter.page("stall")[state]:
-        after += shown(exporter.page("stall"), rate).values()
-        time.sleep(0.2)
-    assert after
-    assert max(after) < 1.5 * 200  # a thinktime of 5 ms lets no more than 200 through in a second
-    assert min(after) >= 0
+    after: dict[float, float] = {}
+
+    def reads_on() -> bool:
+        page = exporter.page("stall")
+        after.update({page[reported]: page[rate]} if rate in page else {})
+        return len(after) >= 5
+
+    eventually(reads_on, "five reports with a rate")
+    assert max(after.values()) < 1.5 * 200  # a thinktime of 5 ms lets no more than 200 through in a second
+    assert min(after.values()) >= 0
+    fio.popen.send_signal(signal.SIGINT)
+    ends = [f'benchwatch_run_state{FIO},state="{end}"}}' for end in ("finished", "interrupted")]
+    eventually(lambda: any(exporter.page("stall")[end] for end in ends), "it has ended")
+    assert exporter.page("stall")[f'fio_result_iops{FIO},job="job",op="read"}}'] < 200

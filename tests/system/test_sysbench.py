@@ -13,10 +13,11 @@ import pytest
 
 from benchwatch.tools.sysbench.metrics import LATENCY_WINDOW
 from demo_processes import Process, Processes
+from tests.support.launching import PATIENT
 from tests.support.places import ROOT_IS_A_MOUNT
 from tests.support.servers import Database, Exporter, Page
 from tests.support.timelines import read_timelines
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
 DB1 = '{worker="db1"}'
@@ -33,7 +34,7 @@ def command(server: Database, folder: Path, *arguments: str) -> list[str]:
 
 @pytest.fixture
 def tables(server: Database, tmp_path: Path) -> Database:
-    subprocess.run(command(server, tmp_path, "prepare"), check=True, capture_output=True, timeout=120)
+    subprocess.run(command(server, tmp_path, "prepare"), check=True, capture_output=True, timeout=PATIENCE)
     return server
 
 
@@ -66,7 +67,7 @@ def test_a_frozen_server_stalls_the_run_and_the_next_line_has_the_true_latency(
     window = 'sysbench_latency_window_seconds{worker="db1",quantile="1"}'
     eventually(lambda: window in exporter.page("a"), "a percentile is seen live")
     begun = exporter.page("a")[f"benchwatch_run_start_timestamp_seconds{DB1}"]
-    assert time.time() - 60 < begun < time.time()
+    assert time.time() - PATIENCE < begun < time.time()
     tables.freeze(signal.SIGSTOP)
     stopped = time.monotonic()
     eventually(lambda: is_in(exporter, "a", "stalled"), "the run is stalled")
@@ -117,11 +118,11 @@ def test_a_stopped_sysbench_stalls_and_a_killed_one_says_nothing(
 def test_a_forced_shutdown_is_a_failed_run_with_results(
     exporter: Exporter, processes: Processes, tables: Database
 ) -> None:
-    process = start(processes, tables, exporter.runs / "a", "--time=4", "--forced-shutdown=1")
+    process = start(processes, tables, exporter.runs / "a", "--time=8", "--forced-shutdown=1")
     text = exporter.runs / "a/db1.out"
     eventually(lambda: text.exists() and "[ 1s ]" in text.read_text(), "sysbench makes transactions")
     tables.freeze(signal.SIGSTOP)
-    code = process.popen.wait(60)
+    code = process.popen.wait(PATIENCE)
     if code == -signal.SIGSEGV:
         pytest.skip("sysbench itself crashed, as Debian's build with PostgreSQL now and then does")
     assert code == 2
@@ -154,9 +155,9 @@ def test_checkpoints_do_not_end_the_run(exporter: Exporter, processes: Processes
 def test_run_adds_flags_records_facts_and_hides_the_password(
     exporter: Exporter, tables: Database, tmp_path: Path
 ) -> None:
-    launcher = [sys.executable, "-m", "benchwatch", "run", "--name", "a", "--worker", "db1", "--"]
+    launcher = [sys.executable, "-c", PATIENT, "run", "--name", "a", "--worker", "db1", "--"]
     process = subprocess.Popen(
-        [*launcher, *command(tables, tmp_path, "--threads=2", "--time=6", "run")],
+        [*launcher, *command(tables, tmp_path, "--threads=2", "--time=10", "run")],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -164,7 +165,7 @@ def test_run_adds_flags_records_facts_and_hides_the_password(
     )
     window = 'sysbench_latency_window_seconds{worker="db1",quantile="0.99"}'
     eventually(lambda: window in exporter.page("a"), "a percentile is seen live")
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert b"added --report-interval=1 --percentile=99 --histogram=on" in err
     eventually(lambda: is_in(exporter, "a", "finished"), "it has finished")
@@ -175,6 +176,6 @@ def test_run_adds_flags_records_facts_and_hides_the_password(
     password = (tmp_path / "pgpass").read_text().strip().rpartition(":")[2]
     assert password not in recorded + exporter.text()
     assert f"test: {TEST}" in recorded
-    assert "planned_seconds: '6'" in recorded
+    assert "planned_seconds: '10'" in recorded
     assert f"server_version: {tables.postgres.version.split()[2]}" in recorded
     assert "data.filesystem" in recorded or os.geteuid() or not ROOT_IS_A_MOUNT

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import requests
 
+from tests.support.ports import free_port
+
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 LOG = RECORDINGS / "dashboards/pgbench-rate-retries-15.18/db1.30137"
 REPORT = RECORDINGS / "pgbench/tpcb-15.18.out"
@@ -50,9 +52,7 @@ class Exporter:
         self.runs = folder / "runs"
         self.runs.mkdir(exist_ok=True)
         (folder / "benchwatch.yaml").write_text(f"runs: {{path: runs}}\n{settings}")
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            self.address = ("127.0.0.1", listener.getsockname()[1])
+        self.address = ("127.0.0.1", free_port())
         self.url = "http://{}:{}".format(*self.address)
         command = [sys.executable, "-m", "benchwatch", "serve", "--config.file", str(folder / "benchwatch.yaml")]
         limits = (descriptors, descriptors)
@@ -66,7 +66,7 @@ class Exporter:
     def page(self) -> str:
         """/metrics; empty while it does not answer."""
         try:
-            return requests.get(f"{self.url}/metrics", timeout=30).text
+            return requests.get(f"{self.url}/metrics", timeout=120).text
         except requests.ConnectionError:
             return ""
 
@@ -151,7 +151,7 @@ def flooded(folder: Path) -> Outcome:
         answered = 0
         try:
             for number in range(200):
-                connection = socket.create_connection(exporter.address, timeout=30)
+                connection = socket.create_connection(exporter.address, timeout=120)
                 connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n")
                 held.append(connection)
                 if number % 20 == 19:
@@ -196,7 +196,7 @@ def full_disk(folder: Path) -> Outcome:
             while offset < len(data):
                 piece = data[offset : offset + 50_000]
                 url = f"{exporter.url}/ingest/r/w?stream=4711&offset={offset}"
-                status = requests.put(url, data=piece, timeout=60).status_code
+                status = requests.put(url, data=piece, timeout=120).status_code
                 if status < 300:
                     offset += len(piece)
                 elif status != 507 or time.monotonic() > end:

@@ -10,6 +10,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 
 from tests.support.waiting import PATIENCE
@@ -46,7 +47,8 @@ class Terminal:
             self.process.kill()
             self.process.wait()
         os.close(self._ours)
-        os.close(self._theirs)
+        if self._theirs >= 0:
+            os.close(self._theirs)
 
     def resize(self, width: int, height: int) -> None:
         fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
@@ -57,7 +59,7 @@ class Terminal:
     @property
     def attributes(self) -> list[object]:
         """What the terminal does with keys now."""
-        return termios.tcgetattr(self._theirs)
+        return termios.tcgetattr(self._ours)
 
     def _read(self, seconds: float) -> None:
         while select.select([self._ours], [], [], seconds)[0]:
@@ -73,10 +75,14 @@ class Terminal:
             self._read(0.1)
 
     def end(self, seconds: float = PATIENCE) -> int:
-        """Its exit code, once it has ended."""
+        """Its exit code, once it has ended and all that it sent has come."""
         deadline = time.monotonic() + seconds
         while self.process.poll() is None:
             assert time.monotonic() < deadline, "does not end"
             self._read(0.05)
-        self._read(0.1)
+        os.close(self._theirs)
+        self._theirs = -1
+        with suppress(OSError):  # nobody has it open any more
+            while data := os.read(self._ours, 65536):
+                self.output += data
         return int(self.process.returncode)

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.watch import document
+from benchwatch.watch import document, sources
 from demo_processes import Processes
 from tests.support.places import RECORDINGS
 from tests.support.ports import free_port
 from tests.support.servers import Exporter
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 from .terminals import ENTER, LEAVE, SHOW_CURSOR, Terminal
 
@@ -78,14 +78,17 @@ def playback(exporter: Exporter) -> Iterator[Playback]:
     yield played
     played.end()
     shutil.rmtree(exporter.runs / "test1")
+    eventually(lambda: 'run="test1"' not in exporter.text(), "it is not taken for the next one")
 
 
-Watch = Callable[..., tuple[int, str, str]]
+Seen = tuple[int, str, str]
+Watch = Callable[..., Seen]
 
 
 @pytest.fixture
-def watch(capsys: pytest.CaptureFixture[str]) -> Watch:
+def watch(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Watch:
     """Runs the command with its output going nowhere; exit code, output and errors."""
+    monkeypatch.setattr(sources, "_TIMEOUT", PATIENCE)  # a busy machine is no server that does not answer
 
     def run(*arguments: str) -> tuple[int, str, str]:
         try:
@@ -95,6 +98,18 @@ def watch(capsys: pytest.CaptureFixture[str]) -> Watch:
         return code, *capsys.readouterr()
 
     return run
+
+
+def once(look: Callable[[], Seen], shows: Callable[[str], object]) -> Seen:
+    """The first look whose output is as wanted: a busy machine may hold up the reports of a benchmark."""
+    found: list[Seen] = []
+
+    def is_there() -> object:
+        found.append(look())
+        return shows(found[-1][1])
+
+    eventually(is_there, "the output is as wanted")
+    return found[-1]
 
 
 def shows_rate(sent: bytes) -> bool:
@@ -171,10 +186,9 @@ def test_an_exporter_that_goes_away_and_comes_back(exporter: Exporter, playback:
         terminal.wait_for(shows_rate, "the rate is shown again")
 
 
-def test_a_new_size_is_used(exporter: Exporter, playback: Playback) -> None:
-    eventually(lambda: "pgbench_tps{" in exporter.text("live"), "the exporter has seen a report")
+def test_a_new_size_is_used(exporter: Exporter) -> None:
     with Terminal(exporter.url, "--interval=1h", width=80, height=24) as terminal:
-        terminal.wait_for(shows_rate, "the rate is shown")
+        terminal.wait_for(lambda sent: b"\x1b[24;1H" in sent, "24 lines are used")
         terminal.resize(160, 50)
         terminal.process.send_signal(signal.SIGWINCH)
         terminal.wait_for(lambda sent: b"\x1b[50;1H" in sent, "50 lines are used")
@@ -194,8 +208,10 @@ def test_keys_are_obeyed(exporter: Exporter, playback: Playback) -> None:
 def test_once_as_json_has_all_that_is_shown_and_an_address_needs_no_scheme(
     exporter: Exporter, playback: Playback, watch: Watch
 ) -> None:
-    eventually(lambda: "pgbench_tps{" in exporter.text("live"), "the exporter has seen a report")
-    code, out, errors = watch("--once", "--json", exporter.url.removeprefix("http://"))
+    def reports(out: str) -> object:
+        return [one for one in json.loads(out)["workers"] if one["state"] == "running" and one["now"][0]["rate"]]
+
+    code, out, errors = once(lambda: watch("--once", "--json", exporter.url.removeprefix("http://")), reports)
     content = json.loads(out)
     assert (code, errors, content["schema"], content["exporter"], content["alerts"]) == (0, "", 1, exporter.url, None)
     (worker,) = content["workers"]
@@ -206,20 +222,24 @@ def test_once_as_json_has_all_that_is_shown_and_an_address_needs_no_scheme(
 
 
 def test_once_is_plain_text(exporter: Exporter, playback: Playback, watch: Watch) -> None:
-    eventually(lambda: "pgbench_tps{" in exporter.text("live"), "the exporter has seen a report")
-    code, out, errors = watch("--once", exporter.url)
+    code, out, errors = once(lambda: watch("--once", exporter.url), lambda out: shows_rate(out.encode()))
     assert (code, errors) == (0, "")
     assert "\x1b" not in out
     lines = out.splitlines()
     assert lines[0].startswith(f"benchwatch · 1 running · {exporter.url}")
     assert lines[2].startswith("test1  running")
-    assert re.match(r"● db1 +[0-3]s +(38\.8|42\.6|42\.1)k +(46|50)\.0 µs ", lines[3])
+    assert re.match(r"● db1 +\d+s +(38\.8|42\.6|42\.1)k +(46|50)\.0 µs ", lines[3])
     assert max(map(len, lines)) <= 120
 
 
 def test_piped_it_is_a_snapshot_too(exporter: Exporter) -> None:
     command = [sys.executable, "-m", "benchwatch", "watch", exporter.url]
-    out = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60).stdout
+
+    def piped() -> Seen:
+        done = subprocess.run(command, capture_output=True, check=False, text=True, timeout=PATIENCE)
+        return done.returncode, done.stdout, done.stderr
+
+    _, out, _ = once(piped, bool)  # there is none if the exporter takes three seconds to answer
     assert out.splitlines()[1] == "Nothing is running."
 
 
@@ -347,7 +367,7 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
 ) -> None:
     url = f"http://127.0.0.1:{server.server_port}"
     alerts = json.dumps(
-        {"data": {"alerts": [alert("RunStalled", "warning", "firing", "2026-01-01T00:00:00Z")]}}
+        {"data": {"alerts": [alert("RunStalled", "warning", "firing", "2020-01-01T00:00:00Z")]}}
     ).encode()
     slow = {"run": "test1", "host": "db", "series": "slow"}
     device = {"run": "test1", "host": "db", "layer": "log_device", "which": "sdb", "role": "log"}
@@ -360,7 +380,7 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
         assert "RunStalled it is" in out
         return out
 
-    eventually(lambda: "test1  running" in shown((200, vector())), "the run is shown")
+    eventually(lambda: "\ntest1  " in shown((200, vector())), "the run is shown")
     known = vector(
         slow,
         {**device, "series": "slowness", "value": "60.2"},
@@ -369,7 +389,7 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
         {**slow, "series": "rank", "layer": "path", "value": "4"},
     )
     lines = shown((200, known)).splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith("test1  running"))
+    at = next(number for number, line in enumerate(lines) if line.startswith("test1  "))
     assert lines[at + 1] == "  log device sdb 42 ms, 60x its usual; vdisk 40043 as usual: guest or network path."
     unjudged = "\n  No layer can be judged: nothing is measured below the benchmark, or not for long enough.\n"
     assert unjudged in shown((200, vector(slow)))
@@ -386,9 +406,9 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
 
 def test_firing_alerts_are_shown_the_gravest_first(server: HTTPServer, exporter: Exporter, watch: Watch) -> None:
     alerts = [
-        alert("RunStalled", "warning", "firing", "2026-01-01T00:00:00.123456789Z"),
-        alert("LatencySpike", "critical", "firing", "2026-01-01T00:00:00Z"),
-        alert("RunFailed", "critical", "pending", "2026-01-01T00:00:00Z"),
+        alert("RunStalled", "warning", "firing", "2020-01-01T00:00:00.123456789Z"),
+        alert("LatencySpike", "critical", "firing", "2020-01-01T00:00:00Z"),
+        alert("RunFailed", "critical", "pending", "2020-01-01T00:00:00Z"),
     ]
     body = json.dumps({"status": "success", "data": {"alerts": alerts}}).encode()
     server.answers = {"/api/v1/alerts": (200, body), "/api/v1/query": (200, vector())}  # type: ignore[attr-defined]

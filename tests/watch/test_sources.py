@@ -5,13 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from benchwatch.watch import sources
 from benchwatch.watch.sources import WatchedExporter
 from demo_processes import Processes
 from tests.support.servers import Exporter
 from tests.support.serving import FakeBoard, served
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
+
+from .pages import pgbench
 
 pytestmark = pytest.mark.system
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no exporter that does not answer."""
+    monkeypatch.setattr(sources, "_TIMEOUT", PATIENCE)
 
 
 @pytest.fixture
@@ -37,9 +46,6 @@ def test_a_run_that_is_seen_first_brings_what_it_reported_before(processes: Proc
 
 
 def test_an_exporter_without_reports_is_watched_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchwatch.watch import sources
-    from tests.watch.pages import pgbench
-
     monkeypatch.setattr(sources, "read_page", lambda _: sources.Page((pgbench("db1"),)))
     monkeypatch.setattr(WatchedExporter, "_samples", lambda *_: ([], 0.0))
     with served(FakeBoard()) as server:

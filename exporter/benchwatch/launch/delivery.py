@@ -78,8 +78,8 @@ class Delivery:
 
     def withdraw(self) -> None:
         """Nothing was started: give the name back, with an empty record."""
-        self._ending.set()
         self._deadline = 0.0
+        self._ending.set()
         if self._record_sent:
             self._thread.join(_LAST_PATIENCE)
             with suppress(requests.RequestException, _Refused):
@@ -110,7 +110,7 @@ class Delivery:
             self._refusal = str(refusal)
         return self.trouble
 
-    def end(self, patience: float = _LAST_PATIENCE) -> None:
+    def end(self, patience: float) -> None:
         """Nothing more will come: give up after so many seconds."""
         self._deadline = time.monotonic() + patience
         self._ending.set()
@@ -118,7 +118,7 @@ class Delivery:
     def finish(self) -> str:
         """Send the rest within a few seconds; returns a sentence if something was not delivered."""
         if not self._ending.is_set():
-            self.end()
+            self.end(_LAST_PATIENCE)
         self._thread.join(max(0.0, self._deadline - time.monotonic()) + 1)
         missing = sum(max(0, _size(file) - self._sent.get(suffix, 0)) for suffix, file in self._files().items())
         if not missing and not self._refusal and _content(self._record.path) == self._record_sent:

@@ -53,9 +53,9 @@ def rescue(runs: Path) -> list[str]:
             if folder.lstat().st_uid != os.geteuid():
                 continue
             with (folder / _OWNER).open("rb") as owner:
-                fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 run = Path(os.fsdecode(owner.read()))
-                if run.parent == runs:
+                if run.parent == runs:  # else its lock is none of our business
+                    fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     done += _bring(folder, run)
                     _remove(folder)
     return done
