@@ -11,6 +11,7 @@ import pytest
 
 from benchwatch.runs.watcher import Runs
 from tests.support.places import NOW, RECORDINGS, Place
+from tests.support.waiting import PATIENCE
 
 from .test_watcher import page, settle, watch
 
@@ -57,8 +58,8 @@ class Watched:
         return {series: value for series, value in found.items() if "watch_error" not in series}
 
     def agrees(self) -> bool:
-        """Whether what is shown becomes what a fresh reader shows; waits for that, at most a minute."""
-        deadline = time.monotonic() + 60
+        """Whether what is shown becomes what a fresh reader shows; waits for that."""
+        deadline = time.monotonic() + PATIENCE
         for _ in range(LOOKS):
             if self.look() == self.fresh():
                 return True
