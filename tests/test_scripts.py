@@ -80,7 +80,9 @@ def test_setup_does_not_empty_the_environment_of_another_checkout(tmp_path: Path
 
 @pytest.mark.parametrize("argument", ["-h", "--help"])
 def test_test_explains_itself_and_checks_nothing(argument: str) -> None:
-    done = subprocess.run([ROOT / "scripts/test", argument], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        [ROOT / "scripts/test", argument], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     usage, *examples = re.findall(r"^  (scripts/test.*)$", done.stdout, re.MULTILINE)
     assert usage == "scripts/test [quick] [PYTEST_ARGUMENT...]"
