@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.places import RECORDINGS, Place, placing
 
@@ -13,6 +14,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Prometheus and its tools live shortly here: less collecting of garbage is a quarter less processor time.
 os.environ.setdefault("GOGC", "1000")
 os.environ.setdefault("GOMEMLIMIT", "512MiB")
+# On a busy machine any example may take any time.
+settings.register_profile("any machine", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 SYSTEM = ("tests/system/", "tests/torture/test_faults", "tests/torture/test_hostile_cvm")
 """How the paths of tests begin that start real servers, each its own."""

@@ -24,11 +24,13 @@ GITHUB, GITLAB = BLOCKS
 PGBENCH = r"""
 case " $* " in *" -i "*) exit 0;; esac
 rate=$(cat rate)
+echo x >>started
+rate=$((rate + $(wc -l <started) % 5))
 printf 'pgbench (17.4)\ntransaction type: <builtin: TPC-B (sort of)>\nscaling factor: 10\nquery mode: simple\n'
 printf 'number of clients: 8\nnumber of threads: 1\nmaximum number of tries: 1\nduration: 60 s\n'
 printf 'number of transactions actually processed: %s\n' $((rate * 60))
 printf 'number of failed transactions: 0 (0.000%%)\nlatency average = 1.000 ms\ninitial connection time = 1.0 ms\n'
-printf 'tps = %s.0 (without initial connection time)\n' $((rate + $$ % 5))
+printf 'tps = %s.0 (without initial connection time)\n' $rate
 """
 
 
@@ -36,7 +38,7 @@ printf 'tps = %s.0 (without initial connection time)\n' $((rate + $$ % 5))
 def test_yaml_is_valid_by_the_published_schema(tmp_path: Path, text: str, schema: str) -> None:
     (tmp_path / "example.yml").write_text(text)
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", "example.yml"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout
 
 

@@ -3,6 +3,8 @@ import sys
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 LOADED = """
 import sys
 from benchwatch.cli import main
@@ -16,6 +18,6 @@ finally:
 @pytest.mark.parametrize("arguments", ["--help", "serve --help", "watch --help", "nutanix check --help", "--version"])
 def test_a_command_loads_no_library_that_it_does_not_use(arguments: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", LOADED, *arguments.split()], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", LOADED, *arguments.split()], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert done.stdout.splitlines()[-1] == "loaded:"

@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from benchwatch.metrics.samples import PARTS
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -69,7 +70,7 @@ def test_setup_does_not_empty_the_environment_of_another_checkout(tmp_path: Path
     other.mkdir()
     (other / "kept").touch()
     (checkout / ".venv").symlink_to(other)
-    done = subprocess.run([checkout / "scripts/setup"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([checkout / "scripts/setup"], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1
     assert done.stderr == (
         f"setup: .venv is a link to {other}, which would be emptied. Remove the link, then start again.\n"
@@ -79,7 +80,9 @@ def test_setup_does_not_empty_the_environment_of_another_checkout(tmp_path: Path
 
 @pytest.mark.parametrize("argument", ["-h", "--help"])
 def test_test_explains_itself_and_checks_nothing(argument: str) -> None:
-    done = subprocess.run([ROOT / "scripts/test", argument], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [ROOT / "scripts/test", argument], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     usage, *examples = re.findall(r"^  (scripts/test.*)$", done.stdout, re.MULTILINE)
     assert usage == "scripts/test [quick] [PYTEST_ARGUMENT...]"
@@ -90,7 +93,7 @@ def test_test_explains_itself_and_checks_nothing(argument: str) -> None:
 @pytest.mark.parametrize(("argument", "expected"), [("11", "12 or 13, got 11"), ("--help", "12 or 13, got --help")])
 def test_test_debian_says_which_releases_it_knows(argument: str, expected: str) -> None:
     done = subprocess.run(
-        [ROOT / "scripts/test-debian", argument], capture_output=True, text=True, timeout=60, check=False
+        [ROOT / "scripts/test-debian", argument], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"test-debian: expected {expected}\n")
 

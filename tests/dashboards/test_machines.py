@@ -15,6 +15,8 @@ import pytest
 from tests.support.backfilled import Made, served
 from tests.support.grafana import FILES, Json, View, load, targets
 
+pytestmark = pytest.mark.system
+
 END = 1_790_000_000
 SECONDS = 300
 STEP = 2

@@ -4,7 +4,8 @@ A system test of some forty seconds.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -67,15 +68,22 @@ COMPARE, LIVE = (next(path for path in FILES if path.stem == name) for name in (
 PARAMETERS = "Parameters that differ"
 
 
+def moments(view: View) -> Iterator[View]:
+    """This view, and those of the seconds before: where a busy machine misses a scrape, series are gone for a while."""
+    for ago in range(8):
+        yield View(view.prometheus, view.start, view.end - ago)
+
+
 def unanswered(view: View, dashboard: Json, chosen: Mapping[str, str | Sequence[str]]) -> list[str]:
-    values = view.values(dashboard, chosen)
+    """Panels of which a query gives nothing at any of these moments."""
+    values = cache(lambda one: one.values(dashboard, chosen))
     return [
         target.panel
         for target in targets(dashboard)
         if (target.dashboard, target.panel) not in MAY_BE_EMPTY
         and not target.expression.endswith(ONLY_IF_LATE)
         and not _OF_OTHER_TOOLS.search(target.expression)
-        and not view.ask(target, values)
+        and not any(one.ask(target, values(one)) for one in moments(view))
     ]
 
 
@@ -134,11 +142,12 @@ def test_recorded_sums_of_a_run_are_those_of_its_workers(views: Views) -> None:
         if "$recorded" in target.expression:
             recorded, own = (view.ask(target, values) for values in choices)
             assert {one["metric"].get("le") for one in recorded} == {one["metric"].get("le") for one in own}
-            totals = [sum(float(value) for one in series for _, value in one["values"]) for series in (recorded, own)]
+            numbers = [[float(value) for one in series for _, value in one["values"]] for series in (recorded, own)]
             if ":max1s" in target.expression:  # a highest value may be in two steps of one and in one of the other
                 assert [one["metric"] for one in recorded] == [one["metric"] for one in own]
             else:
-                assert totals[0] == pytest.approx(totals[1], rel=0.3), target.panel
+                means = [sum(each) / len(each) for each in numbers]  # either may lack a second
+                assert means[0] == pytest.approx(means[1], rel=0.3), target.panel
             compared += 1
     assert compared == 4
 
@@ -183,7 +192,11 @@ def test_data_are_late_by_the_runs_own_report_interval(run: str, word: str, view
     words = [target["legendFormat"] for target in panel["targets"]]
     asked = [target for target in targets(dashboard) if target.panel == "Data age"]
     values = views.on.values(dashboard, {"run": run})
-    ages = {word: found for word, target in zip(words, asked, strict=True) if (found := views.on.ask(target, values))}
+    each = (
+        {word: found for word, target in zip(words, asked, strict=True) if (found := view.ask(target, values))}
+        for view in moments(views.on)
+    )
+    ages = next(filter(None, each))
     assert list(ages) == [word]
     assert 10 < float(ages[word][0]["value"][1]) < 30
 
@@ -194,11 +207,11 @@ def test_the_gravest_alerts_come_first(views: Views) -> None:
     (field,) = [one["options"]["sort"][0]["field"] for one in panel["transformations"] if one["id"] == "sortBy"]
     asked = [target for target in targets(dashboard) if target.panel == "Firing alerts"]
     values = views.on.values(dashboard, {"run": "live"})
-    answers = {
-        f"Value #{one['refId']}": views.on.ask(target, values)
-        for one, target in zip(panel["targets"], asked, strict=True)
-    }
-    found = sorted(answers[field], key=lambda one: float(one["value"][1]))
+    (target,) = (
+        target for one, target in zip(panel["targets"], asked, strict=True) if f"Value #{one['refId']}" == field
+    )
+    answer = next(filter(None, (view.ask(target, values) for view in moments(views.on))))
+    found = sorted(answer, key=lambda one: float(one["value"][1]))
     assert [one["metric"]["severity"] for one in found] == ["critical", "warning", "info"]
 
 
@@ -208,10 +221,11 @@ def test_both_runs_of_a_comparison_begin_at_zero(views: Views) -> None:
     (elapsed, *courses) = [target for target in targets(dashboard) if target.panel == "Throughput over elapsed time"]
     (axis,) = views.ended.ask(elapsed, values)
     seconds = [float(value) for _, value in axis["values"]]
-    assert 0 <= seconds[0] <= 8
+    assert 0 <= seconds[0] <= 12
     steps = [later - sooner for sooner, later in pairwise(seconds)]
     assert all(step > 0.5 and abs(step - round(step)) < 0.01 for step in steps)
-    assert sum(round(step) - 1 for step in steps) <= 5, "seconds without a scrape on a busy machine"
+    (scrapes,) = views.ended.prometheus.instant('count_over_time(pgbench_tps{run="live"}[2m])', views.ended.end)
+    assert len(seconds) >= 0.7 * float(scrapes["value"][1]), "a busy machine misses some"
     (one,), (other,) = (views.ended.ask(target, values) for target in courses)
     assert one["values"] == other["values"], "a run laid over itself"
 
@@ -223,5 +237,5 @@ def test_a_run_is_laid_over_one_that_has_been_on_for_longer(views: Views) -> Non
     (axis,) = views.ended.ask(elapsed, values)
     since = {moment: float(seconds) for moment, seconds in axis["values"]}
     (slow,), (live,) = (views.ended.ask(target, values) for target in courses)
-    assert 0 <= since[live["values"][0][0]] <= 8
+    assert 0 <= since[live["values"][0][0]] <= 12
     assert 30 <= since[slow["values"][0][0]] <= 70, "it had been on for 40 s when Prometheus began, and reports no more"

@@ -25,7 +25,7 @@ def bin_by_definition(value: int) -> int:
     return ((error_bits + 1) << 6) + ((value >> error_bits) & 63)
 
 
-@settings(derandomize=True, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(st.integers(0, 2**43 - 1), min_size=1))
 def test_bins_are_those_of_fio(values: list[int]) -> None:
     assert bins(np.array(values)).tolist() == [bin_by_definition(value) for value in values]
@@ -47,7 +47,7 @@ def test_every_key_that_fio_prints_is_known_and_lies_in_its_bin() -> None:
     assert MIDPOINT_SECONDS[BIN_OF_KEY["17112760320"]] == 17.112760320
 
 
-@settings(derandomize=True, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.integers(1, 10**12), min_size=1, max_size=300), st.sampled_from([0.5, 0.95, 0.99, 0.999, 1.0]))
 def test_quantiles_are_within_0_8_percent_of_the_nearest_rank(values: list[int], quantile: float) -> None:
     counts = np.bincount(bins(np.array(values)), minlength=BINS)

@@ -236,7 +236,7 @@ def test_whatever_a_page_links_to_only_its_vdisk_pages_are_asked_for() -> None:
         client = Client(cvm.url)
         followed: list[str] = []
 
-        @settings(max_examples=400, deadline=None, derandomize=True)
+        @settings(max_examples=400)
         @given(
             st.builds(str.__add__, st.sampled_from(STARTS), st.lists(st.sampled_from(PIECES), max_size=5).map("".join))
         )

@@ -196,7 +196,6 @@ def test_without_a_table_of_hosted_vdisks_no_row_is_called_unmatched() -> None:
 _NAMES = st.sampled_from(["1", "2", "x", f"x ({A})", f"y ({A})", f"z ({A})", f"x ({B})", A, B, f"{A} {B}"])
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["1", "2", "3"]), _NAMES), st.lists(_NAMES, unique=True))
 def test_no_two_front_end_rows_are_one_vdisk(hosted: dict[str, str], frontend: list[str]) -> None:
     labels = views(hosted, frontend).frontend_labels
@@ -360,7 +359,7 @@ def test_the_file_name_stands_in_the_outermost_parentheses(name: str, file: str)
     assert file_name(name) == file
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.data())
 def test_no_damage_to_a_page_raises_or_makes_a_number_negative(data: st.DataObject) -> None:
     html = bytearray((Path(__file__).parent.parent / "recordings/nutanix/main-2015.html").read_bytes())
@@ -377,7 +376,7 @@ def test_no_damage_to_a_page_raises_or_makes_a_number_negative(data: st.DataObje
         assert len({row.label for row in table.rows}) == len(table.rows)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_page_without_anything(html: bytes) -> None:
     assert read_main_page(html).hosted.rows == ()

@@ -109,7 +109,7 @@ def test_disks_of_other_cvms_are_left_to_their_own_pages() -> None:
     assert text.count("\nnutanix_disk_size_bytes{") == 6
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(st.data())
 def test_a_damaged_page_gives_an_exposition_without_duplicates(data: st.DataObject) -> None:
     html = bytearray((Path(__file__).parent.parent / "recordings/nutanix/main-2015.html").read_bytes())

@@ -168,7 +168,7 @@ def test_a_section_twice_is_read_once_and_noted(recordings: Path) -> None:
     assert len(page.unrecognised) == 5
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.data())
 def test_no_damage_to_a_page_raises_or_makes_a_histogram_fall(data: st.DataObject) -> None:
     html = bytearray((Path(__file__).parent.parent / "recordings/nutanix/vdisk-2015.html").read_bytes())

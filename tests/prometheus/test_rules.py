@@ -1,7 +1,8 @@
 """The rules as promtool reads and runs them, and what they promise their reader."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,9 +85,9 @@ def exported() -> set[str]:
     return found
 
 
-def cases() -> Iterator[dict[str, Any]]:
-    for path in TEST_FILES:
-        yield from yaml.safe_load(path.read_text())["tests"]
+@cache
+def cases() -> Sequence[dict[str, Any]]:
+    return [test for path in TEST_FILES for test in yaml.safe_load(path.read_text())["tests"]]
 
 
 def test_the_rules_of_each_tool_are_what_its_roles_say() -> None:

@@ -10,6 +10,7 @@ from benchwatch.cli import main
 from benchwatch.tools.registry import names
 from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place
+from tests.support.waiting import PATIENCE
 
 BEGIN = 1_790_000_000
 PLOT_FOOT = 1000
@@ -447,7 +448,7 @@ def test_an_earlier_report_stays_if_there_is_no_room_for_a_new_one(place: Place,
     output.write_text("earlier")
     command = [sys.executable, "-m", "benchwatch", "report", str(pgbench(place, "a")), "--output", str(output)]
     done = subprocess.run(
-        ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", *command], capture_output=True, text=True, timeout=60
+        ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", *command], capture_output=True, text=True, timeout=PATIENCE
     )
     assert (done.returncode, done.stderr) == (2, f"benchwatch: --output: {output} cannot be written: File too large\n")
     assert output.read_text() == "earlier"

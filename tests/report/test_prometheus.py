@@ -20,6 +20,7 @@ from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place
 from tests.support.programs import output, program
 from tests.support.servers import start_prometheus
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.system
 
@@ -364,7 +365,10 @@ def test_what_is_no_prometheus_is_said(status: int, body: bytes, said: str, plac
     assert f"Prometheus at {address} did not answer: {said}." in page.text("p")
 
 
-def test_the_page_of_a_run_has_the_disks_and_vdisks_of_its_report(url: str, place: Place, tmp_path: Path) -> None:
+def test_the_page_of_a_run_has_the_disks_and_vdisks_of_its_report(
+    url: str, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchwatch.server.course._PATIENCE", PATIENCE)
     _, page = report(run(place), url, tmp_path)
     runs = find_runs([run(place)], RunsSettings(), Buckets())
     html = machine(url, list(timelines(runs, Buckets(), families=shown())))

@@ -280,7 +280,7 @@ def test_hostile_text_is_escaped_everywhere() -> None:
     assert cells(text)[0] == HOSTILE
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.builds(

@@ -268,18 +268,19 @@ def test_show_and_list_have_its_results(runs: Path, capsys: pytest.CaptureFixtur
     assert [(found[name]["rate"], found[name]["unit"]) for name in ("one", "two")] == [(151, "laps/s"), (226, "laps/s")]
 
 
-def test_the_status_line_of_the_launcher_shows_it(toy: None, tmp_path: Path) -> None:
+def test_the_status_line_of_the_launcher_shows_it(toy: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: NOW)
     record = RunRecord(tmp_path, "one", "w")
     record.folder.mkdir()
     live = Live(record)
     assert live.look() == Shown([], [])
-    record.file("out").write_bytes(output(3, start=int(time.time()) - 3, ended=False))
+    record.file("out").write_bytes(output(3, start=int(NOW) - 3, ended=False))
     record.file("77").write_bytes(b"a log\n")
     shown = live.look()
     assert shown.figures == ["150 laps/s"]
     assert shown.line(60, before="one", after="0:57 left").startswith("one  ")
     with record.file("out").open("ab") as file:
-        file.write(f"{int(time.time())} left laps 48 p95 0.002\n".encode())
+        file.write(f"{int(NOW)} left laps 48 p95 0.002\n".encode())
     assert live.look().figures == ["98.0 laps/s"]
 
 

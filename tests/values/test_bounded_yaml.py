@@ -158,9 +158,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(
-    derandomize=True, max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(CHANGES, st.sampled_from(CONTENT.split("\n")), st.booleans())
 def test_nothing_but_a_config_error_comes_of_any_document(
     tmp_path: Path, changes: list[tuple[int, int, str]], line: str, whole: bool

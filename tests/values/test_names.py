@@ -23,7 +23,7 @@ def test_a_file_name_becomes_a_label_that_can_be_printed(name: bytes, expected: 
     assert label(os.fsdecode(name)) == expected
 
 
-@settings(derandomize=True, max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.sets(st.one_of(st.binary(), st.sampled_from([b"\\xff", b"\xff", b"\\", b"\\\\", b"\\u000a", b"\n"]))))
 def test_different_file_names_become_different_labels(names: set[bytes]) -> None:
     labels = {label(os.fsdecode(name)) for name in names}

@@ -8,6 +8,7 @@ import pytest
 
 from benchwatch.launch.terminal import Terminal
 from benchwatch.values.printable import lines, printable
+from tests.support.waiting import PATIENCE
 
 OSC_52 = "\x1b]52;c;cm0gLXJm\x07"
 SUMMARY = (
@@ -58,7 +59,7 @@ def test_what_the_launcher_says_is_printable(capfd: pytest.CaptureFixture[str]) 
 
 def metrics(folder: Path, **streams: int) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "benchwatch", "metrics", str(folder)]
-    return subprocess.run(command, check=True, timeout=120, **streams)  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(command, check=True, timeout=PATIENCE, **streams)  # type: ignore[call-overload,no-any-return]
 
 
 def test_file_names_in_the_log_are_printable(tmp_path: Path) -> None:
@@ -83,6 +84,6 @@ def test_metrics_on_a_terminal_are_printable_and_elsewhere_exact(tmp_path: Path)
             shown += piece
     except OSError:  # the other end has been closed
         pass
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     os.close(ours)
     assert bytes(shown).replace(b"\r\n", b"\n") == exact.replace(b"\x1b", b"\\x1b")

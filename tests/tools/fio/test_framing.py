@@ -129,7 +129,7 @@ parts = st.sampled_from(
 )
 
 
-@settings(derandomize=True, max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     st.lists(parts, max_size=12).map(b"".join),
     st.lists(st.integers(0, 10**4), max_size=20),

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from benchwatch.tools.fio.windows import QUANTILES
+from tests.support.waiting import PATIENCE
 
 from .recordings import plain, read, texts_of, values
 
-SECONDS = 4
 RATE = 700
 TOLERANCE = 0.016
 
 
-def run_fio(folder: Path) -> tuple[bytes, list[tuple[int, int]]]:
+def run_fio(folder: Path, seconds: int) -> tuple[bytes, list[tuple[int, int]]]:
     """fio's output, and its log: when each I/O completed (epoch milliseconds), its completion latency (nanoseconds)."""
     command = [
         "fio",
@@ -29,13 +29,13 @@ def run_fio(folder: Path) -> tuple[bytes, list[tuple[int, int]]]:
         "--ioengine=psync",
         f"--rate_iops={RATE}",
         "--time_based",
-        f"--runtime={SECONDS}",
+        f"--runtime={seconds}",
         f"--write_lat_log={folder}/log",
         "--log_unix_epoch=1",
         "--output-format=json+",
         "--status-interval=1",
     ]
-    output = subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60).stdout
+    output = subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=PATIENCE).stdout
     lines = (folder / "log_clat.1.log").read_text().splitlines()
     fields = [line.split(",") for line in lines]
     return output, [(int(when), int(latency)) for when, latency, *_ in fields]
@@ -47,11 +47,16 @@ def nearest_rank(latencies: list[int], wanted: float) -> int:
 
 @pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
 def test_every_window_agrees_with_fios_log_of_every_io(tmp_path: Path) -> None:
-    output, log = run_fio(tmp_path)
-    documents = [plain(text) for text in texts_of(output)]
+    for seconds in (4, 16, 64):  # fio on a busy machine leaves documents out
+        folder = tmp_path / str(seconds)
+        folder.mkdir()
+        output, log = run_fio(folder, seconds)
+        documents = [plain(text) for text in texts_of(output)]
+        if len(documents) > 3:
+            break
     shown: list[dict[tuple[str, ...], Any]] = []
     (state,) = read(output, on_document=lambda state: shown.append(values(state)))
-    assert len(shown) == len(documents) > 2  # a busy machine leaves some out
+    assert len(shown) == len(documents) > 2
     assert state.outcome == "finished"
     counted = [sum(document["jobs"][0]["read"]["clat_ns"]["bins"].values()) for document in documents]
     assert counted[-1] == len(log) == values(state)["fio_ios_total", "real", "read"]

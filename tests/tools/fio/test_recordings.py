@@ -138,7 +138,7 @@ DIRTY = (
 )
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, len(DIRTY)), max_size=30))
 def test_records_of_a_dirty_stream_do_not_depend_on_chunk_borders(cuts: list[int]) -> None:
     assert comparable(parse(DIRTY, cuts)) == comparable(parse(DIRTY))
@@ -161,7 +161,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     return bytes(data)
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(damaged())
 def test_no_damage_raises(data: bytes) -> None:
     state = new_state()
@@ -176,7 +176,7 @@ def test_no_damage_raises(data: bytes) -> None:
         state.parameters()
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=300), st.integers(0, 300))
 def test_no_garbage_raises(data: bytes, cut: int) -> None:
     FIO.recognise(data)

@@ -40,7 +40,7 @@ def test_line_of_another_kind_and_torn_line_are_misread() -> None:
     ]
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(AGGREGATED), st.lists(st.integers(0, 200), max_size=10))
 def test_chunk_borders_do_not_matter(path: object, cuts: list[int]) -> None:
     data = path.read_bytes()  # type: ignore[attr-defined]

@@ -103,7 +103,7 @@ def test_streams_may_be_read_in_any_order(name: str) -> None:
         assert whole(read(dict(order))[0]) == expected
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(["txlog-failures-15.18", "server-stop-mid-15.18", "multi-script-rate-limit-15.18"]), st.data())
 def test_streams_may_be_read_in_turns(name: str, data: st.DataObject) -> None:
     parts = {stream: parse(PGBENCH.recognise(content), content) for stream, content in streams(name).items() if content}

@@ -32,7 +32,7 @@ def begins(*texts: str) -> int:
     return sum(isinstance(record, Begin) for record in text_records("".join(texts)))
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, len(ALL_TEXT)), max_size=40))
 def test_chunk_borders_do_not_matter(cuts: list[int]) -> None:
     assert typed(parse("text", ALL_TEXT, cuts)) == typed(parse("text", ALL_TEXT))
@@ -46,7 +46,7 @@ def test_byte_after_byte_gives_the_same(name: str) -> None:
     assert typed(parse("text", data, range(1, len(data)))) == typed(parse("text", data))
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from([path for path in TEXTS if path.stat().st_size]),
     st.lists(st.tuples(st.integers(0, 3000), st.binary(max_size=12)), min_size=1, max_size=6),
@@ -58,7 +58,7 @@ def test_damaged_text_raises_nothing(path: Any, damage: list[tuple[int, bytes]])
     read({"damaged": b"progress: 1.0 s, \n" + bytes(data)})
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=300))
 def test_any_bytes_raise_nothing(data: bytes) -> None:
     for kind in ("text", "log", "log aggregate"):

@@ -125,7 +125,7 @@ def test_each_recording_is_read_exactly(path: Path) -> None:
     )
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(TRANSACTION_LOGS), st.lists(st.integers(0, 40_000), max_size=30))
 def test_chunk_borders_do_not_matter(path: Path, cuts: list[int]) -> None:
     data = path.read_bytes()[:40_000]
@@ -138,7 +138,7 @@ def test_byte_after_byte_gives_the_same() -> None:
     assert whole(parse("log", data, range(1, len(data)))) == whole(parse("log", data))
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from([path for path in TRANSACTION_LOGS if path.stat().st_size > 10_000]),
     st.lists(st.tuples(st.integers(0, 12_000), st.text("0123456789 \n-xs\r", max_size=9)), min_size=1, max_size=8),
@@ -156,7 +156,7 @@ def test_damage_costs_only_the_damaged_lines(path: Path, damage: list[tuple[int,
     assert found == uncut
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.lists(
         st.tuples(

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 from .recordings import misread, state_of, values
 
 pytestmark = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
@@ -13,7 +15,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench i
 
 def sysbench(folder: Path, *arguments: str) -> bytes:
     command = ["sysbench", "--report-interval=1", "--percentile=99", "--histogram=on", *arguments]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120).stdout
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=PATIENCE).stdout
 
 
 @pytest.mark.parametrize("test", ["cpu", "threads", "memory"])
@@ -32,7 +34,7 @@ def test_events_are_counted_and_timed(tmp_path: Path, test: str) -> None:
 
 def test_bytes_of_files_are_those_of_whole_blocks(tmp_path: Path) -> None:
     files = ["fileio", "--file-total-size=4M", "--file-num=2"]
-    subprocess.run(["sysbench", *files, "prepare"], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    subprocess.run(["sysbench", *files, "prepare"], cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE)
     output = sysbench(tmp_path, *files, "--file-test-mode=rndrw", "--time=3", "run")
     assert misread(output) == []
     state = state_of(output)
