@@ -84,7 +84,7 @@ def _objectives() -> str:
     """The run's objective, else that of its tool."""
     by = "max by (instance, run, worker)"
     expressions = [f"{by} (last_over_time(benchwatch_run_latency_objective_seconds[1m]))"] + [
-        f'{by} (worker:latency_seconds:mean{{tool="{tool.name}"}}) * 0 + {objective:g}'
+        f'{by} (last_over_time(worker:latency_seconds:mean{{tool="{tool.name}"}}[30s])) * 0 + {objective:g}'
         for tool in TOOLS
         if (objective := tool.roles[0].objective) is not None
     ]
