@@ -1,5 +1,6 @@
 """The rules that name families of the tools, from the roles of these: latency and throughput of a worker, its default
-objective, and what is recorded of whole runs for the dashboards.
+objective, which runs are of a database and what its transactions take, and what is recorded of whole runs for the
+dashboards.
 
 Their labels are the same for all tools: `job` and `op` are the parts of a group (see benchwatch.tools.roles). Where a
 tool reports no mean, a quantile of its reports stands in for it, with the label `quantile`; a throughput in bytes has
@@ -17,9 +18,10 @@ from benchwatch.tools.registry import TOOLS
 from benchwatch.tools.roles import Roles
 
 _RULES = Path(__file__).resolve().parent.parent / "prometheus" / "rules"
-WORKERS, DASHBOARDS = _RULES / "workers.yml", _RULES / "dashboards.yml"
+RUNS, WORKERS, LAYERS, DASHBOARDS = (_RULES / f"{name}.yml" for name in ("runs", "workers", "layers", "dashboards"))
 _BEGIN, _END = "# By scripts/rules, from the tools' roles:\n", "# End of what scripts/rules writes.\n"
 _WRITTEN = re.compile(rf"^( *){_BEGIN}.*?^\1{_END}", re.MULTILINE | re.DOTALL)
+_OR = "\n          or\n          "
 _WINDOWS = """\
       # A report may be on the page for one scrape only, which an evaluation each second can miss: four scrapes of
       # 500 ms are looked at. Scrape slower, and these windows must grow.
@@ -46,7 +48,7 @@ def _expression(roles: Roles, reduce: str, family: Family, selector: str = "", o
 
 
 def _rule(record: str, tool: Tool, expressions: Sequence[str], in_bytes: bool = False) -> str:
-    joined = "\n          or\n          ".join(expressions)
+    joined = _OR.join(expressions)
     text = f"|\n          {joined}" if len(expressions) > 1 else joined
     labels = f"tool: {tool.name}{', unit: bytes' if in_bytes else ''}"
     return f"      - record: {record}\n        expr: {text}\n        labels: {{{labels}}}\n"
@@ -82,12 +84,70 @@ def _objectives() -> str:
     """The run's objective, else that of its tool."""
     by = "max by (instance, run, worker)"
     expressions = [f"{by} (last_over_time(benchwatch_run_latency_objective_seconds[1m]))"] + [
-        f'{by} (worker:latency_seconds:mean{{tool="{tool.name}"}}) * 0 + {objective:g}'
+        f'{by} (last_over_time(worker:latency_seconds:mean{{tool="{tool.name}"}}[30s])) * 0 + {objective:g}'
         for tool in TOOLS
         if (objective := tool.roles[0].objective) is not None
     ]
-    joined = "\n          or\n          ".join(expressions)
+    joined = _OR.join(expressions)
     return f"      - record: worker:latency_objective_seconds:effective\n        expr: |\n          {joined}\n"
+
+
+def _databases() -> str:
+    """The runs of a database; the label `latency` is there where their tool reports the mean."""
+    rules = ""
+    for labels, found in (
+        ("\n        labels: {latency: mean}", [roles for roles in _of_databases() if roles.latency]),
+        ("", [roles for roles in _of_databases() if not roles.latency]),
+    ):
+        counted = [f"max by (run) (last_over_time({(roles.total or roles.rate).name}[10s])) ^ 0" for roles in found]
+        text = f"|\n          {_OR.join(counted)}" if len(counted) > 1 else "".join(counted)
+        rules += f"      - record: run:database_benchmark:info\n        expr: {text}{labels}\n" if counted else ""
+    return rules
+
+
+def _of_databases() -> Iterator[Roles]:
+    return (roles for tool in TOOLS for roles in tool.roles if roles.database and not roles.observer)
+
+
+def _failed() -> str:
+    """Transactions that failed: which part, where it is more than a hundredth and five in half a minute."""
+    by, expressions = "sum by (instance, run, worker)", []
+    for lost in (lost for roles in _of_databases() for lost in roles.lost.values() if lost.bad and lost.of):
+        failed, *of = (f"{by} (rate({family.name}[30s]))" for family in (lost.counter, *lost.of))
+        whole = "\n  +\n  ".join(of)
+        expressions.append(f"{failed}\n/\n(\n  {whole}\n) > 0.01\nand\n{failed} * 30 >= 5")
+    return "\nor\n".join(expressions) + "\n"
+
+
+def _transactions(write: Callable[[str, str, str], str]) -> Callable[[], str]:
+    """An expression for the workers of each tool of a database, from its rate, its mean latency and the lag in that.
+
+    Without a mean there is none, and so without a lag where that is written.
+    """
+
+    def written() -> str:
+        expressions = []
+        for roles in _of_databases():
+            of_part = ", ".join(("run", "worker", *roles.labels))
+            lag = roles.lag.name if roles.lag else ""
+            if roles.latency and (text := write(roles.rate.name, roles.latency.name, lag)):
+                reduced = f"max by ({of_part}) ({text})"
+                expressions.append(f"sum by (run, worker) ({reduced})" if roles.labels else reduced)
+        return "\nor\n".join(expressions) + "\n"
+
+    return written
+
+
+def _time(rate: str, latency: str, lag: str) -> str:
+    true = f"({latency} - ({lag} or {latency} * 0))" if lag else latency
+    return f"sum_over_time(({true} * {rate})[3s:1s])"
+
+
+_transactions_rate = _transactions(lambda rate, *_: f"avg_over_time({rate}[3s])")
+_transactions_time = _transactions(_time)
+_transactions_timed = _transactions(lambda rate, latency, _: f"sum_over_time(({rate} and {latency})[3s:1s])")
+_lag = _transactions(lambda rate, latency, lag: lag and f"max_over_time({lag}[2s])")
+_lag_lately = _transactions(lambda rate, latency, lag: lag and f"max_over_time({lag}[3s])")
 
 
 def _of_runs() -> str:
@@ -140,9 +200,12 @@ def _rate_now() -> str:
 
 
 _PARTS: dict[Path, Sequence[Callable[[], str]]] = {
+    RUNS: (_databases, _failed),
     WORKERS: (_workers, _latency_now, _latency_now, _rate_now, _objectives),
+    LAYERS: (_transactions_rate, _transactions_time, _transactions_timed, _lag, _lag_lately),
     DASHBOARDS: (_of_runs,),
 }
+FILES = tuple(_PARTS)
 
 
 def whole(path: Path) -> str:
@@ -161,5 +224,5 @@ def whole(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    for file in _PARTS:
+    for file in FILES:
         file.write_text(whole(file))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from benchwatch.values.durations import Duration
 from tests.support.programs import FOLDER
 from tests.support.waiting import PATIENCE
 
@@ -128,3 +129,10 @@ def test_an_agent_with_much_to_send_is_unhealthy(page: str, healthy: bool) -> No
         ["sh", "-c", script], input=f"vmagent_x 7000000\n{line}", text=True, timeout=PATIENCE, check=False
     )
     assert (finished.returncode == 0) is healthy
+
+
+def test_one_late_evaluation_of_the_slowest_rules_loses_no_limit() -> None:
+    flags = dict(one[1:].split("=", 1) for one in SCALE["services"]["vmalert"]["command"] if "=" in one)
+    rules = [yaml.safe_load(path.read_text()) for path in (FOLDER / "rules").glob("*.yml")]
+    slowest = max(Duration.read(group["interval"]) for content in rules for group in content["groups"])
+    assert Duration.read(flags["datasource.queryStep"]) >= 3 * slowest + Duration.read(flags["rule.evalDelay"])

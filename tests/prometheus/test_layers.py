@@ -48,10 +48,15 @@ USUAL: dict[str, Course] = {
     "sessions": (9, 9),
     "lock_sessions": (0, 0),
     "retransmits": (0, 0),
+    "postgres_exporter": (1, 1),  # 1: it answers
+    "postgres_exporter_seconds": (0.01, 0.01),
+    "postgres": (1, 1),  # 1: it answers its exporter
 }
 SLOW = {"latency": (0.010, 0.050), "tps": (1000, 200), "sessions": (9, 9.8)}
 """What a benchmark with ten clients does when its disks, or whatever it is, cost 40 ms more."""
 LOG = {**SLOW, "log_await": (0.0008, 0.042), "log_writes": (900, 200)}
+SILENT = {"postgres_exporter": (1, 0), "postgres_exporter_seconds": (0.01, 1)}
+"""The database gives postgres_exporter no answer in time."""
 DATA_READS = {**SLOW, "data_await": (0.0020, 0.030), "data_read_await": (0.0004, 0.030)}
 CVM = {"log_frontend", "data_frontend", "backend", "oplog_share", "oplog_bytes", "hdd", "remote", "queue"}
 
@@ -105,6 +110,7 @@ def machine(name: str, now: Mapping[str, Course], cvm: bool = True) -> Iterator[
     yield gauge("pgbench_latency_average_seconds", "latency", **worker)
     yield gauge("pgbench_rate_limit_lag_seconds", "lag", **worker)
     yield gauge("pgbench_tps", "tps", **worker)
+    yield counter("pgbench_transactions_total", "tps", **worker)
     for cpu in range(4):
         idle, steal = now["idle"], now["steal"]
         busy = 1 - idle[0] - steal[0], 1 - idle[1] - steal[1]
@@ -114,7 +120,11 @@ def machine(name: str, now: Mapping[str, Course], cvm: bool = True) -> Iterator[
     yield counter("node_pressure_cpu_waiting_seconds_total", "cpu_pressure", **host)
     yield counter("node_pressure_memory_waiting_seconds_total", "memory_pressure", **host)
     yield counter("node_netstat_Tcp_RetransSegs", "retransmits", **host)
-    yield gauge("pg_up", (1, 1), **host)
+    yield gauge("up", (1, 1), **host, job="node")
+    exporter = {**host, "job": "postgres", "instance": f"{name}:9187"}
+    yield gauge("up", "postgres_exporter", **exporter)
+    yield gauge("scrape_duration_seconds", "postgres_exporter_seconds", **exporter)
+    yield gauge("pg_up", "postgres", **exporter)
     yield gauge("pg_checkpoint_active", "checkpoint", **host)
     yield counter("pg_buffers_written_bytes_total", "checkpoint_bytes", **host, by="checkpointer")
     yield gauge("pg_locks_waiting", (1, 1), **host)
@@ -245,6 +255,24 @@ CASES: dict[str, tuple[str, Mapping[str, Course], bool]] = {
     ),
     "a client that waits for a processor, as always here": (NONE, {**SLOW, "sessions": (9, 3), "idle": (0, 0)}, False),
     "the network": ("network", {**SLOW, "sessions": (9, 3)}, False),
+    "a database that gives its exporter no answer in time": ("database", {**SLOW, **SILENT, "sessions": (9, 3)}, False),
+    "a database that its exporter does not reach": (
+        "database",
+        {**SLOW, "sessions": (9, 3), "postgres": (1, 0)},
+        False,
+    ),
+    "a database that has given no answer for long": (
+        NONE,
+        {**SLOW, "sessions": (9, 3), "postgres_exporter": (0, 0), "postgres_exporter_seconds": (1, 1)},
+        False,
+    ),
+    "an exporter of the database that ends": (NONE, {**SLOW, "sessions": (9, 3), "postgres_exporter": (1, 0)}, False),
+    "no answer of the database, on a machine without a processor left": (
+        NONE,
+        {**SLOW, **SILENT, "sessions": (9, 3), "idle": (0.1, 0.1)},
+        False,
+    ),
+    "a log device, and a database that gives no answer": ("log_device", {**LOG, **SILENT}, False),
     "segments that are sent again": ("network", {**SLOW, "retransmits": (0, 200)}, False),
 }
 
@@ -350,6 +378,61 @@ def test_seconds_without_a_transaction_take_no_time_outside_the_database(tmp_pat
     outside = 'round(host_layer:latency:seconds{layer="network"}, 1e-6)'
     expected = [
         expectation(outside, second, {f'{{host="{name}", layer="network", which="outside"}}': 0}) for second in (81, 82)
+    ]
+    judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
+
+
+def standing(name: str, now: Mapping[str, Course], *gone: str) -> Iterator[dict[str, str]]:
+    """A machine on which no transaction completes during the fault; series whose names begin with these words end then.
+
+    After it, those that waited are reported within a second.
+    """
+
+    def course(usual: str, then: str, after: str) -> str:
+        return " ".join((usual,) * FAULT.start + (then,) * len(FAULT) + (after,) + (usual,) * 30)
+
+    changed = {
+        "benchwatch_run_state": course("1", "0", "1"),
+        "pgbench_tps": course("1000", "stale", "900"),
+        "pgbench_latency_average_seconds": course("0.01", "stale", "0.3"),
+        "pgbench_rate_limit_lag_seconds": course("0", "stale", "0"),
+    }
+    for one in machine(name, {**USUAL, **now}, cvm=False):
+        metric = one["series"].partition("{")[0]
+        values = one["values"].split()
+        if metric.startswith(gone):
+            values[FAULT.start : FAULT.stop] = ["stale"] * len(FAULT)
+        yield {**one, "values": changed.get(metric, " ".join(values))}
+    worker = {**EXPORTER, "run": name, "worker": "db1"}
+    yield series("benchwatch_run_state", course("0", "1", "0"), **worker, state="stalled")
+
+
+def test_a_database_that_stands_still_is_named_and_never_the_network(tmp_path: Path) -> None:
+    """Its processes are stopped (SIGSTOP), or a lock stops its sessions; its exporter ends; the machine is away."""
+    lock = {"lock": (0.01, 12), "lock_sessions": (0, 9)}
+    ended = {"postgres_exporter": (1, 0)}
+    loads = [*standing("stopped", SILENT, "pg_"), *standing("locked", lock), *standing("unmeasured", ended, "pg_")]
+    loads += [
+        {**one, "values": values((1, 0))} if one["series"].startswith("up{") else one
+        for one in standing("away", SILENT, "pg_", "node_")
+    ]
+    released = FAULT.stop
+    expected = [
+        expectation(f'run:verdict:layer{{run="{name}"}}', second, verdict(name, layer))
+        for name, layer in (
+            ("stopped", "database"),
+            ("locked", "database"),
+            ("unmeasured", NONE),
+            ("away", NONE),
+        )
+        for second, layer in (
+            (BEFORE, NONE),
+            (FAULT.start + 8, layer),
+            (DURING, layer),
+            (released + 1, layer),
+            (released + 3, layer),
+            (released + 15, NONE),
+        )
     ]
     judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
 

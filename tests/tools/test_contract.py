@@ -320,6 +320,41 @@ def test_it_has_rules_that_alert_on_the_percentile_where_there_is_no_mean(toy: N
     assert "SUCCESS" in said_by(program("promtool"), "test", "rules", tmp_path / "test.yml")
 
 
+def test_it_has_rules_of_a_database_if_it_says_that_it_is_one(toy: None, tmp_path: Path) -> None:
+    for path in worker_rules.FILES:
+        (tmp_path / path.name).write_text(worker_rules.whole(path))
+    files = [tmp_path / path.name for path in worker_rules.FILES]
+    assert "SUCCESS" in said_by(program("promtool"), "check", "rules", "--lint=all", "--lint-fatal", *files)
+    (tmp_path / "test.yml").write_text(_DATABASE)
+    assert "SUCCESS" in said_by(program("promtool"), "test", "rules", tmp_path / "test.yml")
+
+
+_DATABASE = """
+rule_files: [runs.yml]
+evaluation_interval: 1s
+tests:
+  - interval: 1s
+    input_series:
+      - {series: 'benchwatch_run_state{instance="b:1", run="one", worker="w", state="running"}', values: 1x60}
+      - {series: 'toy_laps_total{instance="b:1", run="one", worker="w", lane="left"}', values: 0+90x60}
+      - {series: 'toy_failed_laps_total{instance="b:1", run="one", worker="w", lane="left"}', values: 0+10x60}
+      - {series: 'pgbench_transactions_total{instance="b:1", run="two", worker="w"}', values: 0+90x60}
+      - {series: 'sysbench_transactions_total{instance="b:1", run="three", worker="w"}', values: 0+90x60}
+      - {series: 'sysbench_events_total{instance="b:1", run="four", worker="w"}', values: 0+90x60}
+      - {series: 'fio_operations_total{instance="b:1", run="five", worker="w", job="db", op="read"}', values: 0+90x60}
+    promql_expr_test:
+      - expr: sum by (run) (run:database_benchmark:info)
+        eval_time: 60s
+        exp_samples:
+          - {labels: '{run="one"}', value: 1}
+          - {labels: '{run="two"}', value: 1}
+          - {labels: '{run="three"}', value: 1}
+      - {expr: 'run:database_benchmark:info{latency="mean"} unless on (run) {run="two"}', eval_time: 60s}
+      - expr: count by (run) (ALERTS{alertname="FailedTransactions"})
+        eval_time: 60s
+        exp_samples: [{labels: '{run="one"}', value: 1}]
+"""
+
 _SPIKE = """
 rule_files: [{runs}, {rules}]
 evaluation_interval: 1s

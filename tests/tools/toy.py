@@ -196,6 +196,7 @@ TOY = Tool(
             operations="laps",
             labels=("lane",),
             rate=RATE,
+            database=True,
             window=WINDOW,
             total=LAPS,
             lost={"failed": LostRole(FAILED, of=(LAPS, FAILED), bad=True)},

@@ -77,10 +77,14 @@ class Roles:
     """Operations that are in no total: fio's syncs, and reads that only verify."""
     idle: frozenset[str] = frozenset()
     """Operations that are no work: a run that does nothing else is stalled."""
+    database: bool = False
+    """Whether they are transactions of a database, which can wait for its locks and checkpoints."""
     observer: bool = False
     """Whether such a process only sees what another one counts (the server of a client), so that no sum includes it."""
     latency: Family | None = None
     """Mean of the last interval, seconds."""
+    lag: Family | None = None
+    """The part of that mean for which they waited for their turn at a fixed rate."""
     latency_max: Family | None = None
     window: Family | None = None
     """Quantiles of the last interval, by the further label `quantile`."""

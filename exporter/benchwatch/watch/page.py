@@ -60,7 +60,7 @@ def slow() -> frozenset[str]:
 
 def _of_tools(part: Part) -> frozenset[str]:
     """What is used of all tools' families in that part: counters and gauges, for a histogram is more than a number."""
-    families = (roles.families - {roles.cpu, roles.threads, roles.connection} for roles in all_roles())
+    families = (roles.families - {roles.cpu, roles.threads, roles.connection, roles.lag} for roles in all_roles())
     return frozenset(one.name for one in chain(*families) if one.part == part and one.kind in ("counter", "gauge"))
 
 

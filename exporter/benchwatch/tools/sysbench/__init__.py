@@ -28,7 +28,9 @@ _OF_EVENTS = Roles(
     sources={m.LATENCY_WINDOW: "From sysbench's lines: one percentile, in bins 1.8 % wide."},
 )
 _OF_DATABASE = replace(_OF_EVENTS, unit=Unit("TPS"), operations="transactions", lost={"retried": Lost(m.ERRORS_TOTAL)})
-_OF_TRANSACTIONS = replace(_OF_DATABASE, rate=m.TPS, result_rate=m.RESULT_TPS, total=m.TRANSACTIONS_TOTAL)
+_OF_TRANSACTIONS = replace(
+    _OF_DATABASE, rate=m.TPS, result_rate=m.RESULT_TPS, total=m.TRANSACTIONS_TOTAL, database=True
+)
 _OF_BYTES = replace(
     _OF_EVENTS, unit=Unit("B/s", True), rate=m.THROUGHPUT, result_rate=m.RESULT_THROUGHPUT, total=m.BYTES_TOTAL
 )
