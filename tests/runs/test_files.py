@@ -157,13 +157,13 @@ def test_a_large_folder_is_listed_when_something_came_or_went(tmp_path: Path, mo
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to("later")
     assert folder.look(0.0)
-    assert (folder.folders, folder.files) == ({"run"}, {"file"})
+    assert (folder.folders, folder.files) == ({"run"}, ["file"])
     (tmp_path / "run" / "inner").touch()
     assert not folder.look(1.0)
     time.sleep(0.05)
     (tmp_path / "file").rename(tmp_path / "other")
     assert folder.look(2.0)
-    assert folder.files == {"other"}
+    assert folder.files == ["other"]
     (tmp_path / ".hidden").touch()
     assert not folder.look(3.0)
 

@@ -22,7 +22,7 @@ from ..tools.registry import TOOLS, names
 from ..values.errors import ConfigError
 from ..values.names import label
 from .faults import Faults
-from .files import HEAD, FileStatus, Rewritten, read_head
+from .files import HEAD, FileStatus, Folder, Rewritten, read_head
 from .layout import StreamPlan, WatchedFile, plan
 from .prefix import Prefix, find_prefix
 from .stream import Stream, cut_into_runs
@@ -57,6 +57,12 @@ class Run:
     ) -> None:
         self.name = name
         self.folder = folder
+        self.content = Folder(folder)
+        """What is in it; of no use for the files of one name beside the folders."""
+        self.due = 0.0
+        """When the watcher checks it again, seconds of its clock."""
+        self.modified = 0.0
+        """When one of its files, records aside, was last written to, Unix seconds; 0 without any."""
         self._faults = faults
         self.listed: Mapping[str, FileStatus] = {}
         """The files at the last look, records included."""
@@ -125,11 +131,6 @@ class Run:
         """Bytes read of its files."""
         return sum(worker.size for worker in self._workers.values())
 
-    @property
-    def modified(self) -> float:
-        """When one of its files was last written to, Unix seconds."""
-        return max((status.modified for status in self.files.values()), default=0.0)
-
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
         """Take note of the current files."""
         if self._settled and files == self.listed:
@@ -137,6 +138,7 @@ class Run:
         self.listed = files
         self._note_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
         self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
+        self.modified = max((status.modified for status in self.files.values()), default=0.0)
         self._problems = {
             what: text for what, text in self._problems.items() if what[1] in files or what[0] in _OF_NO_FILE
         }
