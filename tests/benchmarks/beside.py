@@ -34,6 +34,16 @@ def checkout(revision: str) -> Iterator[Path]:
         yield Path(folder)
 
 
+@contextmanager
+def sides(revision: str | None) -> Iterator[dict[str, Path]]:
+    """This checkout and, if a commit is named, a folder with what that holds, by name."""
+    if revision is None:
+        yield {"here": ROOT}
+        return
+    with checkout(revision) as other:
+        yield {"here": ROOT, revision: other}
+
+
 def environment(root: Path) -> dict[str, str]:
     """What makes Python use the package of a checkout."""
     return {**os.environ, "PYTHONPATH": str(root / "exporter")}
@@ -62,8 +72,8 @@ def main() -> None:
     there: dict[str, list[float]] = defaultdict(list)
     with checkout(options.revision) as other:
         for number in range(options.rounds):
-            sides = [(ROOT, here), (other, there)]
-            for root, found in sides if number % 2 else reversed(sides):
+            both = [(ROOT, here), (other, there)]
+            for root, found in both if number % 2 else reversed(both):
                 for title, figure in figures(root, options.script).items():
                     found[title].append(figure)
     for title, ours in here.items():
