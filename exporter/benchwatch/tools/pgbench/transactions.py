@@ -147,7 +147,8 @@ class TransactionParser:
         """Looks for gaps in the numbers of each client's transactions; how many lines that were, and are missing."""
         last, missing = self._last_numbers, 0
         for client, number in numbers:
-            missing += max(0, number - last.get(client, 0) - 1)
+            if (gap := number - last.get(client, 0) - 1) > 0:
+                missing += gap
             last[client] = number
         self._examined += lines
         if self._examined == EXAMINED:

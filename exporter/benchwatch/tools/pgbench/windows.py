@@ -128,9 +128,13 @@ class Windows:
             self._seconds[second] = _Second()
         self._seconds[second].add(latency, added, filled)
 
-    def tick(self, now: float) -> None:
-        """Closes the seconds that have been over for WAIT seconds at Unix time `now`."""
-        self._ticked = math.floor(now) - WAIT
+    def tick(self, now: float) -> bool:
+        """Closes the seconds that have been over for WAIT seconds at Unix time `now`; whether there was one."""
+        ticked = math.floor(now) - WAIT
+        if ticked == self._ticked:
+            return False
+        before, self._ticked = self.closed, ticked
+        return self.closed != before
 
     def complete(self) -> None:
         """Closes all seconds: the run is over."""
