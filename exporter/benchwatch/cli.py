@@ -38,7 +38,7 @@ _COMMANDS = {
 }
 """What adds a command, given `add` and the common options, and what the command does; imported only if it is given."""
 _FREED_KEPT = 1 << 23
-"""Bytes. By default, glibc returns the memory of each page and each block of a log to the system, then asks for it again."""
+"""Bytes. By default, glibc returns the memory of each page and each block of a log to the system, and asks again."""
 _EPILOG = """\
 examples:
   benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb   run a benchmark and record it
