@@ -362,7 +362,7 @@ class Worker:
 
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
-        state, tool = self.state, self.tool.name
+        state, said, tool = self.state, self._said, self.tool.name
         yield from _STATES[self.phase] if self._kept_live else (Sample(RUN_STATE, (self.phase,), 1),)
         if self.reason:
             yield Sample(RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
@@ -378,8 +378,8 @@ class Worker:
         for family, moment in (
             (RUN_START, self.start),
             (RUN_END, self.end if self.ended else None),
-            (RUN_LAST_REPORT, state.last_report if self._kept_live else None),
-            (RUN_INTERVAL, state.report_interval),
+            (RUN_LAST_REPORT, said.last_report if self._kept_live else None),
+            (RUN_INTERVAL, said.report_interval),
             (RUN_OBJECTIVE, self.objective),
             (RUN_WARMUP, self._runfile.warmup or None),
         ):
