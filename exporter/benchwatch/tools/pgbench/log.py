@@ -126,8 +126,8 @@ class TransactionLog:
 
 def by_value(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
     """Each of the values, and its position."""
-    edges = np.flatnonzero(values[1:] != values[:-1]) + 1
-    starts = [0, *edges[:_PIECES].tolist()]
+    (edges,) = (values[1:] != values[:-1]).nonzero()
+    starts = [0, *(edges[:_PIECES] + 1).tolist()]
     found = values[starts].tolist()
     if len(edges) < _PIECES and len(set(found)) == len(found):  # each in one piece, as the seconds of a file are
         for value, begin, end in zip(found, starts, [*starts[1:], len(values)], strict=True):

@@ -174,7 +174,7 @@ class TransactionParser:
         fields = self._fields
         padded = PADDING + block
         text = np.frombuffer(padded, np.uint8)[len(PADDING) :]
-        ends = np.flatnonzero(text < _DIGIT_0)
+        (ends,) = (text < _DIGIT_0).nonzero()
         count, rest = divmod(len(ends), fields)
         if rest or text.max() > _DIGIT_9 or np.count_nonzero(text == _SPACE) != len(ends) - count:
             return False
@@ -315,7 +315,7 @@ def _seconds(block: bytes, low: NDArray[Any], high: NDArray[Any], ends: Integers
     `low` and `high` are the last eight bytes before any position, and the last two.
     """
     last, first = low[ends], high[ends - 8]
-    changes = np.flatnonzero((last[1:] != last[:-1]) | (first[1:] != first[:-1])) + 1
-    starts = [0, *changes.tolist()]
+    (changes,) = ((last[1:] != last[:-1]) | (first[1:] != first[:-1])).nonzero()
+    starts = [0, *(changes + 1).tolist()]
     values = [int(block[end - 10 : end]) for end in ends[starts].tolist()]
     return values, [end - begin for begin, end in pairwise([*starts, len(ends)])]
