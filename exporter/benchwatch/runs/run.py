@@ -33,6 +33,9 @@ _log = logging.getLogger(__name__)
 _UNRECOGNISED_AFTER = 30.0
 """Seconds without growth after which a file that no tool recognises is named in the log."""
 
+_COARSE = 10.0
+"""Seconds to which it matters when a log was last written to: the streams are planned again when that changes."""
+
 _FAULTS_SAID = 10
 """How many faults of a record's disks are counted and named in the log."""
 
@@ -136,18 +139,20 @@ class Run:
         if self._settled and files == self.listed:
             return
         self.listed = files
-        self._note_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
-        self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
+        records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
+        self._note_records(records)
+        self.files = {name: status for name, status in files.items() if name not in records} if records else files
         self.modified = max((status.modified for status in self.files.values()), default=0.0)
-        self._problems = {
-            what: text for what, text in self._problems.items() if what[1] in files or what[0] in _OF_NO_FILE
-        }
+        if self._problems:
+            self._problems = {
+                what: text for what, text in self._problems.items() if what[1] in files or what[0] in _OF_NO_FILE
+            }
         watched = {name: self._watch(name, status) for name, status in self.files.items()}
         for name, status in self.files.items():
             if watched[name].tool is None:
                 self._name_unrecognised(name, status, now)
         # Records count: a launcher writes one before the benchmark's first byte.
-        modified = max((status.modified for status in files.values()), default=0.0)
+        modified = max([self.modified, *(status.modified for status in records.values())])
         self._quiet = now - modified > self._settings.abandoned_after
         if watched != self._watched:
             self._watched = watched
@@ -167,7 +172,7 @@ class Run:
         if tool is not None:
             self._problems.pop(("unrecognised", name), None)
         is_log = tool is not None and tool.kinds[kind].is_log
-        return WatchedFile(status.identity, status.modified if is_log else 0.0, tool, kind, prefix)
+        return WatchedFile(status.identity, status.modified // _COARSE * _COARSE if is_log else 0.0, tool, kind, prefix)
 
     def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None]:
         try:
