@@ -37,6 +37,8 @@ _COMMANDS = {
     "completion": ("cli.add_completion", "print a script that completes this command in a shell"),
 }
 """What adds a command, given `add` and the common options, and what the command does; imported only if it is given."""
+_FREED_KEPT = 1 << 23
+"""Bytes. By default, glibc returns the memory of each page and each block of a log to the system, and asks again."""
 _EPILOG = """\
 examples:
   benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb   run a benchmark and record it
@@ -77,6 +79,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     options = _parser(next((argument for argument in given if not argument.startswith("-")), "")).parse_args(given)
     gc.set_threshold(50_000, 20, 50)  # almost all that a command makes is let go without the collector
+    bytes(_FREED_KEPT)  # once glibc has freed so large a block, it keeps freed memory up to twice that (mallopt(3))
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=getattr(logging, options.log_level.upper()), handlers=[handler])

@@ -7,6 +7,7 @@ of each line that it prints: its median for both, and the median of the ratios o
 """
 
 import argparse
+import gc
 import os
 import re
 import statistics
@@ -32,6 +33,22 @@ def checkout(revision: str) -> Iterator[Path]:
         with tarfile.open(fileobj=BytesIO(packed)) as archive:
             archive.extractall(folder, filter="data")
         yield Path(folder)
+
+
+@contextmanager
+def sides(revision: str | None) -> Iterator[dict[str, Path]]:
+    """This checkout and, if a commit is named, a folder with what that holds, by name."""
+    if revision is None:
+        yield {"here": ROOT}
+        return
+    with checkout(revision) as other:
+        yield {"here": ROOT, revision: other}
+
+
+def as_the_command() -> None:
+    """What the command does before anything else, see benchwatch.cli."""
+    gc.set_threshold(50_000, 20, 50)
+    bytes(1 << 23)
 
 
 def environment(root: Path) -> dict[str, str]:
@@ -62,8 +79,8 @@ def main() -> None:
     there: dict[str, list[float]] = defaultdict(list)
     with checkout(options.revision) as other:
         for number in range(options.rounds):
-            sides = [(ROOT, here), (other, there)]
-            for root, found in sides if number % 2 else reversed(sides):
+            both = [(ROOT, here), (other, there)]
+            for root, found in both if number % 2 else reversed(both):
                 for title, figure in figures(root, options.script).items():
                     found[title].append(figure)
     for title, ours in here.items():

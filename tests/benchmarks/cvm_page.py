@@ -12,6 +12,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from beside import as_the_command
+
 from benchwatch.nutanix.metrics import snapshot_samples
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.tables import read_tables
@@ -46,7 +48,7 @@ def main() -> None:
     body = page(vdisks)
     text = body.decode()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)  # as the command does
+    as_the_command()
     main_page = read_main_page(body)
     # Columns of samples, where the package has them.
     samples = sum(len(getattr(found, "numbers", " ")) for found in snapshot_samples(Snapshot(0, main_page), {}))

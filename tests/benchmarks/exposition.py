@@ -8,7 +8,6 @@ gauge, gathers and encodes. Printed are medians of processor time in millisecond
 theirs, pair by pair; Go runs on one processor.
 """
 
-import gc
 import gzip
 import os
 import statistics
@@ -18,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from beside import as_the_command
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 
@@ -163,7 +163,7 @@ def of_vdisks(series: int, program: Path) -> None:
 
 
 def main() -> None:
-    gc.set_threshold(50_000, 20, 50)  # as the command does
+    as_the_command()
     counts = (10_000, 100_000)
     for count in counts:
         of_workers(count)

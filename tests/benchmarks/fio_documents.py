@@ -19,6 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from beside import as_the_command
 from tests.support.bins import BIN_OF_KEY
 
 from benchwatch.metrics.buckets import Buckets
@@ -86,6 +87,7 @@ def measure(title: str, first: bytes, second: bytes) -> None:
 
 def main() -> None:
     """Measure all three kinds of documents."""
+    as_the_command()
     measure(f"{JOBS} clones", *documents(rename=False, bins=None))
     measure(f"{JOBS} jobs", *documents(rename=True, bins=None))
     measure(f"{JOBS} jobs with 200 bins", *documents(rename=True, bins=200))

@@ -25,7 +25,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from beside import ROOT, checkout, environment
+from beside import environment, sides
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -156,12 +156,12 @@ def watch(writers: list[Writer], exporters: list[Exporter], seconds: int, every:
         time.sleep(max(0.0, opening + (step + 1) / STEPS - time.monotonic()))
 
 
-def measure(sides: dict[str, Path], runs: int, options: argparse.Namespace) -> None:
+def measure(roots: dict[str, Path], runs: int, options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         place = Path(folder) / "runs"
         writers = [Writer(place, number, options.rate) for number in range(runs)]
         exporters = []
-        for name, root in sides.items():
+        for name, root in roots.items():
             exporters.append(Exporter(name, root, place, options.address))
             stack.callback(exporters[-1].stop)
         watch(writers, exporters, options.warm_up, options.every)
@@ -199,12 +199,9 @@ def main() -> None:
     parser.add_argument("--address", default="127.0.0.1")
     parser.add_argument("--beside", metavar="REVISION")
     options = parser.parse_args()
-    with ExitStack() as stack:
-        sides = {"here": ROOT}
-        if options.beside:
-            sides[options.beside] = stack.enter_context(checkout(options.beside))
+    with sides(options.beside) as roots:
         for runs in options.runs:
-            measure(sides, runs, options)
+            measure(roots, runs, options)
 
 
 if __name__ == "__main__":

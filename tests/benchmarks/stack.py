@@ -19,7 +19,7 @@ from pathlib import Path
 
 import requests
 import yaml
-from beside import ROOT, checkout
+from beside import sides
 from overhead import Exporter, Writer, cpu_seconds, free_port
 
 RATE = 800
@@ -96,13 +96,11 @@ def main() -> None:
     parser.add_argument("--beside", metavar="REVISION")
     options = parser.parse_args()
     with ExitStack() as stack:
-        sides = {"here": ROOT}
-        if options.beside:
-            sides[options.beside] = stack.enter_context(checkout(options.beside))
+        roots = stack.enter_context(sides(options.beside))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         writer = Writer(folder / "runs", 1, RATE)
         (folder / "runs/run1/run.yaml").write_text("host: localhost\n")  # as targets/nodes.yml calls this machine
-        stacks = [Stack(name, root, folder, options, stack) for name, root in sides.items()]
+        stacks = [Stack(name, root, folder, options, stack) for name, root in roots.items()]
         opening = time.monotonic()
         for second in range(options.warm_up + options.seconds):
             if second == options.warm_up:

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from beside import as_the_command
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.pgbench import PGBENCH
@@ -92,6 +93,7 @@ def main() -> None:
     options = arguments.parse_args()
     if shutil.which("mtail") is None:
         sys.exit("mtail is not installed")
+    as_the_command()
     with tempfile.TemporaryDirectory() as directory:
         program, log, empty = (Path(directory) / name for name in ("pgbench.mtail", "pgbench_log.1", "empty.log"))
         program.write_text(MTAIL_PROGRAM)

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from beside import as_the_command
 from overhead import STEPS, Writer
 
 from benchwatch.metrics.buckets import Buckets
@@ -43,7 +44,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=15)
     parser.add_argument("--rate", type=int, default=50)
     options = parser.parse_args()
-    gc.set_threshold(50_000, 20, 50)  # as the command does
+    as_the_command()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "runs"
         writers = [Writer(place, number, options.rate) for number in range(options.workers)]

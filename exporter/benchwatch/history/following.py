@@ -21,7 +21,7 @@ from ..runs.run import Run
 from ..runs.stream import Stream
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
-from ..tools.api import Moment
+from ..tools.api import Moment, read_lines
 from .find import open_run
 from .recording import Recording
 from .replay import Replay, Step, in_order, merged, moments
@@ -135,9 +135,10 @@ class Following(Replay):
         if plan.kind_of.piecewise:
             rest = recording.after(before.offset)
             rest = rest if whole else rest[: rest.rfind(b"\n") + 1]
-            found = [one._replace(offset=one.offset + before.offset) for one in moments(plan, rest)]
+            every = moments(plan, rest, read_lines(plan.parser(), rest))
+            found = [one._replace(offset=one.offset + before.offset) for one in every]
         else:
-            every = moments(plan, recording.data)
+            every = moments(plan, recording.data, read_lines(plan.parser(), recording.data))
             found = [one for one in every if one.offset > before.offset]
             if len(every) == len(found) and before.offset:
                 raise Rewritten  # another run of the tool, of which alone it tells

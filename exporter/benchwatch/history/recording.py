@@ -1,22 +1,22 @@
 """A recorded stream, which can be read as far as it had been written at a given time.
 
-Each line is parsed once, although a stream may be read twice: to find the start of its run, and to replay it. Its
-latencies are gathered on the way, if requested.
+Each line of a text is parsed once, although it may be read three times: to find when its parts were written and the
+start of its run, and to replay it. Its latencies are gathered on the way, if requested.
 """
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..runs.layout import StreamPlan
 from ..runs.stream import Stream
-from ..tools.api import Bins, Parser
+from ..tools.api import LINE, Bins, Parser, ReadLine, read_lines
 from ..values.errors import ConfigError
 
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
+_MOST_KEPT = 1 << 26
+"""Bytes of a stream up to which its records may be kept."""
 _HELD = 1 << 24
 """Bytes of a file that are read before their memory is released."""
 
@@ -56,8 +56,14 @@ class Recording(Stream):
         return self.data[begin:end]
 
     def keep(self) -> None:
-        """From now on, parse each line only once, however often it is read; its records stay in memory."""
-        self._kept = _Keeping(self.plan.parser())
+        """From now on, parse each line only once, however often it is read; its records stay in memory, if not huge."""
+        if self._kept is None and self.length <= _MOST_KEPT:
+            self._kept = _Keeping(self.plan.parser())
+
+    def lines(self) -> Iterator[ReadLine]:
+        """What its lines say; it is kept, since it will be read again."""
+        self.keep()
+        yield from self._kept.lines(self.data[:]) if self._kept else read_lines(self.plan.parser(), self.data)
 
     def restart(self) -> None:
         """Read from the start again."""
@@ -132,10 +138,18 @@ class _Keeping:
 
     def _parse(self, data: bytes) -> None:
         parser = self._parser
-        for line in _LINE.findall(data):
+        for line in LINE.findall(data):
             self._parsed += len(line)
             records = parser.feed(line)
             self._lines.append(_Line(self._parsed, records, parser.records, parser.undated))
+
+    def lines(self, data: bytes) -> Iterator[ReadLine]:
+        """What all lines of a stream say."""
+        self._parse(data[self._parsed :])
+        if self._settled is None:
+            self._settled = self._parser.settle()
+        yield from ((line.end, line.records) for line in self._lines)
+        yield self._parsed, self._settled
 
     def settle(self) -> Sequence[Any]:
         """See tools.Parser: only the last line may lack its end."""

@@ -15,7 +15,7 @@ Output without a time of its own gets one from the rest:
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from mmap import mmap
@@ -30,7 +30,7 @@ from ..runs.layout import StreamPlan
 from ..runs.run import Run
 from ..runs.worker import KEPT_LIVE, Worker
 from ..settings.record import RunFile
-from ..tools.api import Moment
+from ..tools.api import Moment, ReadLine
 from .recording import Recording
 
 _LOG_HEAD = 1 << 16
@@ -173,7 +173,7 @@ class Replay:
     def _dated(self, recording: Recording) -> list[Moment]:
         """The moments of a stream in Unix time, in order."""
         plan = recording.plan
-        found = moments(plan, recording.data)
+        found = moments(plan, recording.data, recording.lines())
         start = self._start if any(moment.elapsed for moment in found) else 0.0
         recording.release()
         return in_order(found, start)
@@ -209,11 +209,11 @@ class Replay:
         return worker.state.start
 
 
-def moments(plan: StreamPlan, data: bytes | mmap) -> list[Moment]:
-    """See tools.Kind."""
-    if plan.prefix is None:
-        return list(plan.tool.moments(plan.kind, data))
-    return list(plan.prefix.moments(plan.tool, plan.kind, data[:]))
+def moments(plan: StreamPlan, data: bytes | mmap, lines: Iterable[ReadLine]) -> list[Moment]:
+    """See tools.Kind; `lines` is what the data say."""
+    if plan.prefix and plan.kind_of.moments:
+        return list(plan.prefix.moments(plan.tool, plan.kind, data[:]))
+    return list(plan.tool.moments(plan.kind, data, lines))
 
 
 def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) -> list[Moment]:

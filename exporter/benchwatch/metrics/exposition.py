@@ -117,7 +117,10 @@ class Exposition:
             for family, text in page.texts.items():
                 if family.part in wanted:
                     texts.setdefault(family, []).append(text)
-        return "".join(f"{header(family)}{''.join(bodies)}\n" for family, bodies in texts.items())
+        pieces: list[str] = []
+        for family, bodies in texts.items():
+            pieces += header(family), *bodies, "\n"
+        return "".join(pieces)
 
     def failed(self, source: Source, of: str, error: Exception) -> None:
         """Count that the samples or the view of a source are left out, and name it in the log, once."""

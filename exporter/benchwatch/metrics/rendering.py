@@ -8,7 +8,9 @@ The text before a sample's number is kept for good, and that of a histogram unti
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
+from operator import add
 from zlib import crc32
 
 import msgspec
@@ -291,5 +293,11 @@ def _histogram(prefixes: tuple[str, ...], value: HistogramValue) -> str:
     """The text of a histogram."""
     bucket, total, count = prefixes
     *counts, added, number = number_texts([*value.counts, value.sum, value.counts[-1]])
-    buckets = [f'{bucket}{bound}"}} {text}' for bound, text in zip(value.bounds, counts, strict=True)]
-    return f"{''.join(buckets)}{total}{added}{count}{number}"
+    buckets = bucket.join(map(add, _ends_of_buckets(tuple(value.bounds)), counts))
+    return f"{bucket}{buckets}{total}{added}{count}{number}"
+
+
+@lru_cache
+def _ends_of_buckets(bounds: tuple[str, ...]) -> Sequence[str]:
+    """What stands between the labels of each bucket and its number."""
+    return [f'{bound}"}} ' for bound in bounds]

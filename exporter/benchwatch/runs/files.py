@@ -25,7 +25,7 @@ import os
 import stat
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -92,7 +92,8 @@ def listing(folder: Path) -> Listing:
 
 def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
     """The status of each of these files in an existing folder."""
-    found = ((name, _file_status(folder / name)) for name in names)
+    path = str(folder)
+    found = ((name, _file_status(f"{path}/{name}")) for name in names)
     return {name: status for name, status in found if status}
 
 
@@ -103,9 +104,9 @@ def _is(kind: Callable[[], bool]) -> bool:
         return False
 
 
-def _file_status(file: os.DirEntry[str] | Path) -> FileStatus | None:
+def _file_status(file: os.DirEntry[str] | str) -> FileStatus | None:
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116 (making a Path takes longer than asking)
     except OSError:  # gone since it was listed, or a link to nothing
         return None
     return _status(found) if stat.S_ISREG(found.st_mode) else None
@@ -116,12 +117,16 @@ def _status(found: os.stat_result) -> FileStatus:
 
 
 class Folder:
-    """A folder of many entries, listed again only when its own times show that something came or went."""
+    """A folder, listed again only when its own times show that something came or went.
+
+    It is listed each time while it has an entry that is neither file nor folder: a link whose target may come later.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.folders: frozenset[str] = frozenset()
-        self.files: frozenset[str] = frozenset()
+        self.files: Sequence[str] = ()
+        """By name."""
         self._seen: tuple[FileStatus, float] | None = None
 
     def look(self, elapsed: float) -> bool:
@@ -129,7 +134,7 @@ class Folder:
         found = _status(self.path.stat())
         if self._seen is not None and self._seen[0] == found and elapsed - self._seen[1] < _LISTED_AFRESH:
             return False
-        folders, files = [], []
+        folders, files, may_come = [], [], False
         with os.scandir(self.path) as entries:
             for entry in entries:
                 if entry.name.startswith("."):
@@ -138,9 +143,11 @@ class Folder:
                     folders.append(entry.name)
                 elif _is(entry.is_file):
                     files.append(entry.name)
-        self._seen = (found, elapsed) if found.settled else None
+                else:
+                    may_come = True
+        self._seen = None if may_come or not found.settled else (found, elapsed)
         before = self.folders, self.files
-        self.folders, self.files = frozenset(folders), frozenset(files)
+        self.folders, self.files = frozenset(folders), sorted(files)
         return before != (self.folders, self.files)
 
 

@@ -22,7 +22,7 @@ from ..tools.registry import TOOLS, names
 from ..values.errors import ConfigError
 from ..values.names import label
 from .faults import Faults
-from .files import HEAD, FileStatus, Rewritten, read_head
+from .files import HEAD, FileStatus, Folder, Rewritten, read_head
 from .layout import StreamPlan, WatchedFile, plan
 from .prefix import Prefix, find_prefix
 from .stream import Stream, cut_into_runs
@@ -32,6 +32,9 @@ _log = logging.getLogger(__name__)
 
 _UNRECOGNISED_AFTER = 30.0
 """Seconds without growth after which a file that no tool recognises is named in the log."""
+
+_COARSE = 10.0
+"""Seconds to which it matters when a log was last written to: the streams are planned again when that changes."""
 
 _FAULTS_SAID = 10
 """How many faults of a record's disks are counted and named in the log."""
@@ -57,6 +60,12 @@ class Run:
     ) -> None:
         self.name = name
         self.folder = folder
+        self.content = Folder(folder)
+        """What is in it; of no use for the files of one name beside the folders."""
+        self.due = 0.0
+        """When the watcher checks it again, seconds of its clock."""
+        self.modified = 0.0
+        """When one of its files, records aside, was last written to, Unix seconds; 0 without any."""
         self._faults = faults
         self.listed: Mapping[str, FileStatus] = {}
         """The files at the last look, records included."""
@@ -125,27 +134,25 @@ class Run:
         """Bytes read of its files."""
         return sum(worker.size for worker in self._workers.values())
 
-    @property
-    def modified(self) -> float:
-        """When one of its files was last written to, Unix seconds."""
-        return max((status.modified for status in self.files.values()), default=0.0)
-
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
         """Take note of the current files."""
         if self._settled and files == self.listed:
             return
         self.listed = files
-        self._note_records({name: status for name, status in files.items() if name.endswith(SUFFIX)})
-        self.files = {name: status for name, status in files.items() if not name.endswith(SUFFIX)}
-        self._problems = {
-            what: text for what, text in self._problems.items() if what[1] in files or what[0] in _OF_NO_FILE
-        }
+        records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
+        self._note_records(records)
+        self.files = {name: status for name, status in files.items() if name not in records} if records else files
+        self.modified = max((status.modified for status in self.files.values()), default=0.0)
+        if self._problems:
+            self._problems = {
+                what: text for what, text in self._problems.items() if what[1] in files or what[0] in _OF_NO_FILE
+            }
         watched = {name: self._watch(name, status) for name, status in self.files.items()}
         for name, status in self.files.items():
             if watched[name].tool is None:
                 self._name_unrecognised(name, status, now)
         # Records count: a launcher writes one before the benchmark's first byte.
-        modified = max((status.modified for status in files.values()), default=0.0)
+        modified = max([self.modified, *(status.modified for status in records.values())])
         self._quiet = now - modified > self._settings.abandoned_after
         if watched != self._watched:
             self._watched = watched
@@ -165,7 +172,7 @@ class Run:
         if tool is not None:
             self._problems.pop(("unrecognised", name), None)
         is_log = tool is not None and tool.kinds[kind].is_log
-        return WatchedFile(status.identity, status.modified if is_log else 0.0, tool, kind, prefix)
+        return WatchedFile(status.identity, status.modified // _COARSE * _COARSE if is_log else 0.0, tool, kind, prefix)
 
     def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None]:
         try:

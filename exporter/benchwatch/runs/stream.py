@@ -57,7 +57,7 @@ class Stream:
 
     def written_since(self, files: Mapping[str, FileStatus]) -> float | None:
         """Modification time of the file, Unix seconds, if it changed after it was read."""
-        status = files.get(self._files[self._reading].path.name)
+        status = files.get(self.plan.parts[self._reading][0])
         if self.written is None or status is None or status.modified <= self.written:
             return None
         return status.modified
@@ -87,20 +87,19 @@ class Stream:
         self.compared = 0
         if self.plan.cut is not None:
             return self._read_cut(files)
-        for file in self._files[: self._reading]:
-            self._read_file(file, 0, files)
-            if (status := files.get(file.path.name)) and status.size > file.offset:
+        found = [files.get(name) for name, _ in self.plan.parts]
+        for file, status in zip(self._files[: self._reading], found, strict=False):
+            self._read_file(file, 0, status)
+            if status and status.size > file.offset:
                 raise Rewritten  # it grew after its rotation, and that text precedes the rest
         while True:
-            data, modified = self._read_file(self._files[self._reading], limit, files)
-            younger = (files.get(file.path.name) for file in self._files[self._reading + 1 :])
-            self.in_older_part = any(status.size for status in younger if status)
+            data, modified = self._read_file(self._files[self._reading], limit, found[self._reading])
+            self.in_older_part = any(status.size for status in found[self._reading + 1 :] if status)
             if data or not self.in_older_part:
                 return data, modified
             self._reading += 1
 
-    def _read_file(self, file: GrowingFile, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
-        status = files.get(file.path.name)
+    def _read_file(self, file: GrowingFile, limit: int, status: FileStatus | None) -> tuple[bytes, float]:
         if status is None or file.rests(status):
             return b"", 0.0
         data, modified = file.read(limit)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -82,7 +82,6 @@ class Runs:
         self._lost: set[Path] = set()  # roots that cannot be read
         self._unseen: dict[_Key, None] = {}
         self._fresh: list[tuple[float, _Key, _Files]] = []
-        self._due: dict[_Key, float] = {}
         self._elapsed = 0.0
         self._ahead: float | None = None  # the time of day less elapsed time
         self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
@@ -166,13 +165,13 @@ class Runs:
         passed = self._pass_time(now, elapsed)
         yield from self._discover(now, passed)
         taken = 0
-        due = [(run.modified, key, run) for key, run in self._runs.items() if self._is_due(key)]
-        for _, key, run in sorted(due, key=itemgetter(0), reverse=True):
+        due = [run for run in self._runs.values() if elapsed >= run.due]
+        for run in sorted(due, key=attrgetter("modified"), reverse=True):
             if taken >= BUDGET:
                 return True
             read = self._safely(run, partial(run.read, CHUNK, now)) or 0
             taken += read
-            self._due[key] = elapsed + _ENDED_EVERY if run.ended and not read else 0.0
+            run.due = elapsed + _ENDED_EVERY if run.ended and not read else 0.0
             yield
         self._let_old_go()
         self.looked = not self._unseen
@@ -182,7 +181,8 @@ class Runs:
         """Take over the clocks; seconds since the last look."""
         passed = elapsed - self._elapsed
         if passed < 0:
-            self._due.clear()
+            for run in self._runs.values():
+                run.due = 0.0
         self._elapsed = elapsed
         ahead = now - elapsed
         by = 0.0 if self._ahead is None else ahead - self._ahead
@@ -193,9 +193,6 @@ class Runs:
                 run.clock_was_set(by)
         self._ahead = ahead
         return passed
-
-    def _is_due(self, key: _Key) -> bool:
-        return self._elapsed >= self._due.get(key, 0.0)
 
     def _safely(self, run: Run, step: Callable[[], _T]) -> _T | None:
         """A fault of ours in one run must not affect the others."""
@@ -221,7 +218,7 @@ class Runs:
         if not self._unseen and self._fresh:
             self._rank(now)
         for key, run in list(self._runs.items()):
-            files = self._files_of(key) if self._is_due(key) else None
+            files = self._files_of(key) if self._elapsed >= run.due else None
             if files:
                 self._safely(run, partial(run.look, files, now))
             elif files is not None:  # no files are left
@@ -239,12 +236,12 @@ class Runs:
         if not listed:
             return
         beside: dict[_Key, list[str]] = defaultdict(list)
-        for file in sorted(root.files):
+        for file in root.files:
             name = group_name(file, root.files)
             beside[root.path, f"{name} (files)" if name in root.folders else name].append(file)
         gone = {(root.path / name, name) for name in before - root.folders}
         gone |= {key for key in self._beside if key[0] == root.path and key not in beside}
-        for known in (self._runs, self._let_go, self._empty, self._unseen, self._due, self._beside):
+        for known in (self._runs, self._let_go, self._empty, self._unseen, self._beside):
             for key in gone:
                 known.pop(key, None)
         self._fresh = [found for found in self._fresh if found[1] not in gone]
@@ -294,10 +291,13 @@ class Runs:
     def _files_of(self, key: _Key) -> _Files | None:
         """The files of a run; None if unknown."""
         folder, _ = key
-        if key not in self._beside:
-            found = self._list(folder, partial(listing, folder))
-            return found.files if found else None
-        return None if folder in self._lost else statuses(folder, self._beside[key])
+        if beside := self._beside.get(key):
+            return None if folder in self._lost else statuses(folder, beside)
+        if run := self._runs.get(key):
+            listed = self._list(folder, partial(run.content.look, self._elapsed))
+            return None if listed is None else statuses(folder, run.content.files)
+        found = self._list(folder, partial(listing, folder))
+        return found.files if found else None
 
     def _list(self, folder: Path, look: Callable[[], _T]) -> _T | None:
         try:

@@ -1,6 +1,5 @@
 """One process of a run: its streams, its phase (see phase), its samples."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,6 +40,7 @@ KEPT_LIVE = 60.0
 _SETTLED_AFTER = 1.0
 """Seconds of silence after which a last line that lacks only its newline counts."""
 _REASON_LENGTH = 200
+_STATES = {phase: tuple(Sample(RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
 
 
 class Fault(NamedTuple):
@@ -362,10 +362,8 @@ class Worker:
 
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
-        state, tool = self.state, self.tool.name
-        for name in PHASES:
-            if self._kept_live or name == self.phase:
-                yield Sample(RUN_STATE, (name,), int(name == self.phase))
+        state, said, tool = self.state, self._said, self.tool.name
+        yield from _STATES[self.phase] if self._kept_live else (Sample(RUN_STATE, (self.phase,), 1),)
         if self.reason:
             yield Sample(RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
         info = (tool, state.tool_version)
@@ -380,8 +378,8 @@ class Worker:
         for family, moment in (
             (RUN_START, self.start),
             (RUN_END, self.end if self.ended else None),
-            (RUN_LAST_REPORT, state.last_report if self._kept_live else None),
-            (RUN_INTERVAL, state.report_interval),
+            (RUN_LAST_REPORT, said.last_report if self._kept_live else None),
+            (RUN_INTERVAL, said.report_interval),
             (RUN_OBJECTIVE, self.objective),
             (RUN_WARMUP, self._runfile.warmup or None),
         ):
@@ -389,12 +387,10 @@ class Worker:
                 yield Sample(family, (), moment)
         yield Sample(STREAM_BYTES, (tool,), self.size)
         yield Sample(STREAM_RECORDS, (tool,), sum(stream.parser.records for stream in self._streams))
-        errors: Counter[str] = sum((stream.errors for stream in self._streams), Counter())
-        for reason, count in errors.items():
-            yield Sample(STREAM_ERRORS, (tool, reason), count)
-        for sample in state.samples(self.current):
-            if self._kept_live or sample.family.part == "runs":
-                yield sample
+        for reason in dict.fromkeys(reason for stream in self._streams for reason in stream.errors):
+            yield Sample(STREAM_ERRORS, (tool, reason), sum(stream.errors[reason] for stream in self._streams))
+        shown = state.samples(self.current)
+        yield from shown if self._kept_live else (sample for sample in shown if sample.family.part == "runs")
 
     def _places(self) -> Iterator[Sample]:
         """Where the run is, as far as that is known."""

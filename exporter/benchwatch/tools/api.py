@@ -8,7 +8,7 @@ borders, and the same records give the same samples whether read while they were
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from mmap import mmap
 from typing import Any, Literal, NamedTuple, Protocol
@@ -211,16 +211,30 @@ class Bins(Protocol):
         """The result, by group."""
 
 
+LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
+ReadLine = tuple[int, Sequence[Any]]
+"""Where a line of a stream ends, bytes, and the records that it completes."""
+
+
+def read_lines(parser: Parser, data: bytes | mmap) -> Iterator[ReadLine]:
+    """What the lines of a stream say to a new parser."""
+    for line in LINE.finditer(data):
+        yield line.end(), parser.feed(line[0])
+    yield len(data), parser.settle()
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of a tool's output."""
 
     parser: Callable[[], Parser]
-    moments: Callable[[bytes | mmap], Iterator[Moment]]
+    moments: Callable[[bytes | mmap], Iterator[Moment]] | None = None
     """When the parts of a whole stream were written: one moment a report, at the end of what it is of.
 
-    Offsets grow; what follows the last one has no time of its own.
+    Offsets grow; what follows the last one has no time of its own. Found in the bytes, without reading all of them; or
+    None, and the same is found in what was read:
     """
+    dated: Callable[[Iterable[ReadLine]], Iterator[Moment]] | None = None
     piecewise: bool = False
     """Whether the moments of what follows any moment are those that it has in the whole stream."""
     is_log: bool = False
@@ -280,9 +294,13 @@ class Tool:
         """A new parser for a stream of that kind."""
         return self.kinds[kind].parser()
 
-    def moments(self, kind: str, data: bytes | mmap) -> Iterator[Moment]:
-        """When the parts of a whole stream of that kind were written."""
-        return self.kinds[kind].moments(data)
+    def moments(self, kind: str, data: bytes | mmap, lines: Iterable[ReadLine] | None = None) -> Iterator[Moment]:
+        """When the parts of a whole stream of that kind were written; `lines` is what it says, if that is read."""
+        known = self.kinds[kind]
+        if known.moments:
+            return known.moments(data)
+        assert known.dated
+        return known.dated(read_lines(known.parser(), data) if lines is None else lines)
 
     def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> State:
         """A new, empty state."""

@@ -3,11 +3,10 @@
 NUL bytes are dropped: a file that was truncated while a benchmark held it open begins with a hole of them.
 """
 
-from collections.abc import Iterator
-from mmap import mmap
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from .api import Begin, Misread, Moment
+from .api import Begin, Misread, Moment, ReadLine
 
 LIMIT = 1 << 20
 """Longest line that is kept, bytes without its end."""
@@ -146,18 +145,16 @@ class LineParser:
         self._out.append(Misread(reason, f"line {self._number}", text[:EXCERPT]))
 
 
-def moments(parser: LineParser, data: bytes | mmap) -> Iterator[Moment]:
+def moments(lines: Iterable[ReadLine]) -> Iterator[Moment]:
     """When the lines of a text were written whose records have a `time`, seconds since the start of the run.
 
-    Of several runs in one text only the last is dated. `parser`: a new one.
+    Of several runs in one text only the last is dated.
     """
     found: list[Moment] = []
-    offset = 0
-    for line in data[:].splitlines(keepends=True):
-        offset += len(line)
-        for record in [*parser.feed(line), *parser.settle()]:
+    for end, records in lines:
+        for record in records:
             if isinstance(record, Begin):
                 found.clear()
             elif (time := getattr(record, "time", None)) is not None:
-                found.append(Moment(offset, time, elapsed=True))
+                found.append(Moment(end, time, elapsed=True))
     yield from found

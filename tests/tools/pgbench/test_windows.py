@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchwatch.metrics.buckets import BINS, bins
+from benchwatch.metrics.buckets import bins
 from benchwatch.tools.pgbench.state import PgbenchState
 from benchwatch.tools.pgbench.windows import KEPT, QUANTILES, WAIT, Windows
 
@@ -23,7 +23,7 @@ REPORT = (
 
 def add(windows: Windows, second: int, *latencies: int, stream: str = "a") -> None:
     latency = np.array(latencies)
-    windows.add(stream, SECOND + second, latency, np.bincount(bins(latency * 1000), minlength=BINS))
+    windows.add(stream, SECOND + second, latency, bins(latency * 1000))
 
 
 def feed(state: PgbenchState, kind: str, text: str, stream: str, arrived: float = SECOND) -> None:

@@ -19,7 +19,7 @@ follows; the run then continues, and from there on only silence marks its end.
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 from .document import Job
@@ -41,24 +41,23 @@ _PASSED_OVER = frozenset({5, 84})
 """EIO and EILSEQ: continue_on_error counts these in total_err and passes over them; any other ends the job."""
 
 
-def judge(
-    snapshot: FioSnapshot, verdicts: Sequence[bool | None], gap: float | None, interval: float | None
-) -> Judgement:
+def judge(snapshot: FioSnapshot, gap: float | None, interval: float | None) -> Judgement:
     """Whether a document is the last one.
 
-    `verdicts` are those on its jobs; `gap` is the time since the document before it, `interval` the status interval,
-    seconds, where there are such.
+    `gap` is the time since the document before it, `interval` the status interval, seconds, where there are such.
     """
     jobs = snapshot.jobs
     if not jobs or any(job.eta not in ((0, _NO_ETA) if job.elapsed >= _ETA_AFTER else (_UNKNOWN_ETA,)) for job in jobs):
         return "running"
     if not (snapshot.integers[:, BYTES].any() or any(job.runtime or job.error for job in jobs)):
         return "running"
-    stopped = any(_errors(snapshot)) or any(
-        name in options for options in snapshot.options for name in _STOPPED_BY_OTHERS
-    )
-    if False in verdicts and not stopped:
-        return "running"
+    each = {id(options): options for options in snapshot.options}.values()  # clones have the same
+    stopped = any(_errors(snapshot)) or any(name in options for options in each for name in _STOPPED_BY_OTHERS)
+    verdicts = []
+    for verdict in judge_jobs(snapshot):
+        if verdict is False and not stopped:
+            return "running"
+        verdicts.append(verdict)
     if all(verdicts):
         return "over"
     if gap is None:
@@ -66,13 +65,11 @@ def judge(
     return "over" if interval is not None and gap < _OFF_SCHEDULE * interval else "perhaps"
 
 
-def judge_jobs(snapshot: FioSnapshot) -> Sequence[bool | None]:
+def judge_jobs(snapshot: FioSnapshot) -> Iterator[bool | None]:
     """For each job whether it is over; None if its numbers leave that open."""
     reported = Counter(snapshot.labels)
-    return [
-        _is_over(job, options, number_of_clones(options) if reported[label] == 1 else 1)
-        for job, options, label in zip(snapshot.jobs, snapshot.options, snapshot.labels, strict=True)
-    ]
+    for job, options, label in zip(snapshot.jobs, snapshot.options, snapshot.labels, strict=True):
+        yield _is_over(job, options, number_of_clones(options) if reported[label] == 1 else 1)
 
 
 def failure(snapshot: FioSnapshot) -> str:
@@ -90,7 +87,8 @@ def because(job: str, error: int) -> str:
 
 def _errors(snapshot: FioSnapshot) -> list[int]:
     """For each job the error number that ended it, 0 if none did."""
-    return [_fatal_error(job, options) for job, options in zip(snapshot.jobs, snapshot.options, strict=True)]
+    both = zip(snapshot.jobs, snapshot.options, strict=True)
+    return [_fatal_error(job, options) if job.error else 0 for job, options in both]
 
 
 def _fatal_error(job: Job, options: Options) -> int:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.buckets import FIO_BINS
 from .snapshot import FioSnapshot, Integers
 
 
@@ -22,7 +21,7 @@ class Growth(NamedTuple):
     @property
     def rows(self) -> Integers:
         """Which series each bin is of."""
-        return np.repeat(np.arange(len(self.borders) - 1), np.diff(self.borders))
+        return np.arange(len(self.borders) - 1).repeat(self.borders[1:] - self.borders[:-1])
 
     @property
     def fallen(self) -> tuple[int, ...]:
@@ -34,16 +33,21 @@ class Growth(NamedTuple):
 @lru_cache(maxsize=1)
 def growth(before: FioSnapshot | None, after: FioSnapshot, anew: tuple[int, ...]) -> Growth:
     """Of each series of `after`; all that was counted, where there is no `before` and of the series `anew`."""
-    counts = after.counts
+    begin, end = after.used.start, after.used.stop
     if before is not None:
-        earlier = before.counts
+        begin, end = min(begin, before.used.start), max(end, before.used.stop)
+    width = max(end - begin, 1)
+    counts = after.counts[:, begin : begin + width]
+    if before is not None:
+        earlier = before.counts[:, begin : begin + width]
         if before.series != after.series:
             places = {series: place for place, series in enumerate(before.series)}
             order = np.array([places.get(series, len(places)) for series in after.series], dtype=np.int64)
-            earlier = np.concatenate([earlier, np.zeros((1, FIO_BINS), dtype=np.int64)])[order]
-        counts = counts - earlier
-        counts[list(anew)] = after.counts[list(anew)]
+            earlier = np.concatenate([earlier, np.zeros((1, earlier.shape[1]), dtype=np.int64)])[order]
+        fresh = list(anew)
+        known, counts = counts, counts - earlier
+        counts[fresh] = known[fresh]
     flat = counts.ravel()
     changed = np.flatnonzero(flat != 0)
-    borders = np.searchsorted(changed, np.arange(len(after.series) + 1) * FIO_BINS)
-    return Growth((changed % FIO_BINS).astype(np.uint16), flat[changed], borders)
+    borders = np.searchsorted(changed, np.arange(len(after.series) + 1) * counts.shape[1])
+    return Growth((begin + changed % width).astype(np.uint16), flat[changed], borders)

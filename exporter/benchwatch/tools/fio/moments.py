@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from mmap import mmap
 
-from ..api import Moment
+from ..api import LINE, Moment
 from .framing import START, Framer, Piece, Stored, Whole
 
 _TIMESTAMP = re.compile(rb'"timestamp(_ms)?"[ \t]*:[ \t]*(\d{1,15})(?!\d)')
 _HEAD = 1024
 _END = b"\n}"
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 
 
 def moments(data: bytes | mmap) -> Iterator[Moment]:
@@ -35,7 +34,7 @@ def moments(data: bytes | mmap) -> Iterator[Moment]:
 
 def _by_line(data: bytes | mmap) -> Iterator[Moment]:
     framer = Framer()
-    for line in _LINE.finditer(data):
+    for line in LINE.finditer(data):
         yield from _of_pieces(framer.feed(line[0]), line.end())
     yield from _of_pieces(framer.close(), len(data))
 

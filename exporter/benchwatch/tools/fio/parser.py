@@ -135,11 +135,12 @@ class FioParser:
                     records.append(Misread("bad_document", where, str(reason)[:_EXCERPT]))
 
     def _add(self, document: FioDocument, data: bytes, where: str, records: list[Any]) -> None:
-        if self._last is None or not self._last.continues(document):
+        identity = _Identity.of(document)
+        if self._last is None or not self._last.continues(identity):
             if self._last is not None:
                 records.append(Begin())
             records += [Misread(reason, where, text[:_EXCERPT]) for reason, text in _beyond(document, data)]
-        self._last = _Identity.of(document)
+        self._last = identity
         self.records += 1
         records.append(document)
 
@@ -191,9 +192,8 @@ class _Identity(NamedTuple):
             document.built,
         )
 
-    def continues(self, document: FioDocument) -> bool:
-        """Whether the document is of the same fio as the one before, which this is of."""
-        new = _Identity.of(document)
+    def continues(self, new: "_Identity") -> bool:
+        """Whether a document is of the same fio as the one before, which this is of."""
         if (new.version, new.jobs) != (self.version, self.jobs) or self.built is None or new.built is None:
             return False
         if any(old and old == start for old, start in zip(self.starts, new.starts, strict=True)):

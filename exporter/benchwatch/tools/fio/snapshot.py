@@ -14,7 +14,7 @@ Which numbers stand for what, with the versions of fio:
   a runtime of their own (that of the phase after the writes; what verify_backlog= reads before has none).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -82,8 +82,12 @@ class FioSnapshot:
     seconds: Floats
     counts: Integers
     """Latencies by bin of fio (see benchwatch.metrics.buckets)."""
+    used: slice
+    """The bins from the first to the last that is not empty in all series."""
     binned: NDArray[np.bool_]
     """Which series have bins."""
+    spent: Mapping[str, tuple[float, float]]
+    """CPU seconds in user and system mode since the start, by label; without jobs of which fio does not say it."""
 
     def by_series(self, values: Integers) -> Integers:
         """Values of members, or rows of them, summed by series."""
@@ -124,14 +128,12 @@ def _counters(document: FioDocument, time: float) -> FioSnapshot:
             timed = _observations(latency, direction.total_ios)
             submission = direction.slat_ns
             submitted = _observations(submission, direction.total_ios)
-            completed = timed
-            if not timed and direction.completed_bytes:
-                completed = direction.total_ios
+            sent = direction.completed_bytes
+            completed = direction.total_ios if not timed and sent else timed
             issued = timed if operation == "sync" else direction.total_ios
             members.append(Member(place, operation))
             rows.append(series.setdefault(JobSeries(names[place], operation), len(series)))
-            numbers = (issued, direction.completed_bytes, direction.short_ios, direction.drop_ios)
-            integers.append((*numbers, completed, timed, submitted))
+            integers.append((issued, sent, direction.short_ios, direction.drop_ios, completed, timed, submitted))
             sums.append(((latency.mean or 0.0) * timed / 1e9, (submission.mean or 0.0) * submitted / 1e9))
             starts.append(job.job_start)
             maxima.append(latency.max if timed else 0)
@@ -155,8 +157,9 @@ def _counters(document: FioDocument, time: float) -> FioSnapshot:
         np.array(starts, dtype=np.int64),
         np.array(maxima, dtype=np.int64),
         seconds,
-        _counts(found, row_array, len(series)),
+        *_counts(found, row_array, len(series)),
         binned,
+        _spent(jobs, names),
     )
 
 
@@ -225,12 +228,28 @@ def _summed(values: Integers, rows: Integers, height: int) -> Integers:
     return sums
 
 
-def _counts(found: list[dict[int, int]], rows: Integers, height: int) -> Integers:
+def _spent(jobs: Sequence[Job], names: Sequence[str]) -> Mapping[str, tuple[float, float]]:
+    spent: dict[str, tuple[float, float]] = {}
+    unknown = set()
+    for job, label in zip(jobs, names, strict=True):
+        if job.job_runtime < 0 or job.usr_cpu is None or job.sys_cpu is None:
+            unknown.add(label)
+            continue
+        seconds = job.job_runtime / 1e5
+        user, system = spent.get(label, (0.0, 0.0))
+        spent[label] = user + job.usr_cpu * seconds, system + job.sys_cpu * seconds
+    return {label: times for label, times in spent.items() if label not in unknown} if unknown else spent
+
+
+def _counts(found: list[dict[int, int]], rows: Integers, height: int) -> tuple[Integers, slice]:
     lengths = np.array([len(each) for each in found], dtype=np.int64)
     total = int(lengths.sum())
     counts = np.zeros(height * FIO_BINS, dtype=np.int64)
+    used = slice(FIO_BINS, 0)
     if total:
         keys = np.fromiter(chain.from_iterable(found), np.int64, total)
         values = np.fromiter(chain.from_iterable(each.values() for each in found), np.int64, total)
-        np.add.at(counts, np.repeat(rows, lengths) * FIO_BINS + bins(np.maximum(keys, 0)), values)
-    return counts.reshape(height, FIO_BINS)
+        columns = bins(keys)
+        used = slice(int(columns.min()), int(columns.max()) + 1)
+        np.add.at(counts, np.repeat(rows, lengths) * FIO_BINS + columns, values)
+    return counts.reshape(height, FIO_BINS), used

@@ -6,7 +6,7 @@ since after a freeze fio prints two documents about 2 ms apart, and its last doc
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from itertools import islice
 from typing import Any
 
@@ -148,24 +148,21 @@ class FioState:
         if self.start is None:
             self.start = _start(document, snapshot)
         self._go_on(before, snapshot, gap)
-        verdicts = judge_jobs(snapshot)
-        over = self._judge(document, snapshot, verdicts, gap)
+        over = self._judge(document, snapshot, gap)
         if gap is not None and over != "over":
             self._interval.add(gap)
         if built is not None:
-            self._measure(snapshot, verdicts)
+            self._measure(snapshot)
         self._silent_after = None
         if over == "over":
             self._over(snapshot)
         elif over == "perhaps":
             self._silent_after = arrived
 
-    def _judge(
-        self, document: FioDocument, snapshot: FioSnapshot, verdicts: Sequence[bool | None], gap: float | None
-    ) -> Judgement:
+    def _judge(self, document: FioDocument, snapshot: FioSnapshot, gap: float | None) -> Judgement:
         if document.of_clients or self._signal is not None:
             return "over"
-        judgement = judge(snapshot, verdicts, gap, self.report_interval)
+        judgement = judge(snapshot, gap, self.report_interval)
         return "perhaps" if judgement == "over" and self._doubtful else judgement
 
     def _go_on(self, before: FioSnapshot | None, snapshot: FioSnapshot, gap: float | None) -> None:
@@ -209,7 +206,7 @@ class FioState:
         if self._snapshot is None and (not self.outcome or ", func=" in self.reason):
             self.outcome, self.reason, self.end = "failed", text, arrived
 
-    def _measure(self, snapshot: FioSnapshot, verdicts: Sequence[bool | None]) -> None:
+    def _measure(self, snapshot: FioSnapshot) -> None:
         """Close the window that this document ends, if it is long enough."""
         base = self._base
         if base is not None:
@@ -219,15 +216,10 @@ class FioState:
                     self._base = snapshot
                 return
         windows = difference(base, snapshot)
-        begun = {series for series, issued in zip(snapshot.series, snapshot.totals[:, ISSUED], strict=True) if issued}
-        going_on = {label for label, over in zip(snapshot.labels, verdicts, strict=True) if not over}
-        # Writes that are over are not writes that stall.
-        verifying = {series.job for series, window in windows.items() if series.operation == "verify" and window.iops}
-        self._windows = {
-            series: window
-            for series, window in windows.items()
-            if window.iops or (series in begun and series.job in going_on - verifying and series.operation != "verify")
-        }
+        issued = snapshot.totals[:, ISSUED].tolist()
+        begun = {series for series, count in zip(snapshot.series, issued, strict=True) if count}
+        stalled = _stalled(snapshot, windows, begun)
+        self._windows = {series: one for series, one in windows.items() if one.iops or series in stalled}
         active = {series.job for series in self._windows}
         used = cpu.difference(base, snapshot) if base is not None else {}
         self._cpu = {label: use for label, use in used.items() if label in active}
@@ -244,6 +236,17 @@ class FioState:
             self.history.append(Report(time, rate, latency))
         idle = bool(self._windows) and not any(window.iops for window in self._windows.values())
         self.idle_reports = self.idle_reports + 1 if idle else 0
+
+
+def _stalled(snapshot: FioSnapshot, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> Set[JobSeries]:
+    """Of the series that have begun, those in which nothing completed although their jobs are not over."""
+    silent = {series for series, window in windows.items() if not window.iops and series.operation != "verify"} & begun
+    if not silent:
+        return silent
+    going_on = {label for label, over in zip(snapshot.labels, judge_jobs(snapshot), strict=True) if not over}
+    # Writes that are over are not writes that stall.
+    verifying = {series.job for series, window in windows.items() if series.operation == "verify" and window.iops}
+    return {series for series in silent if series.job in going_on - verifying}
 
 
 def _start(document: FioDocument, snapshot: FioSnapshot) -> float | None:

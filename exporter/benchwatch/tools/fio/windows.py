@@ -18,6 +18,7 @@ from .growth import Growth, growth
 from .snapshot import BYTES, COMPLETED, ISSUED, LATENCY, TIMED, FioSnapshot, Floats, Integers, JobSeries
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999, 1.0)
+_QUANTILES = np.array(QUANTILES)
 _SLACK = 0.01
 """Seconds by which job_start may lie before the last document of before the reset."""
 
@@ -133,12 +134,13 @@ def _quantile_bins(grown: Growth, known: NDArray[np.bool_]) -> tuple[NDArray[np.
     Nothing, of a series that is not `known`.
     """
     numbers = grown.numbers if known.all() else np.where(known[grown.rows], grown.numbers, 0)
-    cumulative = np.append(0, numbers.cumsum())
+    cumulative = np.zeros(len(numbers) + 1, dtype=np.int64)
+    numbers.cumsum(out=cumulative[1:])
     sums = cumulative[grown.borders]
-    totals = np.diff(sums)
+    totals = sums[1:] - sums[:-1]
     if not len(numbers):
         return np.zeros((len(totals), len(QUANTILES)), np.uint16), totals
-    ranks = np.maximum(np.ceil(np.round(np.outer(totals, QUANTILES), 6)).astype(np.int64), 1)
+    ranks = np.maximum(np.ceil((totals[:, None] * _QUANTILES).round(6)).astype(np.int64), 1)
     # All series in a row: one search finds the ranks of all of them.
     found = np.searchsorted(cumulative[1:], ranks + sums[:-1, None])
     return grown.bins[np.minimum(found, len(numbers) - 1)], totals

@@ -54,7 +54,7 @@ IPERF3 = Tool(
     name="iperf3",
     families=metrics.FAMILIES,
     roles=(_roles(metrics.CLIENT), _roles(metrics.SERVER)),
-    kinds={"text": Kind(Iperf3Parser, moments)},
+    kinds={"text": Kind(Iperf3Parser, dated=moments)},
     recognise=_recognise,
     new_state=lambda *_: Iperf3State(),
     time_limit=re.compile(r"(?:^|\s)(?:-t ?|--time[= ])(\S+)"),

@@ -7,10 +7,9 @@ Another test begins with the start event, the document or the first line of text
 before has gone beyond that. Errors of a server between two tests belong to neither.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from mmap import mmap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ..api import Begin, Misread, Moment
+from ..api import Begin, Misread, Moment, ReadLine
 from ..lines import LIMIT, Overlong, WholeLines
 from .document import of_document, of_event
 from .records import Beginning, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record
@@ -155,14 +154,13 @@ def _decoded(line: bytes) -> str:
     return line.decode("utf-8", "replace")
 
 
-def moments(data: bytes | mmap) -> Iterator[Moment]:
-    """When the parts of a stream were written: see tools.Tool."""
-    parser, offset, begun = Iperf3Parser(), 0, None
+def moments(lines: Iterable[ReadLine]) -> Iterator[Moment]:
+    """When the parts of a stream were written: see tools.Kind."""
+    begun: float | None = None
     found: list[Moment] = []
-    for line in [*data[:].splitlines(keepends=True), b""]:
-        offset += len(line)
-        time = None
-        for record in parser.feed(line) or (() if line else parser.settle()):
+    for offset, records in lines:
+        time: float | None = None
+        for record in records:
             match record:
                 case Begin():
                     begun = None

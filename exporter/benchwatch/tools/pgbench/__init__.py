@@ -91,7 +91,7 @@ PGBENCH = Tool(
     families=metrics.FAMILIES,
     roles=(_ROLES,),
     kinds={
-        "text": Kind(TextParser, of_text, piecewise=True),
+        "text": Kind(TextParser, dated=of_text, piecewise=True),
         "log": Kind(TransactionParser, of_log, piecewise=True, is_log=True, bins=LogBins),
         "log aggregate": Kind(AggregateParser, of_aggregate, piecewise=True, is_log=True),
     },

@@ -41,17 +41,14 @@ class ProgressCount:
         self._time: float | None = None
         self._quantum = 0.0
         self._deltas: deque[int] = deque(maxlen=_DELTAS)
+        self.interval: float | None = None
+        """The N of -P: the median of the last times between lines, in whole seconds; a late line does not move it."""
         self._certain = 0
         self._estimate = 0.0
         self._rate: float | None = None
         self._highest = 0.0
         self._variance = 0.0
         self._constant = 0.0
-
-    @property
-    def interval(self) -> float | None:
-        """The N of -P: the median of the last times between lines, in whole seconds; a late line does not move it."""
-        return float(max(1, median_low(self._deltas))) if self._deltas else None
 
     @property
     def start(self) -> float | None:
@@ -69,6 +66,7 @@ class ProgressCount:
         else:
             covered = max(0.0, line.time - (self._time or 0.0))  # the clock may have been set back
             self._deltas.append(round(covered))
+            self.interval = float(max(1, median_low(self._deltas)))
             self._count(line, covered)
         self._time = line.time
         self._show()

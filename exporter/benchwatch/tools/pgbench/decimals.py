@@ -5,6 +5,8 @@ numbers of one digit become four of two, two of four, one of eight. A word that 
 any byte of the text; what precedes the number is shifted out.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,7 @@ PADDING = b"\n" * 16
 """What must stand before the text, so that a word can be read at any number's end."""
 
 Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
+_DIGIT_0 = ord("0")
 
 _STEPS = tuple(
     (np.uint64(mask), np.uint64(factor), np.uint64(shift))
@@ -24,17 +26,18 @@ _STEPS = tuple(
 )
 
 
-def words(padded: bytes) -> Words:
-    """The eight bytes up to each position of the text: element i ends before byte i of what follows the PADDING."""
+def words(padded: bytes, size: int = 8) -> NDArray[Any]:
+    """The bytes up to each position of the text, so many: element i ends before byte i of what follows the PADDING."""
     ends = len(padded) - len(PADDING) + 1
-    return np.ndarray((ends,), "<u8", padded, offset=len(PADDING) - 8, strides=(1,))
+    return np.ndarray((ends,), f"<u{size}", padded, offset=len(PADDING) - size, strides=(1,))
 
 
-def decimals(text: Words, ends: Integers, lengths: Integers) -> Integers:
+def decimals(padded: bytes, ends: Integers, lengths: Integers) -> Integers:
     """The numbers that end before `ends` and have `lengths` digits, 1 to 16; every byte of them must be a digit."""
     longest = int(lengths.max()) if len(ends) else 0
     if longest == 1:
-        return ((text[ends] >> np.uint64(56)) - np.uint64(48)).view(np.int64)
+        return words(padded, 1)[ends].astype(np.int64) - _DIGIT_0
+    text = words(padded)
     if longest <= 8:
         return _eight(text[ends], lengths)
     low = _eight(text[ends], np.minimum(lengths, 8))
@@ -43,7 +46,7 @@ def decimals(text: Words, ends: Integers, lengths: Integers) -> Integers:
     return low
 
 
-def _eight(word: Words, lengths: Integers) -> Integers:
+def _eight(word: NDArray[np.uint64], lengths: Integers) -> Integers:
     outside = (64 - 8 * lengths).view(np.uint64)
     word >>= outside
     word <<= outside

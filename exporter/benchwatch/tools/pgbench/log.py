@@ -116,17 +116,18 @@ class TransactionLog:
         self._highest = max(self._highest, int(latency.max()))
         for script, chosen in by_value(np.minimum(record.script, self._scripts)):
             self._histograms.pop(script, None)
-            self._bins.setdefault(script, np.zeros(BINS, np.int64))
+            if script not in self._bins:
+                self._bins[script], self._sums[script] = np.zeros(BINS, np.int64), 0
             self._bins[script] += np.bincount(filled[chosen], minlength=BINS)
-            self._sums[script] = self._sums.get(script, 0) + int(latency[chosen].sum())
+            self._sums[script] += int(latency[chosen].sum())
         for second, chosen in by_value(record.second):
-            self.windows.add(stream, second, latency[chosen], np.bincount(filled[chosen], minlength=BINS))
+            self.windows.add(stream, second, latency[chosen], filled[chosen])
 
 
 def by_value(values: Integers) -> Iterator[tuple[int, slice | NDArray[np.bool_]]]:
     """Each of the values, and its position."""
-    edges = np.flatnonzero(values[1:] != values[:-1]) + 1
-    starts = [0, *edges[:_PIECES].tolist()]
+    (edges,) = (values[1:] != values[:-1]).nonzero()
+    starts = [0, *(edges[:_PIECES] + 1).tolist()]
     found = values[starts].tolist()
     if len(edges) < _PIECES and len(set(found)) == len(found):  # each in one piece, as the seconds of a file are
         for value, begin, end in zip(found, starts, [*starts[1:], len(values)], strict=True):

@@ -10,17 +10,16 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from mmap import mmap
 from typing import NamedTuple
 
-from ..api import Begin, Moment
+from ..api import Begin, Moment, ReadLine
 from .aggregate import interval
-from .progress import PROGRESS, progress
+from .progress import Progress
 from .results import Results
 from .summary import Complete, Parameter, Statement, SummaryFigure
-from .text import TextParser
 from .transactions import completed
 
 _EMPTY_SECONDS = 2
@@ -30,34 +29,27 @@ _NEAR = 1 << 20
 """Within how many bytes a second's digits are looked for."""
 
 
-def of_text(data: bytes | mmap) -> Iterator[Moment]:
+def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
     """Progress lines and the final report."""
-    text = data[:].decode("latin-1")  # a character a byte
     found: list[Moment] = []
-    for match in PROGRESS.finditer(text):
-        end = text.find("\n", match.end()) + 1 or len(text)
-        line = progress(match)
-        if found and found[-1].elapsed and (line.epoch or line.time < found[-1].time):
-            found.clear()
-        found.append(Moment(end, line.time, not line.epoch))
+    results, length, end = Results(), None, 0
+    for end, records in lines:
+        for record in records:
+            match record:
+                case Progress():
+                    if found and found[-1].elapsed and (record.epoch or record.time < found[-1].time):
+                        found.clear()
+                    found.append(Moment(end, record.time, not record.epoch))
+                    results, length = Results(), None
+                case Begin():
+                    results, length = Results(), None
+                case Parameter() | SummaryFigure() | Statement():
+                    results.add(record)
+                case Complete():
+                    length = results.length
     yield from found
-    length = _reported_length(data[found[-1].offset if found else 0 :])
     if length is not None:
-        yield Moment(len(data), length, elapsed=True)
-
-
-def _reported_length(text: bytes) -> float | None:
-    """How long the run took, seconds, by the last final report in a text; None without one."""
-    results, length = Results(), None
-    parser = TextParser()
-    for record in [*parser.feed(text), *parser.settle()]:
-        if isinstance(record, Begin):
-            results, length = Results(), None
-        elif isinstance(record, Parameter | SummaryFigure | Statement):
-            results.add(record)
-        elif isinstance(record, Complete):
-            length = results.length
-    return length
+        yield Moment(end, length, elapsed=True)
 
 
 class _Line(NamedTuple):

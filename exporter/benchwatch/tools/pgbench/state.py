@@ -141,10 +141,7 @@ class PgbenchState(ElapsedState):
         self._close(time + WAIT)
 
     def _close(self, time: float) -> None:
-        windows = self._log.windows
-        before = windows.closed
-        windows.tick(time)
-        if windows.closed != before:
+        if self._log.windows.tick(time):
             self.version += 1
 
     @property

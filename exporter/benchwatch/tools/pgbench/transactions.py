@@ -22,7 +22,10 @@ Lines of digits alone are read all at once; the others (words, torn lines, forei
 """
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterable
+from itertools import pairwise
+from operator import ge, le
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +33,7 @@ from numpy.typing import NDArray
 from ...metrics.buckets import bins
 from ..api import Misread
 from ..lines import LIMIT, Overlong, WholeLines
-from .decimals import PADDING, Integers, Words, decimals, words
+from .decimals import PADDING, Integers, decimals, words
 
 EXAMINED = 4096
 """How many lines of a file are examined for gaps in the numbers of transactions."""
@@ -47,9 +50,9 @@ _WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock"])
 _FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
 _DIGIT_0, _DIGIT_9, _SPACE, _NEWLINE = b"09 \n"
-_SHORTEST = np.array([1, 1, 10, 1, 1, 1])
-_LONGEST = np.array([12, 4, 10, 6, 12, 12])
-"""How many digits the numbers from the third field on have."""
+_SHORTEST = (1, 1, 1, 1, 10, 1, 1, 1)
+_LONGEST = (16, 16, 12, 4, 10, 6, 12, 12)
+"""How many digits the number in each field has."""
 
 
 class Transactions(NamedTuple):
@@ -111,7 +114,7 @@ class TransactionParser:
         self._fields = fields  # of a line of this file, 0 while unknown
         self._begun = False
         self._examined = 0
-        self._last_numbers: dict[bytes, int] = {}
+        self._last_numbers: dict[int, int] = {}
         self._out: list[Transactions | Misread] = []
 
     def feed(self, data: bytes) -> list[Transactions | Misread]:
@@ -122,8 +125,6 @@ class TransactionParser:
                 self._misread("line_too_long", block.excerpt, f" ... (more than {LIMIT} bytes)")
                 continue
             self._fields = self._fields or _fields(block)
-            if self._examined < EXAMINED:
-                self._examine(block)
             self._block(block)
         return self._taken()
 
@@ -142,18 +143,17 @@ class TransactionParser:
         out, self._out = self._out, []
         return out
 
-    def _examine(self, block: bytes) -> None:
-        """Looks for gaps in the transaction numbers of each client."""
-        lines = block[:-1].split(b"\n")[: EXAMINED - self._examined]
-        examined, missing = len(lines), 0
-        for client, number in _NUMBERED.findall(b"\n".join(lines)):
-            gap = int(number) - self._last_numbers.get(client, 0) - 1
-            missing += gap if gap > 0 else 0
-            self._last_numbers[client] = int(number)
-        self._examined += examined
+    def _examine(self, numbers: Iterable[tuple[int, int]], lines: int) -> tuple[int, int]:
+        """Looks for gaps in the numbers of each client's transactions; how many lines that were, and are missing."""
+        last, missing = self._last_numbers, 0
+        for client, number in numbers:
+            if (gap := number - last.get(client, 0) - 1) > 0:
+                missing += gap
+            last[client] = number
+        self._examined += lines
         if self._examined == EXAMINED:
-            self._last_numbers.clear()
-        self._out.append(_NOTHING._replace(examined=examined, missing=missing))
+            last.clear()
+        return lines, missing
 
     def _block(self, block: bytes) -> None:
         """All at once; where that fails, by halves down to a piece that is read line by line."""
@@ -174,55 +174,67 @@ class TransactionParser:
         fields = self._fields
         padded = PADDING + block
         text = np.frombuffer(padded, np.uint8)[len(PADDING) :]
-        separators = text < _DIGIT_0
-        ends = np.flatnonzero(separators)
-        if len(ends) % fields or text.max() > _DIGIT_9 or separators[0] or (separators[1:] & separators[:-1]).any():
+        (ends,) = (text < _DIGIT_0).nonzero()
+        count, rest = divmod(len(ends), fields)
+        if rest or text.max() > _DIGIT_9 or np.count_nonzero(text == _SPACE) != len(ends) - count:
             return False
-        stops = np.ascontiguousarray(ends.reshape(-1, fields).T)  # a row a field
-        if (text[stops[:-1]] != _SPACE).any() or (text[stops[-1]] != _NEWLINE).any():
+        lengths = ends.copy()
+        lengths[1:] -= ends[:-1] + 1
+        stops, lengths = (np.ascontiguousarray(each.reshape(-1, fields).T) for each in (ends, lengths))  # a row a field
+        shortest, longest = lengths.min(axis=1).tolist(), lengths.max(axis=1).tolist()
+        if not (all(map(le, _SHORTEST, shortest)) and all(map(ge, _LONGEST, longest))):
             return False
-        lengths = stops[2:] - stops[1:-1] - 1
-        shortest, longest = lengths.min(axis=1), lengths.max(axis=1)
-        if (shortest < _SHORTEST[: fields - 2]).any() or (longest > _LONGEST[: fields - 2]).any():
+        if np.count_nonzero(text[stops[-1]] == _NEWLINE) != count:
             return False
-        time, script, _, microsecond, *extra = lengths
-        numbers = words(padded)
-        second = _seconds(numbers, text, stops[4])
-        if second.min() < _FIRST_SECOND or second.max() > _LAST_SECOND:
+        seconds, counts = _seconds(block, words(padded), words(padded, 2), stops[4])
+        if min(seconds) < _FIRST_SECOND or max(seconds) > _LAST_SECOND:
             return False
-        latency = decimals(numbers, stops[2], time)
+        examined, missing = 0, 0
+        if left := EXAMINED - self._examined:
+            clients, numbers = (decimals(padded, stops[row, :left], lengths[row, :left]).tolist() for row in (0, 1))
+            examined, missing = self._examine(zip(clients, numbers, strict=True), len(numbers))
+        latency = decimals(padded, stops[2], lengths[2])
+        second = np.repeat(seconds, counts)
+        latest = count - 1
+        if seconds[-1] < max(seconds):  # the clock was set back
+            latest = int(np.flatnonzero(second == max(seconds))[-1])
         piece = Transactions(
             latency=latency,
             bins=bins(latency * 1000),
-            script=decimals(numbers, stops[3], script),
+            script=decimals(padded, stops[3], lengths[3]),
             second=second,
-            microsecond=decimals(numbers, stops[5], microsecond) if self._microseconds else _NONE,
-            lines=len(second),
+            microsecond=decimals(padded, stops[5], lengths[5]) if self._microseconds else _NONE,
+            extra=_EXTRA[fields],
+            lines=count,
             size=len(block),
+            end=max(seconds) + int(block[stops[4, latest] + 1 : stops[5, latest]]) / 1e6,
+            examined=examined,
+            missing=missing,
         )
-        self._number += len(second)
-        latest = len(second) - 1
-        if second[-1] < second.max():  # the clock was set back
-            latest = int(np.flatnonzero(second == second.max())[-1])
-        begin = int(stops[-1, latest - 1]) + 1 if latest else 0
-        edges = block[: block.index(b"\n")], block[begin : int(stops[-1, latest])]
-        self._emit(piece, decimals(numbers, stops[-1], extra[-1]) if extra else _NONE, *edges)
+        self._number += count
+        self._emit(piece, decimals(padded, stops[-1], lengths[-1]) if fields > 6 else _NONE, block)
         return True
 
     def _by_line(self, block: bytes) -> None:
         rows: list[tuple[int, int, int, int]] = []
         last_field: list[int] = []
         understood: list[bytes] = []
-        latest = (0, 0)
+        end, latest = 0.0, 0
         words_seen: list[bytes] = []
-        for line in block[:-1].split(b"\n"):
+        lines = block[:-1].split(b"\n")
+        if first := lines[: EXAMINED - self._examined]:
+            told = _NUMBERED.findall(b"\n".join(first))
+            examined, missing = self._examine(((int(client), int(number)) for client, number in told), len(first))
+            self._out.append(_NOTHING._replace(examined=examined, missing=missing))
+        for line in lines:
             self._number += 1
             match = _LINE.fullmatch(line)
             if match is None or _count_fields(match) != self._fields:
                 if line.strip():
                     self._misread("log_line", line)
                 continue
-            latest = max(latest, (int(match["second"]), len(understood)))
+            if int(match["second"]) >= latest:
+                end, latest = _epoch(match), int(match["second"])
             understood.append(line)
             time = match["time"]
             if time in _WORDS:
@@ -242,28 +254,29 @@ class TransactionParser:
             microsecond=columns[:, 3] if self._microseconds else _NONE,
             skipped=words_seen.count(b"skipped"),
             failed=len(words_seen) - words_seen.count(b"skipped"),
+            extra=_EXTRA[self._fields],
             lines=len(understood),
             size=sum(map(len, understood)) + len(understood),
+            end=end,
         )
-        self._emit(piece, np.array(last_field, np.int64), understood[0], understood[latest[1]])
+        self._emit(piece, np.array(last_field, np.int64), understood[0])
 
-    def _emit(self, piece: Transactions, last_field: Integers, first_line: bytes, latest_line: bytes) -> None:
-        first, latest = _LINE.fullmatch(first_line), _LINE.fullmatch(latest_line)
-        assert first and latest
+    def _emit(self, piece: Transactions, last_field: Integers, text: bytes) -> None:
+        """Complete a record of lines; `text` begins with the first of them."""
         if not self._begun:
             self._begun = True
+            first = _LINE.fullmatch(text.partition(b"\n")[0])
+            assert first
             latency = 0.0 if first["time"] in _WORDS else int(first["time"]) / 1e6
             piece = piece._replace(begin=_epoch(first) - latency)
-        self.records += piece.lines
-        self._out.append(
-            piece._replace(
-                extra=_EXTRA[self._fields],
+        if len(last_field):
+            piece = piece._replace(
                 extra_sum=int(last_field.sum()),
                 extra_nonzero=int(np.count_nonzero(last_field)),
                 extra_small=int(np.count_nonzero(last_field <= SMALL)),
-                end=_epoch(latest),
             )
-        )
+        self.records += piece.lines
+        self._out.append(piece)
 
     def _misread(self, reason: str, text: bytes, more: str = "") -> None:
         self._out.append(Misread(reason, f"line {self._number}", text[:200].decode("utf-8", "replace") + more))
@@ -296,14 +309,13 @@ def _epoch(match: re.Match[bytes]) -> float:
     return int(match["second"]) + int(match["microsecond"]) / 1e6
 
 
-def _seconds(numbers: Words, text: NDArray[np.uint8], ends: Integers) -> Integers:
-    """The ten-digit numbers that end before `ends`, most of which equal their neighbours."""
-    low = numbers[ends]
-    high = text[ends - 10].astype(np.int64) * 10 + text[ends - 9]
-    changes = np.flatnonzero((low[1:] != low[:-1]) | (high[1:] != high[:-1])) + 1
-    if not len(changes):
-        return np.full(len(ends), int(bytes(text[ends[0] - 10 : ends[0]])))
-    starts = np.concatenate((np.zeros(1, np.int64), changes))
-    eight = np.full(len(starts), 8)
-    values = (high[starts] - 48 * 11) * 100_000_000 + decimals(numbers, ends[starts], eight)
-    return np.repeat(values, np.diff(np.append(starts, len(ends))))
+def _seconds(block: bytes, low: NDArray[Any], high: NDArray[Any], ends: Integers) -> tuple[list[int], list[int]]:
+    """The ten-digit numbers that end before `ends`, most of which equal their neighbours: each, and how many there are.
+
+    `low` and `high` are the last eight bytes before any position, and the last two.
+    """
+    last, first = low[ends], high[ends - 8]
+    (changes,) = ((last[1:] != last[:-1]) | (first[1:] != first[:-1])).nonzero()
+    starts = [0, *(changes + 1).tolist()]
+    values = [int(block[end - 10 : end]) for end in ends[starts].tolist()]
+    return values, [end - begin for begin, end in pairwise([*starts, len(ends)])]

@@ -36,6 +36,8 @@ KEPT = HISTORY
 QUANTILES = (0.5, 0.95, 0.99, 0.999)
 
 _PARTS = 16
+_FEW = 256
+"""Up to so many latencies, their bins are kept one by one."""
 # Microseconds. The squares of 2^14 shorter latencies, more than a block of a log has, do not overflow.
 _SHORT = 1 << 24
 
@@ -62,18 +64,21 @@ class _Second:
         self.sum = 0
         self.squares = 0
         self.maximum = 0
-        self.parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32]]] = []
+        self.parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32] | int]] = []
 
-    def add(self, latency: NDArray[np.int64], counts: Counts) -> None:
+    def add(self, latency: NDArray[np.int64], total: int, filled: Counts) -> None:
         longest = int(latency.max())
         self.count += len(latency)
-        self.sum += int(latency.sum())
+        self.sum += total
         self.maximum = max(self.maximum, longest)
         # Whole numbers, so that the order of additions is of no consequence.
         self.squares += (
             int(np.dot(latency, latency)) if longest < _SHORT else sum(one * one for one in latency.tolist())
         )
-        self._keep(counts)
+        if len(filled) <= _FEW:
+            self.parts.append((filled.astype(np.uint16), 1))
+        else:
+            self._keep(np.bincount(filled, minlength=BINS))
         if len(self.parts) > _PARTS:
             counts = self.counts()
             self.parts.clear()
@@ -86,7 +91,7 @@ class _Second:
     def counts(self) -> Counts:
         total = np.zeros(BINS, np.int64)
         for filled, counts in self.parts:
-            total[filled] += counts
+            np.add.at(total, filled, counts)
         return total
 
 
@@ -102,8 +107,8 @@ class Windows:
         self._complete = False
         self._shown: SecondWindow | None = None  # the last one that was asked for
 
-    def add(self, stream: str, second: int, latency: NDArray[np.int64], counts: Counts) -> None:
-        """Transactions of `stream` that completed in `second`: at least one latency (microseconds), counts by bin."""
+    def add(self, stream: str, second: int, latency: NDArray[np.int64], filled: Counts) -> None:
+        """Transactions of `stream` that completed in `second`: at least one latency (microseconds), their bins."""
         newest = max(second, self._newest.get(stream, second))
         self._newest[stream] = newest
         self._first = second if self._first is None else min(self._first, second)
@@ -111,7 +116,8 @@ class Windows:
         if second <= latest - KEPT:
             return
         count, total = self._totals.get(second, (0, 0))
-        self._totals[second] = count + len(latency), total + int(latency.sum())
+        added = int(latency.sum())
+        self._totals[second] = count + len(latency), total + added
         while (oldest := next(iter(self._totals))) <= latest - KEPT:
             del self._totals[oldest]
         if second <= latest - WAIT - 2:
@@ -120,11 +126,15 @@ class Windows:
             for old in [kept for kept in self._seconds if kept <= latest - WAIT - 2]:
                 del self._seconds[old]
             self._seconds[second] = _Second()
-        self._seconds[second].add(latency, counts)
+        self._seconds[second].add(latency, added, filled)
 
-    def tick(self, now: float) -> None:
-        """Closes the seconds that have been over for WAIT seconds at Unix time `now`."""
-        self._ticked = math.floor(now) - WAIT
+    def tick(self, now: float) -> bool:
+        """Closes the seconds that have been over for WAIT seconds at Unix time `now`; whether there was one."""
+        ticked = math.floor(now) - WAIT
+        if ticked == self._ticked:
+            return False
+        before, self._ticked = self.closed, ticked
+        return self.closed != before
 
     def complete(self) -> None:
         """Closes all seconds: the run is over."""

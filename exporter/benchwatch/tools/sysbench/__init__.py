@@ -46,7 +46,7 @@ SYSBENCH = Tool(
     name="sysbench",
     families=m.FAMILIES,
     roles=(_OF_TRANSACTIONS, _OF_EVENTS, _OF_BYTES),
-    kinds={"text": Kind(SysbenchParser, lambda data: moments(SysbenchParser(), data))},
+    kinds={"text": Kind(SysbenchParser, dated=moments)},
     recognise=_recognise,
     new_state=lambda *_: SysbenchState(),
     time_limit=re.compile(r"(?:^|\s)--(?:max-)?time=(\d+)"),
