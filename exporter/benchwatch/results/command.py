@@ -73,7 +73,7 @@ def _show(options: argparse.Namespace) -> int:
     asked = [requirement(text) for text in options.require]
     settings = load_settings(options.config_file)
     subjects = read(options.paths, settings.runs, options.warmup)
-    found = [answers(asked, one.results) for one in subjects]
+    found = [answers(asked, one.results, one.without) for one in subjects]
     sys.stdout.write(_formats()[options.format](subjects, found))
     return 0 if all(answer.met for each in found for answer in each) else NOT_MET
 
