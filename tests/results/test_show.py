@@ -45,6 +45,21 @@ def test_a_run_has_its_figures_and_what_speaks_against_them(show: Show, tmp_path
     ]
 
 
+def test_of_several_runs_in_one_file_only_the_last_counts(show: Show, tmp_path: Path) -> None:
+    banner, report = summary(1000.0, seconds=20).split("\n", 1)
+    texts = []
+    for begin, rates in ((0, [100.0] * 15 + [0.0] * 5), (100, STEADY)):
+        shifted = re.sub(r"\d{10}", lambda found, by=begin: str(int(found[0]) + by), progress(rates))
+        texts.append(f"{banner}\n{shifted}{report}")
+    (tmp_path / "a.log").write_text("".join(texts))
+    _, out, _ = show(tmp_path / "a.log")
+    assert out.splitlines()[-3:] == ["  stalls: none", "  steady: yes", "  ! a: run 2 of 2 in this file"]
+    _, out, _ = show(tmp_path / "a.log#1")
+    assert "  stalls: 5.0 s\n" in out
+    _, out, _ = show(RECORDINGS / "fio/append-two-runs-stdout-3.33.out")
+    assert [line.split()[0] for line in out.splitlines()[1:3]] == ["IOPS", "read"]
+
+
 def test_what_was_not_measured_is_absent(show: Show, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/db.out").write_text(summary(1000.0).replace("number of failed transactions: 0 (0.000%)\n", ""))
