@@ -53,6 +53,8 @@ class MeasuredRun(NamedTuple):
     parameters: Mapping[str, str]
     finals: Sequence[Finals]
     """Of each worker."""
+    cut_off: Sequence[tuple[int, float]]
+    """Of logs that lack a part of the run: how many operations they have, and how many there were."""
 
     def main(self) -> Iterator[tuple[Group, Measure]]:
         """What a verdict is about: the throughput of each job, or its mean latency where the rate is given."""
@@ -131,6 +133,7 @@ def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
         doubtful,
         _parameters(timelines),
         finals,
+        [found for worker in workers for group in worker.groups() if (found := worker.cut_off(group))],
     )
 
 
