@@ -131,6 +131,21 @@ def test_a_run_of_a_series_without_a_result_does_not_meet_a_requirement(
     assert "benchwatch: NOT MET: laps/s > 1: not measured in a-2" in said
 
 
+def test_the_result_of_a_worker_is_without_one_whose_name_begins_likewise(
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    known(None)
+    start = int(time.time()) + 1
+    for worker, rate in (("db", 100), ("db.2", 1000)):
+        (place.folder / "said").write_bytes(output(20, lambda _, rate=rate: rate, start=start))
+        place.tool("toy", "cat said")
+        assert main(["run", "--name", "a", "--worker", worker, "--", "toy"]) == 0
+    capfd.readouterr()
+    (place.folder / "said").write_bytes(output(20, lambda _: 100, start=start))
+    assert main(["run", "--name", "a", "--worker", "db", "--overwrite", "--require", "laps/s < 200", "--", "toy"]) == 0
+    assert "benchwatch: met: laps/s < 200: 150 (all)" in capfd.readouterr().err.splitlines()
+
+
 def test_a_log_that_does_not_come_is_called_by_its_name(
     place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
