@@ -90,6 +90,14 @@ def test_failed_and_skipped_transactions_are_a_part_of_all_and_retries_are_none(
     assert "  failed 0 of 1,459 transactions, skipped 8 of 1,467 transactions (0.545 %)\n" in out
 
 
+def test_the_highest_latency_of_sysbench_is_what_it_printed(show: Show) -> None:
+    for recording, milliseconds in (("ro-t8-p999x-1.0.20", 70.71), ("server-stop5s-t4-1.0.20", 4674.28)):
+        _, out, _ = show(RECORDINGS / "sysbench" / recording, "--json")
+        (result,) = json.loads(out)["subjects"][0]["results"]
+        figures = {one["name"]: one["value"] for one in result["figures"]}
+        assert figures["latency_max"] == pytest.approx(milliseconds / 1e3)
+
+
 def test_the_operations_of_a_run_are_those_of_the_workload(show: Show) -> None:
     for recording, written in (("json-verify-write-3.33", 1024), ("json-sync-fsync8-3.42", 149_296)):
         _, out, _ = show(RECORDINGS / f"fio/{recording}.out", "--json")
