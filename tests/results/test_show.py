@@ -238,6 +238,13 @@ def test_a_run_that_did_not_end_well_meets_no_requirement(show: Show, tmp_path: 
     assert (code, out.splitlines()[-1]) == (3, "NOT MET: tps > 1: a failed: exit code 2")
 
 
+def test_a_mean_that_is_as_high_as_the_limit_keeps_it(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a", [100.0] * 20, record="latency_objective: 0.16ms\n")
+    code, out, _ = show(run, "--warmup", "5s", "--require", "mean <= 160us")
+    assert "  objective: met, mean 160 µs against 160 µs, above it in 0 of 15 reports\n" in out
+    assert (code, out.splitlines()[-1]) == (0, "met: mean <= 160us: 160 µs")
+
+
 def test_a_run_that_is_not_over_meets_no_requirement(show: Show, tmp_path: Path) -> None:
     later = int(time.time()) - len(STEADY) - START
     (tmp_path / "a").mkdir()

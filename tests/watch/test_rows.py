@@ -7,6 +7,14 @@ from benchwatch.watch.rows import Key, Note, Trends, active_runs, ended_workers,
 from .pages import NOW, pgbench
 
 
+def test_the_time_left_is_that_of_the_worker_that_ends_last() -> None:
+    first, second = pgbench("db1", start=NOW - 400), pgbench("db2", start=NOW - 100)._replace(duration=300.0)
+    (run,) = active_runs(Page((first, second)), NOW)
+    assert run.facts[:2] == ("6m 40s", "3m 20s left")
+    (run,) = active_runs(Page((first._replace(duration=410.0), second)), NOW)
+    assert run.facts[:2] == ("6m 40s", "3m 20s left")
+
+
 def test_rates_add_up_and_latencies_are_weighted_by_them() -> None:
     together = total([Measured(rate=1000, latency=0.002), Measured(rate=3000, latency=0.004)])
     assert (together.rate, together.latency) == (4000, pytest.approx(0.0035))

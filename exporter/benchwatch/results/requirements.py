@@ -26,6 +26,7 @@ from ..compare.measures import (
     LATENCY_QUANTILES,
     THROUGHPUT,
     Measure,
+    rounded,
     unit_of,
 )
 from ..compare.text import heading
@@ -176,7 +177,7 @@ def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[
             missing.append(result.run.name)
         for group, value, kind in mine:
             who = " ".join(part for part in (heading(group), f"in {result.run.name}" if several else "") if part)
-            met = _OPERATORS[asked.sign](value, asked.value(kind))
+            met = _OPERATORS[asked.sign](rounded(value), asked.value(kind))
             found.append((met, f"{_shown(value, kind)}{f' ({who})' if who else ''}"))
     if missing or not found:
         return CheckedRequirement(asked, False, "not measured" + (f" in {', '.join(missing)}" if several else ""))

@@ -15,7 +15,7 @@ from ..compare.changes import is_unsteady, shift_of
 from ..compare.experiment import Experiment, fault
 from ..compare.findings import Finding, about, stalled
 from ..compare.measured import ALL, MeasuredRun, measure, place_of
-from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for
+from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for, rounded
 from ..compare.statistics import FEWEST_BATCHES
 from ..history.find import find_runs, find_worker, one_thing
 from ..history.timeline import Timeline, timelines
@@ -50,7 +50,7 @@ class ObjectiveKept(NamedTuple):
     @property
     def met(self) -> bool:
         """Whether the latency of the run is within the objective."""
-        return self.value <= self.seconds
+        return rounded(self.value) <= self.seconds
 
 
 class RunResult(NamedTuple):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..compare.changes import STEADY
 from ..compare.measured import MeasuredRun, place_of
-from ..compare.measures import LATENCY_MEAN, LATENCY_QUANTILES, QUANTILES, THROUGHPUT, Measure
+from ..compare.measures import LATENCY_MEAN, LATENCY_QUANTILES, QUANTILES, THROUGHPUT, Measure, rounded
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .repeats import CONFIDENCE, interval_of
@@ -120,7 +120,7 @@ class CapacityCurve(NamedTuple):
             return None
         for point in self.points:
             latency = point.figures.get(self.judged)
-            if latency is None or latency.value > self.objective:
+            if latency is None or rounded(latency.value) > self.objective:
                 break
             found = point
         return found

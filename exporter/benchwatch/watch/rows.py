@@ -185,12 +185,11 @@ def _shared(values: Iterable[float | None]) -> float | None:
 def _facts(workers: Sequence[ShownWorker], now: float) -> Iterable[str]:
     """What a run is, and how far it has come."""
     starts = [worker.start for worker in workers if worker.start is not None]
-    duration = _shared(worker.duration for worker in workers)
+    ends = [one.start + one.duration for one in workers if one.active and one.start is not None and one.duration]
     if starts:
-        elapsed = max(0.0, now - min(starts))
-        yield figures.duration(elapsed)
-        if duration is not None and elapsed <= duration:
-            yield f"{figures.duration(duration - elapsed)} left"
+        yield figures.duration(max(0.0, now - min(starts)))
+        if ends and max(ends) >= now:
+            yield f"{figures.duration(max(ends) - now)} left"
         if warming_up := figures.warming_up(max(worker.warmup for worker in workers), min(starts), now):
             yield warming_up
     yield ", ".join(sorted({f"{worker.tool} {_version(worker)}".strip() for worker in workers}))
