@@ -152,6 +152,21 @@ def test_a_total_begins_with_the_sum_of_what_each_worker_reported() -> None:
     assert latencies == [0.001, pytest.approx(0.0015), 0.002, None, None, pytest.approx(0.0025)]
 
 
+def test_the_past_of_a_total_ends_with_the_last_second_of_which_all_workers_have_told() -> None:
+    runs = active_runs(Page((pgbench("db1", 100, 0.001), pgbench("db2", 300, 0.003))), NOW)
+    past = {
+        ("test1", "db1"): [PastReport(NOW - ago, 30, None) for ago in (3.8, 2.8, 1.8)],
+        ("test1", "db2"): [PastReport(NOW - ago, 10, None) for ago in (3.2, 2.2)],
+    }
+    trends = Trends()
+    trends.add(runs, NOW, past)
+    assert curve(trends, runs[0].totals[0].key)[0] == [40, 40, None, None, 400]
+    past["test1", "db2"] = [PastReport(NOW - ago, 10, None) for ago in (9.2, 8.2)]  # it has ended
+    trends = Trends()
+    trends.add(runs, NOW, past)
+    assert curve(trends, runs[0].totals[0].key)[0] == [10, 10, *[None] * 4, 30, 30, 30, None, 400]
+
+
 def test_operations_of_a_worker_begin_now_as_their_shares_are_not_known() -> None:
     parts = (Measured("a", "read", 10.0, 0.001), Measured("a", "write", 20.0, 0.001))
     worker = pgbench("disk1")._replace(tool="fio", roles=FIO.roles[0], now=parts)
