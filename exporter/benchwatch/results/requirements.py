@@ -129,8 +129,14 @@ def requirement(text: str, tool: Tool | None = None) -> Requirement:
     if found.figure not in known:
         of = f"{tool.name} has" if tool else "expected"
         raise UserError(f"--require {text!r}: unknown figure {name!r}; {of} {', '.join(dict.fromkeys(known))}")
-    for kind in _kinds(found, tool):
-        found.value(kind)
+    kinds = _kinds(found, tool)
+    for place, kind in enumerate(kinds):
+        try:
+            found.value(kind)
+            break
+        except UserError:
+            if place == len(kinds) - 1:
+                raise
     return found
 
 
@@ -139,20 +145,19 @@ def _throughputs(tool: Tool | None) -> list[str]:
     return list(dict.fromkeys(unit.name.lower() for unit in units if not unit.in_bytes and " " not in unit.name))
 
 
-def _kinds(asked: Requirement, tool: Tool | None) -> Iterator[_Kind]:
-    """What its value must be, where that is known before anything was measured."""
+def _kinds(asked: Requirement, tool: Tool | None) -> list[_Kind]:
+    """What its value may be, as far as that is known before anything was measured."""
     if asked.figure in _COUNTS:
-        yield "share" if asked.unit == "%" else "count"
-    elif asked.figure == _STALLED:
-        yield "time"
-    elif (measure := _MEASURES.get(asked.figure)) is None:
-        yield "rate"
-    elif measure.unit == "seconds":
-        yield "time"
-    elif measure is BANDWIDTH:
-        yield "bytes"
-    elif tool and not any(roles.unit.in_bytes for roles in tool.roles):
-        yield "rate"
+        return ["share" if asked.unit == "%" else "count"]
+    measure = _MEASURES.get(asked.figure)
+    if asked.figure == _STALLED or (measure and measure.unit == "seconds"):
+        return ["time"]
+    if measure is BANDWIDTH:
+        return ["bytes"]
+    if measure is None:
+        return ["rate"]
+    units = (roles.unit for each in ([tool] if tool else TOOLS) for roles in each.roles)
+    return list(dict.fromkeys("bytes" if unit.in_bytes else "rate" for unit in units))
 
 
 def answers(
