@@ -252,6 +252,13 @@ def test_a_mean_that_is_as_high_as_the_limit_keeps_it(show: Show, tmp_path: Path
     assert (code, out.splitlines()[-1]) == (0, "met: mean <= 160us: 160 µs")
 
 
+def test_a_run_of_which_nothing_is_left_after_the_warm_up_meets_no_requirement(show: Show) -> None:
+    run = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
+    code, out, _ = show(run, "--warmup", "2s", "--require", "p99 < 1s")
+    assert "  nothing was measured after the warm-up of 2 s\n" in out
+    assert (code, out.splitlines()[-1]) == (3, "NOT MET: p99 < 1s: not measured")
+
+
 def test_a_run_that_is_not_over_meets_no_requirement(show: Show, tmp_path: Path) -> None:
     later = int(time.time()) - len(STEADY) - START
     (tmp_path / "a").mkdir()

@@ -177,7 +177,7 @@ def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[
             return CheckedRequirement(
                 asked, False, f"{result.run.name} {result.state}" + (f": {result.reason}" * bool(result.reason))
             )
-        mine = list(_figures(asked, result))
+        mine = list(_figures(asked, result)) if result.measured else []
         if not mine:
             missing.append(result.run.name)
         for group, value, kind in mine:
