@@ -252,6 +252,13 @@ def test_a_mean_that_is_as_high_as_the_limit_keeps_it(show: Show, tmp_path: Path
     assert (code, out.splitlines()[-1]) == (0, "met: mean <= 160us: 160 µs")
 
 
+def test_a_warm_up_that_the_throughput_includes_is_in_the_percentiles_too(show: Show) -> None:
+    run = RECORDINGS / "pgbench/txlog-sampling-15.18"
+    whole, warm = (show(run, *more)[1].splitlines() for more in ((), ("--warmup", "1s")))
+    assert warm[:3] == whole[:3]
+    assert "the warm-up of 1 s is in its figures" in warm[-1]
+
+
 def test_a_run_of_which_nothing_is_left_after_the_warm_up_meets_no_requirement(show: Show) -> None:
     run = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
     code, out, _ = show(run, "--warmup", "2s", "--require", "p99 < 1s")

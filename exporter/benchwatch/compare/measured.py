@@ -90,6 +90,8 @@ def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
     workers = [worker for worker in workers if worker.roles is roles]
     finals = [worker.final for worker in workers]
     by_result = not warmup or not any(worker.reported for worker in workers)
+    if by_result and warmup:  # then no figure leaves it out: percentiles of a sampled log neither
+        workers = [WorkerFigures(worker.timeline, 0.0) for worker in workers]
     groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups()}
     doubtful = _doubtful(roles, finals)
     for job in dict.fromkeys(group[:-1] for group in groups if group):
