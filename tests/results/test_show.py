@@ -60,6 +60,13 @@ def test_of_several_runs_in_one_file_only_the_last_counts(show: Show, tmp_path: 
     assert [line.split()[0] for line in out.splitlines()[1:3]] == ["IOPS", "read"]
 
 
+def test_a_last_run_that_measured_nothing_is_said_to_be_one_of_several(show: Show, tmp_path: Path) -> None:
+    recordings = (RECORDINGS / f"sysbench/{name}/{name}.out" for name in ("rw-t8-1.0.20", "cleanup-table10-1.0.20"))
+    (tmp_path / "a.log").write_text("".join(recording.read_text() for recording in recordings))
+    _, out, _ = show(tmp_path / "a.log")
+    assert out.splitlines()[1:] == ["  nothing was measured", "  ! a: run 2 of 2 in this file"]
+
+
 def test_what_was_not_measured_is_absent(show: Show, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/db.out").write_text(summary(1000.0).replace("number of failed transactions: 0 (0.000%)\n", ""))

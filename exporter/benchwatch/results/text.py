@@ -57,6 +57,7 @@ def notes(result: RunResult) -> Iterator[str]:
     yield f"{run.name}: {f'{run.tool} {result.version}'.strip()}, {result.state}{reason}{length}{without}"
     if not result.measured:
         yield f"nothing was measured{f' after the warm-up of {run.warmup:g} s' if run.warmup else ''}"
+        yield from (f"! {finding.text}" for finding in result.findings if finding.kind == "reading")
         return
     yield from _facts(result)
     yield from (f"! {finding.text}" for finding in result.findings if finding.kind not in _SAID)
