@@ -304,6 +304,7 @@ def test_a_repeat_in_which_nothing_is_recognised_is_named_and_meets_no_requireme
     assert (code, out.splitlines()[-1]) == (3, "NOT MET: tps > 1: not measured in a-3")
     _, out, _ = show(tmp_path / "a", "--json")
     assert json.loads(out)["subjects"][0]["without"] == ["a-3"]
+    assert '<failure message="a-3: nothing recognised" />' in show(tmp_path / "a", "--format", "junit")[1]
 
 
 def test_repeats_with_workers_of_several_tools_have_a_mean_for_each(show: Show, tmp_path: Path) -> None:
