@@ -70,6 +70,20 @@ def test_pgbench(pgbench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert view.p99 == result.quantiles["0.99"] == quantiles["p99"]
 
 
+def test_percentiles_of_a_log_that_lacks_a_part_of_the_run_are_none(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disk_full = RECORDINGS / "pgbench/txlog-disk-full-15.18"
+    for name, recording in (("db.err", "stderr"), ("db.out", "stdout"), ("db.18245", "pgb.18245")):
+        run = place(f"a/{name}", disk_full / recording).parent
+    view, (result,) = landing(run.parent), watched(run.parent)
+    assert (view.p99, result.quantiles, view.throughput) == (None, {}, 24943.799063)
+    assert main(["show", str(run), "--require", "p99 < 1s"]) == 3
+    out = capsys.readouterr().out
+    assert "  ! a: a log has 8,738 of 74,697 transactions, so there are no percentiles\n" in out
+    assert out.endswith("NOT MET: p99 < 1s: not measured\n")
+
+
 def test_fio(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     run = place("a/disk1.out", FIO).parent
     view, results, figures = landing(run.parent), {one.op: one for one in watched(run.parent)}, compared(run, capsys)

@@ -256,6 +256,18 @@ def test_fio_results_of_all_workers_are_compared(tmp_path: Path) -> None:
     shows(tmp_path, expression("compare", panel, 7), loads, both[0] | both[1])
 
 
+@pytest.mark.parametrize(("place", "shown"), [(0, 2.0), (3, 400.0), (5, 2.0)])
+def test_a_run_that_two_exporters_know_is_compared_once(place: int, shown: float, tmp_path: Path) -> None:
+    loads = [
+        series("pgbench_result_tps", f"{tps}x{SECONDS}", run=run, worker=worker, instance=instance)
+        for run, worker, tps in (("base", "w", 200), ("r", "w1", 100), ("r", "w2", 300))
+        for instance in (("one", "two") if run == "r" else ("one",))
+    ]
+    query = expression("compare", "pgbench: results in percent of the baseline", place)
+    base = {0: 1.0, 3: 200.0, 5: 1.0}[place]
+    shows(tmp_path, query, loads, {'{run="base"}': base, '{run="r"}': shown})
+
+
 def test_a_run_is_as_long_as_its_last_worker(tmp_path: Path) -> None:
     loads = [
         series("benchwatch_run_start_timestamp_seconds", f"10x{SECONDS}", run="base", worker="db1"),

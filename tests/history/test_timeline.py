@@ -363,7 +363,7 @@ def test_runs_appended_to_two_files_are_dated_by_the_lines_of_either(place: Plac
     assert (timeline.phase, timeline.by_file_time) == ("finished", False)
     assert timeline.start == 1_795_000_100
     assert timeline.end == pytest.approx(1_795_000_104, abs=0.1)
-    assert [time for time, _ in points(timeline, "pgbench_tps")][-4:] == [1_795_000_100 + at for at in range(1, 5)]
+    assert [time for time, _ in points(timeline, "pgbench_tps")] == [1_795_000_100 + at for at in range(1, 5)]
 
 
 def test_a_text_without_dates_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

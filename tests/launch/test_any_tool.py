@@ -113,7 +113,7 @@ def test_a_run_ends_with_its_result_and_what_can_be_done_next(
         "  left      100               2.50 ms  2.50 ms",
         "  right    50.0               2.50 ms  2.50 ms",
         "  all       150               2.50 ms",
-        "  failed 3 (0.0999 %) of 3,000 laps",
+        "  failed 3 of 3,003 laps (0.0999 %)",
         "  stalls: none",
         "  steady: yes",
         "benchwatch: met: failed == 3: 3",
@@ -121,6 +121,28 @@ def test_a_run_ends_with_its_result_and_what_can_be_done_next(
         "benchwatch: next: benchwatch show runs/a --json",
         "      benchwatch report runs/a",
     ]
+
+
+def test_a_run_of_a_series_without_a_result_does_not_meet_a_requirement(
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    known(None)
+    (place.folder / "said").write_bytes(output(20, lambda _: 100, start=int(time.time()) + 1))
+    place.tool("toy", "cat said 2>/dev/null; rm -f said")
+    assert main(["run", "--name", "a", "--repeat", "2", "--require", "laps/s > 1", "--", "toy"]) == 3
+    said = capfd.readouterr().err.splitlines()
+    assert "benchwatch: NOT MET: laps/s > 1: not measured in a-2" in said
+
+
+def test_the_result_of_a_worker_is_without_one_whose_name_begins_likewise(
+    place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    known(None)
+    (place.folder / "said").write_bytes(output(20, lambda _: 100, start=int(time.time()) + 1))
+    place.tool("toy", "cat said")
+    assert main(["run", "--name", "a", "--worker", "db.2", "--", "toy"]) == 0
+    assert main(["run", "--name", "a", "--worker", "db", "--require", "laps/s < 200", "--", "toy"]) == 0
+    assert "benchwatch: met: laps/s < 200: 150 (all)" in capfd.readouterr().err.splitlines()
 
 
 def test_a_log_that_does_not_come_is_called_by_its_name(

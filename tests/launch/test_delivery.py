@@ -1,5 +1,6 @@
 import http.client
 import random
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -155,6 +156,37 @@ def test_an_exporter_without_a_place_or_room_for_now_is_tried_again(
         server.shutdown()
         thread.join()
     assert taken == [record.path.read_bytes(), b"one\n"]
+
+
+def test_an_exporter_that_comes_back_without_what_it_had_gets_all_of_it_again(
+    record: RunRecord, tmp_path: Path
+) -> None:
+    there = tmp_path / "there"
+    with served(FakeBoard(push_folder=there)) as server:
+        delivery = Delivery(server.url, record)
+        delivery.start()
+        record.file("out").write_bytes(b"one\n")
+        record.file("7").write_bytes(b"1\n")
+        eventually(lambda: content(there / "r/db1.out") + content(there / "r/db1.7") == b"one\n1\n", "they arrive")
+    shutil.rmtree(there)
+    record.file("out").write_bytes(b"one\ntwo\n")
+    with served(FakeBoard(push_folder=there), port=server.port):
+        eventually(lambda: content(there / "r/db1.out") == b"one\ntwo\n", "all of it arrives")
+        record.file("7").write_bytes(b"1\n2\n")
+        record.write(exit_code=0)
+        assert delivery.finish() == ""
+    found = {file.name: file.read_bytes() for file in (there / "r").iterdir()}
+    assert found == {f"db1.{name}": record.file(name).read_bytes() for name in ("out", "7", "yaml")}
+
+
+def test_a_name_is_not_taken_by_a_worker_whose_name_begins_alike(
+    record: RunRecord, server: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "there/r").mkdir(parents=True)
+    (tmp_path / "there/r/db1.b.out").write_bytes(b"of another\n")
+    delivery = Delivery(server.url, record)
+    assert (delivery.start(), delivery.finish()) == ("", "")
+    assert (tmp_path / "there/r/db1.yaml").read_bytes() == record.path.read_bytes()
 
 
 def test_files_of_another_worker_whose_name_begins_alike_are_left_alone(

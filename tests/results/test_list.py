@@ -1,4 +1,6 @@
 import json
+import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchwatch.cli import main
-from tests.compare.made import place
+from tests.compare.made import place, progress
 from tests.support.places import RECORDINGS
 
 Listed = Callable[..., tuple[int, str, str]]
@@ -85,6 +87,19 @@ def test_logs_of_transactions_are_not_read(listed: Listed, tmp_path: Path) -> No
     (tmp_path / "runs/logs").mkdir()
     (tmp_path / "runs/logs/pgbench_log.5").write_text("0 1 5000 0 1790000001 1\n" * 100)
     assert "logs" in [run["run"] for run in runs(listed("--json")[1])]
+
+
+def test_the_last_report_of_a_run_without_a_result_is_none(listed: Listed, tmp_path: Path) -> None:
+    old = tmp_path / "runs/old"
+    (old / "db.out").unlink()
+    (old / "db.err").write_text(progress([1000.0] * 5))
+    os.utime(old / "db.err", (time.time() - 3 * DAY,) * 2)
+    (old / "run.yaml").write_text("{}")
+    shutil.copyfile(RECORDINGS / "iperf3/json-server-killed-3.12.out", tmp_path / "runs/new/db.out")
+    (tmp_path / "runs/new/run.yaml").unlink()
+    found = {run["run"]: (run["state"], run["rate"], run["latency_mean_seconds"]) for run in runs(listed("--json")[1])}
+    assert found["old"] == ("abandoned", None, None)
+    assert found["new"] == ("failed", None, None)
 
 
 def test_workers_of_a_run_are_one_line(listed: Listed, tmp_path: Path) -> None:

@@ -38,11 +38,33 @@ def test_a_run_has_its_figures_and_what_speaks_against_them(show: Show, tmp_path
         "a: pgbench 15.18, finished, 40 s",
         "  TPS    mean  connection time",
         "  755  160 µs          20.0 ms",
-        "  failed 3 (0.00993 %) of 30,200 transactions",
+        "  failed 3 of 30,203 transactions (0.00993 %)",
         "  stalls: 3.0 s",
         "  steady: no, a is not steady: TPS 1,000 up to 20 s, then 510 (-49.0 %)",
         "  objective: missed, mean 160 µs against 100 µs, above it in 37 of 37 reports",
     ]
+
+
+def test_of_several_runs_in_one_file_only_the_last_counts(show: Show, tmp_path: Path) -> None:
+    banner, report = summary(1000.0, seconds=20).split("\n", 1)
+    texts = []
+    for begin, rates in ((0, [100.0] * 15 + [0.0] * 5), (100, STEADY)):
+        shifted = re.sub(r"\d{10}", lambda found, by=begin: str(int(found[0]) + by), progress(rates))
+        texts.append(f"{banner}\n{shifted}{report}")
+    (tmp_path / "a.log").write_text("".join(texts))
+    _, out, _ = show(tmp_path / "a.log")
+    assert out.splitlines()[-3:] == ["  stalls: none", "  steady: yes", "  ! a: run 2 of 2 in this file"]
+    _, out, _ = show(tmp_path / "a.log#1")
+    assert "  stalls: 5.0 s\n" in out
+    _, out, _ = show(RECORDINGS / "fio/append-two-runs-stdout-3.33.out")
+    assert [line.split()[0] for line in out.splitlines()[1:3]] == ["IOPS", "read"]
+
+
+def test_a_last_run_that_measured_nothing_is_said_to_be_one_of_several(show: Show, tmp_path: Path) -> None:
+    recordings = (RECORDINGS / f"sysbench/{name}/{name}.out" for name in ("rw-t8-1.0.20", "cleanup-table10-1.0.20"))
+    (tmp_path / "a.log").write_text("".join(recording.read_text() for recording in recordings))
+    _, out, _ = show(tmp_path / "a.log")
+    assert out.splitlines()[1:] == ["  nothing was measured", "  ! a: run 2 of 2 in this file"]
 
 
 def test_what_was_not_measured_is_absent(show: Show, tmp_path: Path) -> None:
@@ -66,6 +88,34 @@ def test_what_was_not_measured_is_absent(show: Show, tmp_path: Path) -> None:
 def test_what_is_no_part_of_the_operations_is_not_said_to_be_one(show: Show, recording: str, line: str) -> None:
     _, out, _ = show(RECORDINGS / recording)
     assert f"  {line}\n" in out
+
+
+def test_failed_and_skipped_transactions_are_a_part_of_all_and_retries_are_none(show: Show) -> None:
+    _, out, _ = show(RECORDINGS / "pgbench/txlog-failures-detailed-18.6")
+    assert "  failed 174 of 480 transactions (36.2 %), retries 236 (1,536/s)\n" in out
+    _, out, _ = show(RECORDINGS / "pgbench/multi-script-rate-limit-18.6.out")
+    assert "  failed 0 of 1,459 transactions, skipped 8 of 1,467 transactions (0.545 %)\n" in out
+
+
+def test_the_highest_latency_of_sysbench_is_what_it_printed(show: Show) -> None:
+    for recording, milliseconds in (
+        ("ro-t8-p999x-1.0.20", 70.71),
+        ("rw-t1-p99-1.0.20", 334.08),
+        ("slow-query-interval-1.0.20", 3250.87),
+    ):
+        _, out, _ = show(RECORDINGS / "sysbench" / recording, "--json")
+        (result,) = json.loads(out)["subjects"][0]["results"]
+        figures = {one["name"]: one["value"] for one in result["figures"]}
+        assert figures["latency_max"] == pytest.approx(milliseconds / 1e3)
+        percentiles = [value for name, value in figures.items() if name.startswith("latency_p")]
+        assert max(percentiles, default=0) <= figures["latency_max"]
+
+
+def test_the_operations_of_a_run_are_those_of_the_workload(show: Show) -> None:
+    for recording, written in (("json-verify-write-3.33", 1024), ("json-sync-fsync8-3.42", 149_296)):
+        _, out, _ = show(RECORDINGS / f"fio/{recording}.out", "--json")
+        (result,) = json.loads(out)["subjects"][0]["results"]
+        assert result["operations"] == written
 
 
 def test_fio_has_reads_and_writes_apart_with_their_bandwidth(show: Show) -> None:
@@ -169,8 +219,10 @@ def test_requirements_know_units_groups_and_what_was_not_measured(show: Show, as
             "unknown figure 'speed'; expected tps, iops, events/s, throughput, bandwidth, mean, p50, p95, p99,",
         ),
         ("p99 < 20", "p99: expected a time, such as 20ms, got '20'"),
+        ("throughput > 20ms", "throughput: expected bytes a second, such as 100MiB/s, got '20ms'"),
         ("tps > 1MiB/s", "tps: expected a number, such as 1000 or 1k, got '1MiB/s'"),
         ("failed < 20ms", "failed: expected a number, or a part such as 0.1%, got '20ms'"),
+        ("p99 < 1,5ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
         ("p99 20ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
     ],
 )
@@ -199,6 +251,77 @@ def test_a_run_that_did_not_end_well_meets_no_requirement(show: Show, tmp_path: 
     (run / "db.out").unlink()
     code, out, _ = show(run, "--require", "tps > 1")
     assert (code, out.splitlines()[-1]) == (3, "NOT MET: tps > 1: a failed: exit code 2")
+
+
+def test_a_mean_that_is_as_high_as_the_limit_keeps_it(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a", [100.0] * 20, record="latency_objective: 0.16ms\n")
+    code, out, _ = show(run, "--warmup", "5s", "--require", "mean <= 160us")
+    assert "  objective: met, mean 160 µs against 160 µs, above it in 0 of 15 reports\n" in out
+    assert (code, out.splitlines()[-1]) == (0, "met: mean <= 160us: 160 µs")
+
+
+def test_a_warm_up_that_the_throughput_includes_is_in_the_percentiles_too(show: Show) -> None:
+    run = RECORDINGS / "pgbench/txlog-sampling-15.18"
+    whole, warm = (show(run, *more)[1].splitlines() for more in ((), ("--warmup", "1s")))
+    assert warm[:3] == whole[:3]
+    assert "the warm-up of 1 s is in its figures" in warm[-1]
+
+
+def test_a_run_of_which_nothing_is_left_after_the_warm_up_meets_no_requirement(show: Show) -> None:
+    run = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
+    code, out, _ = show(run, "--warmup", "2s", "--require", "p99 < 1s")
+    assert "  nothing was measured after the warm-up of 2 s\n" in out
+    assert (code, out.splitlines()[-1]) == (3, "NOT MET: p99 < 1s: not measured")
+
+
+def test_a_run_that_is_not_over_meets_no_requirement(show: Show, tmp_path: Path) -> None:
+    later = int(time.time()) - len(STEADY) - START
+    (tmp_path / "a").mkdir()
+    reports = re.sub(r"\d{10}", lambda found: str(int(found[0]) + later), progress(STEADY))
+    (tmp_path / "a/db.err").write_text(reports)
+    code, out, _ = show(tmp_path / "a", "--require", "tps > 1")
+    assert (code, out.splitlines()[-1]) == (3, "NOT MET: tps > 1: a running")
+
+
+def test_a_latency_that_one_of_the_operations_lacks_does_not_meet_a_requirement(show: Show, tmp_path: Path) -> None:
+    document = json.loads((RECORDINGS / "fio/json-multi-stonewall-3.42.out").read_text().split("\n}\n")[-2] + "}")
+    del document["jobs"][1]["write"]["clat_ns"]["percentile"]
+    (tmp_path / "a.out").write_text(json.dumps(document, indent=2))
+    code, out, _ = show(tmp_path / "a.out", "--require", "p99 < 1s", "--require", "reader p99 < 1s")
+    assert code == 3
+    assert out.splitlines()[-2:] == [
+        "NOT MET: p99 < 1s: not measured",
+        "met: reader p99 < 1s: 99.8 µs (reader read)",
+    ]
+
+
+def test_a_repeat_in_which_nothing_is_recognised_is_named_and_meets_no_requirement(show: Show, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [1000.0, 1004.0])
+    (tmp_path / "a-3").mkdir()
+    (tmp_path / "a-3/db.yaml").write_text("repeat_of: a\nexit_code: 0\n")
+    (tmp_path / "a-3/db.out").write_text("something else\n")
+    code, out, _ = show(tmp_path / "a", "--require", "tps > 1")
+    assert "\n  without a-3 (nothing recognised)\n" in out
+    assert (code, out.splitlines()[-1]) == (3, "NOT MET: tps > 1: not measured in a-3")
+    _, out, _ = show(tmp_path / "a", "--json")
+    assert json.loads(out)["subjects"][0]["without"] == ["a-3"]
+    assert '<failure message="a-3: nothing recognised" />' in show(tmp_path / "a", "--format", "junit")[1]
+
+
+def test_repeats_with_workers_of_several_tools_have_a_mean_for_each(show: Show, tmp_path: Path) -> None:
+    recording = (RECORDINGS / "sysbench/rw-t8-1.0.20/rw-t8-1.0.20.out").read_text()
+    for number, tps in enumerate((100.0, 104.0), 1):
+        place(tmp_path / f"a-{number}", tps, record="repeat_of: a\n")
+        (tmp_path / f"a-{number}/other.out").write_text(recording)
+    _, out, _ = show(tmp_path / "a", "--json")
+    measures = json.loads(out)["subjects"][0]["repeats"]["measures"]
+    found = {one["tool"]: one for one in measures if one["name"] == "throughput"}
+    assert (found["pgbench"]["mean"], found["pgbench"]["runs"]) == (102.0, 2)
+    assert (found["sysbench"]["spread"], found["sysbench"]["runs"]) == (0.0, 2)
+    _, out, _ = show(tmp_path / "a")
+    assert "a (pgbench, TPS): 2 runs of 60 s together\n" in out
+    assert "a (sysbench, TPS): 2 runs of 6.1 s together\n" in out
+    assert "| 102 |" in show(tmp_path / "a", "--format", "markdown")[1]
 
 
 def test_junit_has_a_case_for_the_run_and_each_requirement(show: Show, tmp_path: Path) -> None:

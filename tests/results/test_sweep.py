@@ -1,6 +1,7 @@
 """A sweep of pgbench with known throughput and latency, as `show` tells it."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from benchwatch.cli import main
 from tests.compare.made import place
 from tests.results.test_scalability import NUMBERS, law
+from tests.support.places import RECORDINGS
 
 Show = Callable[..., tuple[int, str, str]]
 BENT = law(1000, 0.03, 0.005)
@@ -119,6 +121,19 @@ def test_a_second_parameter_has_a_line_a_value_in_the_order_of_numbers(show: Sho
     ]
     assert "threads 9: peak: none" in out
     assert "threads 10: scalability: contention 0.1 " in out
+
+
+def test_where_no_latency_is_known_nothing_is_said_of_a_knee(show: Show, tmp_path: Path) -> None:
+    recording = (RECORDINGS / "iperf3/stream-tcp-3.18.out").read_text()
+    recording = re.sub(r'"target_bitrate":\d+', '"target_bitrate":0', recording)
+    for streams in (1, 2, 4, 8):
+        folder = tmp_path / f"curve-streams{streams}"
+        folder.mkdir()
+        (folder / "net.out").write_text(recording)
+        (folder / "run.yaml").write_text(f"sweep: {{of: curve, point: {{streams: {streams}}}}}\n")
+    code, out, _ = show(tmp_path / "curve")
+    assert (code, out.splitlines()[0]) == (0, "curve: sweep, 4 runs of 4 s")
+    assert "knee" not in out
 
 
 def test_words_have_a_table_without_a_knee_or_a_law(show: Show, tmp_path: Path) -> None:

@@ -129,6 +129,16 @@ def test_a_run_is_followed_only_while_somebody_looks(pgbench: Path, monkeypatch:
         eventually(lambda: server.looks.names == [], "the run is let go")
 
 
+def test_a_run_whose_clock_is_ahead_has_just_begun(place: Place) -> None:
+    lines = "".join(f"progress: {NOW + at:.3f} s, 50.0 tps, lat 4.000 ms stddev 2.000\n" for at in (21, 22))
+    place("a/db1.err", lines.encode())
+    folder = place("a/db1.yaml", b"command: pgbench -T 60").parents[1]
+    with site(folder) as server:
+        page = server.get("a").text
+    assert "running for 0.0 s · 1m 20s left · as of" in page
+    assert 'aria-label="0 % of the planned time is over"' in page
+
+
 def test_more_runs_than_can_be_followed_are_refused_with_a_reason(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,14 @@ from benchwatch.watch.rows import Key, Note, Trends, active_runs, ended_workers,
 from .pages import NOW, pgbench
 
 
+def test_the_time_left_is_that_of_the_worker_that_ends_last() -> None:
+    first, second = pgbench("db1", start=NOW - 400), pgbench("db2", start=NOW - 100)._replace(duration=300.0)
+    (run,) = active_runs(Page((first, second)), NOW)
+    assert run.facts[:2] == ("6m 40s", "3m 20s left")
+    (run,) = active_runs(Page((first._replace(duration=410.0), second)), NOW)
+    assert run.facts[:2] == ("6m 40s", "3m 20s left")
+
+
 def test_rates_add_up_and_latencies_are_weighted_by_them() -> None:
     together = total([Measured(rate=1000, latency=0.002), Measured(rate=3000, latency=0.004)])
     assert (together.rate, together.latency) == (4000, pytest.approx(0.0035))
@@ -142,6 +150,21 @@ def test_a_total_begins_with_the_sum_of_what_each_worker_reported() -> None:
     rates, latencies = curve(trends, runs[0].totals[0].key)
     assert rates == [10, 40, 60, None, None, 400]
     assert latencies == [0.001, pytest.approx(0.0015), 0.002, None, None, pytest.approx(0.0025)]
+
+
+def test_the_past_of_a_total_ends_with_the_last_second_of_which_all_workers_have_told() -> None:
+    runs = active_runs(Page((pgbench("db1", 100, 0.001), pgbench("db2", 300, 0.003))), NOW)
+    past = {
+        ("test1", "db1"): [PastReport(NOW - ago, 30, None) for ago in (3.8, 2.8, 1.8)],
+        ("test1", "db2"): [PastReport(NOW - ago, 10, None) for ago in (3.2, 2.2)],
+    }
+    trends = Trends()
+    trends.add(runs, NOW, past)
+    assert curve(trends, runs[0].totals[0].key)[0] == [40, 40, None, None, 400]
+    past["test1", "db2"] = [PastReport(NOW - ago, 10, None) for ago in (9.2, 8.2)]  # it has ended
+    trends = Trends()
+    trends.add(runs, NOW, past)
+    assert curve(trends, runs[0].totals[0].key)[0] == [10, 10, *[None] * 4, 30, 30, 30, None, 400]
 
 
 def test_operations_of_a_worker_begin_now_as_their_shares_are_not_known() -> None:

@@ -51,9 +51,13 @@ def _hidden() -> list[dashboard.VariableModel]:
 
 
 def _pgbench_table() -> dashboard.Panel:
+    def each(name: str, how: str, more: str = "") -> str:
+        one = f"max by (run, worker) (pgbench_result_{name}{{{more}}})"  # of several exporters that know it
+        return f"{how} by (run) ({one})"
+
     def total(name: str, how: str) -> Query:
-        every = f"{how} by (run) (pgbench_result_{name}{{}})"
-        return now(f'{every} / on () group_left () {how}(pgbench_result_{name}{{run="$baseline"}})')
+        baseline = each(name, how, 'run="$baseline"')
+        return now(f"{each(name, how)} / on () group_left () {baseline}")
 
     return table(
         "pgbench: results in percent of the baseline",
@@ -62,9 +66,9 @@ def _pgbench_table() -> dashboard.Panel:
         total("tps", "sum"),
         total("latency_average_seconds", "max"),
         total("latency_stddev_seconds", "max"),
-        now("sum by (run) (pgbench_result_tps)"),
-        now("max by (run) (pgbench_result_latency_average_seconds)"),
-        now("count by (run) (pgbench_result_tps)"),
+        now(each("tps", "sum")),
+        now(each("latency_average_seconds", "max")),
+        now(each("tps", "count")),
         columns=[
             _RUN,
             Column("Value #A", "TPS", "percentunit", steps=_MORE, decimals=1),

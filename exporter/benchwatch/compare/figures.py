@@ -132,10 +132,13 @@ def _printed(members: Members) -> Iterator[tuple[Measure, Figure]]:
     (worker, group), *others = members
     if others or worker.begin != -math.inf:
         return
-    for one, quantile in zip((*LATENCY_QUANTILES, LATENCY_MAX), (*QUANTILES, 1), strict=True):
-        value = worker.result_quantile(group, f"{quantile:g}")
-        if value is not None:
-            yield one, Figure(value, step=_bin_width(value) if quantile < 1 else 0.0)
+    for one, quantile in zip(LATENCY_QUANTILES, QUANTILES, strict=True):
+        if (value := worker.result_quantile(group, f"{quantile:g}")) is not None:
+            yield one, Figure(value, step=_bin_width(value))
+    highest = worker.result(worker.roles.result_latency_max, group)
+    highest = worker.result_quantile(group, "1") if highest is None else highest
+    if highest is not None:
+        yield LATENCY_MAX, Figure(highest)
 
 
 def _bin_width(value: float) -> float:

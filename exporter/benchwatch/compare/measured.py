@@ -53,6 +53,8 @@ class MeasuredRun(NamedTuple):
     parameters: Mapping[str, str]
     finals: Sequence[Finals]
     """Of each worker."""
+    cut_off: Sequence[tuple[int, float]]
+    """Of logs that lack a part of the run: how many operations they have, and how many there were."""
 
     def main(self) -> Iterator[tuple[Group, Measure]]:
         """What a verdict is about: the throughput of each job, or its mean latency where the rate is given."""
@@ -88,6 +90,8 @@ def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
     workers = [worker for worker in workers if worker.roles is roles]
     finals = [worker.final for worker in workers]
     by_result = not warmup or not any(worker.reported for worker in workers)
+    if by_result and warmup:  # then no figure leaves it out: percentiles of a sampled log neither
+        workers = [WorkerFigures(worker.timeline, 0.0) for worker in workers]
     groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups()}
     doubtful = _doubtful(roles, finals)
     for job in dict.fromkeys(group[:-1] for group in groups if group):
@@ -131,6 +135,7 @@ def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
         doubtful,
         _parameters(timelines),
         finals,
+        [found for worker in workers for group in worker.groups() if (found := worker.cut_off(group))],
     )
 
 

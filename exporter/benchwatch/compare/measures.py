@@ -62,6 +62,11 @@ def rank(measure: Measure) -> tuple[float, str]:
     return (MEASURES.index(CONNECTION) - 0.5 if measure.of_all else MEASURES.index(LATENCY_MEAN)), measure.name
 
 
+def rounded(value: float) -> float:
+    """A figure without what adding and dividing leaves in its last digits: for comparisons with a limit."""
+    return float(f"{value:.12g}")
+
+
 def unit_of(measure: Measure, roles: Roles) -> Unit:
     """In what its values are: a throughput in bytes is shown as such."""
     return BANDWIDTH.unit if measure is THROUGHPUT and roles.unit.in_bytes else measure.unit

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..history.series import Series
 from ..history.timeline import Timeline
-from ..metrics.latencies import Group, Latencies
+from ..metrics.latencies import LOST, Group, Latencies, is_cut_off
 from ..metrics.samples import Family
 from ..tools.roles import Roles
 from .course import Course, course
@@ -42,8 +42,6 @@ def finals_of(timeline: Timeline) -> Finals:
 
 _ROUNDED = 0.001
 """Seconds by which the time of a report may be rounded."""
-_LOST = 0.01
-"""Fraction of the transactions in the final report that a log may lack."""
 
 
 class Done(NamedTuple):
@@ -111,14 +109,24 @@ class WorkerFigures:
         return found.begin - _ROUNDED, float(found.ends[-1]) - _ROUNDED
 
     def latencies(self, group: Group) -> Latencies | None:
-        """After the warm-up; None without bins."""
-        return self._latencies[group].within(*self._window(group)) if group in self._latencies else None
+        """After the warm-up; None without bins, or where a part of the run is missing in them."""
+        known = group in self._latencies and not self.cut_off(group)
+        return self._latencies[group].within(*self._window(group)) if known else None
+
+    def cut_off(self, group: Group) -> tuple[int, float] | None:
+        """How many operations a log has that lacks a part of the run, and how many there were; None for another."""
+        told, found = self.result(self.roles.result_operations, group), self._latencies.get(group)
+        if told is None or found is None or not found.whole:
+            return None
+        lost = (one.told(self.final) for one in self.roles.lost.values() if self.roles.total in one.of)
+        told -= math.fsum(counted for counted, _ in filter(None, lost))  # pgbench 9.6 and 10 count skipped ones
+        return (found.count, told) if is_cut_off(found.count, told) else None
 
     def _is_logged(self, group: Group) -> bool:
         """Whether the log is complete."""
         told = self.result(self.roles.result_operations, group)
         latencies = self._latencies[group]
-        return latencies.whole and (told is None or abs(latencies.count - told) <= _LOST * told)
+        return latencies.whole and (told is None or abs(latencies.count - told) <= LOST * told)
 
     def done(self, group: Group) -> Done | None:
         """After the warm-up, from the log or else from reports; None without both."""

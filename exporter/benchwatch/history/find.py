@@ -82,8 +82,11 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
 
 def find_worker(folder: Path, worker: str, settings: RunsSettings, buckets: Buckets) -> Run:
     """One worker of the run in that folder, read as by read_runs; the others are not looked at."""
-    names = (name for name in listing(folder).files if name == NAME or name.startswith(f"{worker}."))
-    run = open_run(label(folder.resolve().name), folder, settings, buckets, names)
+    name = label(folder.resolve().name)
+    files = {file for file in listing(folder).files if file.startswith(f"{worker}.")}
+    plans = open_run(name, folder, settings, buckets, files).plans.get(label(worker), ())  # db.2.out is none of db
+    own = {part for plan in plans for part, _ in plan.parts}
+    run = open_run(name, folder, settings, buckets, {*own, NAME, f"{worker}{SUFFIX}"})
     _read(run)
     return run
 

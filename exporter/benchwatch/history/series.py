@@ -25,3 +25,8 @@ class Series(NamedTuple):
     bound, then sum and count."""
     bounds: Sequence[str] = ()
     """Of a histogram, as HistogramValue has them."""
+
+    def after(self, moment: float) -> "Series":
+        """What is later than that."""
+        later = self.times > moment
+        return self._replace(times=self.times[later], values=self.values[later])

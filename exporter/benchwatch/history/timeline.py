@@ -3,7 +3,8 @@
 Names, labels and values are those of the page: the same code makes them (see `replay`). A series has a sample at each
 report of the streams that have moved it, at the report's own time, which is the end of its interval: a gauge that a
 progress line sets has one a progress line, a quantile one a closed second of the transaction log. What is known of a
-run (part "runs") has one when it changes. A gauge that the page no longer shows, since the run stalled or ended, has no
+run (part "runs") has one when it changes. Of several runs in one file the last one is meant: without `hold`, nothing is
+told of what preceded it. A gauge that the page no longer shows, since the run stalled or ended, has no
 samples there. Times are whole milliseconds, as in Prometheus.
 """
 
@@ -92,6 +93,7 @@ class Book:
     ) -> None:
         self._replay = replay
         self._families = families
+        self._hold = hold
         self._ledger = Ledger(families, hold)
         self._silent = True
 
@@ -105,6 +107,9 @@ class Book:
     def timeline(self) -> Timeline:
         """All of it."""
         worker = self._replay.worker
+        series = list(self._ledger.series(worker.labels))
+        if worker.version[1] and worker.start is not None and self._hold is None:
+            series = [later for one in series if len((later := one.after(worker.start)).times)]
         final = list(worker.samples())
         if self._silent:  # a run that is given up has its counters taken off the page
             shown = {(sample.family, sample.labels) for sample in final}
@@ -122,7 +127,7 @@ class Book:
             worker.runfile,
             worker.parameters,
             final,
-            list(self._ledger.series(worker.labels)),
+            series,
             self._replay.by_file_time,
             self._replay.latencies,
         )

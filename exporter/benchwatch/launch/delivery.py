@@ -1,7 +1,8 @@
 """Sends a run's files to a remote exporter while they are being written.
 
 A thread sends each file in pieces with their offsets (see runs.append), so that it resumes where it stopped after any
-interruption; the record is sent whenever it changes. The benchmark never waits for any of this.
+interruption; the record is sent whenever it changes. An exporter that has lost what it had gets everything again. The
+benchmark never waits for any of this.
 
 A launcher sends the record first, which takes the name at the exporter. What was recorded without one, or before, may
 be there in part already: its pieces come first, which the exporter refuses if it has others, and then its record.
@@ -16,7 +17,7 @@ from urllib.parse import quote, urlsplit
 
 import requests
 
-from ..runs.append import LARGEST_PIECE, STREAM
+from ..runs.append import GAP, LARGEST_PIECE, STREAM
 from ..settings.record import SUFFIX
 from ..values.addresses import server_url
 from ..values.errors import FAILED, UserError
@@ -188,9 +189,15 @@ class Delivery:
         with path.open("rb", buffering=0) as file:
             file.seek(offset)
             data = file.read(LARGEST_PIECE) or b""
-        if data:
-            self._put(self._place, data, params={"stream": suffix, "offset": str(offset)})
-            self._sent[suffix] = offset + len(data)
+        try:
+            if data:
+                self._put(self._place, data, params={"stream": suffix, "offset": str(offset)})
+                self._sent[suffix] = offset + len(data)
+        except _Refused as refusal:
+            if GAP not in str(refusal):
+                raise
+            self._sent, self._record_sent = {}, b""  # it has lost what it had
+            return False
         return len(data) == LARGEST_PIECE
 
     def _put(

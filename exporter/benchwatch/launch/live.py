@@ -68,7 +68,7 @@ class Live:
         }
         self._run.look(files, now)
         self._run.read(_AT_ONCE, now)
-        return next((_shown(one) for one in self._run.workers), Shown([], []))
+        return next((_shown(one) for one in self._run.workers if one.name == label(worker)), Shown([], []))
 
 
 def _shown(worker: Worker) -> Shown:

@@ -42,6 +42,7 @@ class Outcomes:
         self._requirements = requirements
         self._results: list[RunResult] = []
         self._records: list[RunRecord] = []
+        self._without: list[str] = []  # runs without a result
         self._interrupted = False
 
     def __enter__(self) -> "Outcomes":
@@ -59,12 +60,15 @@ class Outcomes:
         """Show the result of a run that has ended; `shown` is false for one that belongs to the series only."""
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._records.append(record)
+        known = len(self._results)
         try:
             self._add(record, shown)
         except KeyboardInterrupt:
             self._terminal.say(f"the result is not shown: see benchwatch show {record.folder}")
         except Exception as error:  # the benchmark has ended, and so must this
             self._terminal.say(f"the result cannot be shown: {type(error).__name__}: {error}")
+        if len(self._results) == known:
+            self._without.append(record.run)
 
     def pause(self, seconds: float) -> int:
         """Wait that long; returns the number of the signal that ended it or came before, 0 without one."""
@@ -95,11 +99,11 @@ class Outcomes:
                 from ..results.result import Subject
                 from ..results.text import series
 
-                self._terminal.say(series(Subject(name, self._results, repeated, swept)).rstrip("\n"))
+                self._terminal.say(series(Subject(name, self._results, repeated, swept, self._without)).rstrip("\n"))
             if self._requirements:
                 from ..results.requirements import answers
 
-                found = answers(self._requirements, self._results)
+                found = answers(self._requirements, self._results, self._without)
                 met = all(answer.met for answer in found)
                 for answer in found:
                     self._terminal.say(answer.line)

@@ -20,6 +20,8 @@ Group = tuple[str, ...]
 
 _GAPS = 0.01
 """Of the operations; a damaged line or two leave less, sampling leaves more."""
+LOST = 0.01
+"""Fraction of the operations of a run that a log may lack."""
 _NARROW = np.iinfo(np.uint16).max
 
 
@@ -142,6 +144,14 @@ class Latencies:
 def is_whole(examined: int, missing: int) -> bool:
     """Whether every operation is in a log, by those that were examined and those missing among them."""
     return missing <= _GAPS * (examined + missing)
+
+
+def is_cut_off(count: int, told: float) -> bool:
+    """Whether a log of every operation, so many, lacks a part of those that a run is said to have done.
+
+    Its disk was full, or a thread's file is missing: the percentiles of the rest are not those of the run.
+    """
+    return count < (1 - LOST) * told
 
 
 def _parts(piece: Piece, cuts: Sequence[float]) -> Iterator[Piece]:

@@ -73,7 +73,7 @@ def _show(options: argparse.Namespace) -> int:
     asked = [requirement(text) for text in options.require]
     settings = load_settings(options.config_file)
     subjects = read(options.paths, settings.runs, options.warmup)
-    found = [answers(asked, one.results) for one in subjects]
+    found = [answers(asked, one.results, one.without) for one in subjects]
     sys.stdout.write(_formats()[options.format](subjects, found))
     return 0 if all(answer.met for each in found for answer in each) else NOT_MET
 
@@ -102,6 +102,7 @@ def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
     suites = []
     for one, told in zip(subjects, found, strict=True):
         ended = [f"{result.run.name}: {result.state}" for result in one.results if result.state != "finished"]
+        ended += [f"{run}: nothing recognised" for run in one.without]
         cases = [Case("the run has finished", "; ".join(ended))]
         cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in told]
         suites.append(Suite(one.name, cases))

@@ -1,13 +1,14 @@
 """Results as JSON, schema 1. Within a schema keys may be added; none changes its meaning or goes away.
 
     schema          1
-    subjects[]      name, repeated (true: repeats of an experiment),
+    subjects[]      name, repeated (true: repeats of an experiment), without (names of its runs in which nothing is
+                    recognised),
       results[]     see below, one a run (and tool)
-      repeats       null for a single run; else level (confidence, ratio) and measures[]: labels of the group, name,
-                    unit, better, runs, mean, interval ([low, high] or null), spread (standard deviation over the mean,
-                    ratio), lowest, highest, outliers (names of runs)
-      sweep         null unless it is a sweep; else level and curves[]: labels of the group, parameter, second ({name:
-                    value} or null), points[]: value (text), runs (names), figures {name: {mean, interval}};
+      repeats       null for a single run; else level (confidence, ratio) and measures[]: tool, labels of the group,
+                    name, unit, better, runs, mean, interval ([low, high] or null), spread (standard deviation over the
+                    mean, ratio), lowest, highest, outliers (names of runs)
+      sweep         null unless it is a sweep; else level and curves[]: tool, labels of the group, parameter, second
+                    ({name: value} or null), points[]: value (text), runs (names), figures {name: {mean, interval}};
                     knee, most_within_objective (values or null), objective_seconds, law (null, or
                     throughput_of_one, contention, coherence, peak: each {value, interval}, null where it is infinite or
                     beyond twice the largest value; deviation, a ratio)
@@ -31,7 +32,7 @@ from typing import Any
 from ..compare.measures import unit_of
 from ..metrics.latencies import Group
 from . import sweep_document
-from .repeats import CONFIDENCE, finished, repeated
+from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
 from .result import RunResult, Subject
 
@@ -50,7 +51,8 @@ def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> dict[st
         "repeated": subject.repeated,
         "results": [_result(result) for result in subject.results],
         "repeats": _repeats(subject.results) if subject.repeated else None,
-        "sweep": sweep_document.content([one.run for one in finished(subject.results)]) if subject.swept else None,
+        "sweep": sweep_document.content(subject.results) if subject.swept else None,
+        "without": list(subject.without),
         "requirements": [
             {"requirement": one.requirement.text, "met": one.met, "measured": one.measured} for one in answers
         ],
@@ -84,7 +86,7 @@ def _result(result: RunResult) -> dict[str, Any]:
             for (group, one), figure in run.figures.items()
         ],
         "operations": result.operations,
-        "lost": result.lost,
+        "lost": {word: counted for word, (counted, _) in result.lost.items()},
         "stalled_seconds": result.stalled,
         "steady": result.steady,
         "objective": kept
@@ -102,11 +104,11 @@ def _result(result: RunResult) -> dict[str, Any]:
 
 
 def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:
-    counted = finished(results)
     return {
         "level": CONFIDENCE,
         "measures": [
             {
+                "tool": counted[0].run.tool,
                 **_group(one.group, counted[0]),
                 "name": one.measure.name,
                 "unit": unit_of(one.measure, counted[0].run.roles),
@@ -119,6 +121,7 @@ def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:
                 "highest": max(one.values),
                 "outliers": one.outliers,
             }
+            for counted in map(finished, kinds(results).values())
             for one in repeated(counted)
         ],
     }

@@ -155,7 +155,7 @@ def _listed(run: "Run", now: float) -> ListedRun:
     worst = min(workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
     counted = [worker for worker in workers if not worker.roles.observer] or workers
     units = {worker.roles.unit for worker in counted}
-    figures = [worker.state.figures() for worker in counted]
+    figures = [worker.figures for worker in counted]
     rates = [one.throughput for one in figures]
     known = [rate for rate in rates if rate is not None]
     alone = figures[0] if len(figures) == 1 else None

@@ -18,10 +18,10 @@ def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> Iterato
     for result in () if subject.swept else subject.results:
         yield from _result(result)
     if subject.repeated or subject.swept:
-        head, table, lines = together(subject)
-        yield from (f"**{plain(head)}**", "")
-        yield from _table(table)
-        yield from _list(lines)
+        for head, table, lines in together(subject):
+            yield from (f"**{plain(head)}**", "")
+            yield from _table(table)
+            yield from _list(lines)
     if answers:
         yield from _table([["requirement", "", "measured"], *(_answer(one) for one in answers)])
 

@@ -7,7 +7,7 @@ that runs which hardly differ have none. The highest latency, one operation of a
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..compare.changes import STEADY
@@ -34,6 +34,14 @@ class Repeated(NamedTuple):
     """Standard deviation over the mean; None if the mean is 0."""
     outliers: Sequence[str]
     """Names of the runs that are far from the others."""
+
+
+def kinds(results: Sequence[RunResult]) -> Mapping[str, list[RunResult]]:
+    """The results of each tool and unit, by what they are called: empty if there is one kind."""
+    found: dict[tuple[str, str], list[RunResult]] = {}
+    for result in results:
+        found.setdefault((result.run.tool, result.run.roles.unit.name), []).append(result)
+    return {", ".join(kind) if len(found) > 1 else "": own for kind, own in found.items()}
 
 
 def finished(results: Sequence[RunResult]) -> list[RunResult]:

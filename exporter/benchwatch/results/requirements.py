@@ -8,8 +8,8 @@
   latency that of each operation: all must meet the requirement.
 - UNIT: of times ns, us, ms, s, m; of bytes a second B/s, KiB/s, MiB/s, GiB/s, kB/s, MB/s, GB/s; of rates k, M or none.
 
-What was not measured does not meet a requirement, nor does a run that failed or has no end. In a series every run has
-to meet it.
+What was not measured does not meet a requirement, nor does a run that has not finished. In a series every run has to
+meet it.
 """
 
 import operator
@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from ..compare.measured import ALL
+from ..compare.measured import ALL, MeasuredRun
 from ..compare.measures import (
     BANDWIDTH,
     CONNECTION,
@@ -26,11 +26,11 @@ from ..compare.measures import (
     LATENCY_QUANTILES,
     THROUGHPUT,
     Measure,
+    rounded,
     unit_of,
 )
 from ..compare.text import heading
 from ..metrics.latencies import Group
-from ..runs.phase import ENDED
 from ..tools.api import Tool
 from ..tools.registry import TOOLS
 from ..values import numbers
@@ -47,7 +47,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
 }
 _FORM = re.compile(r"\s*([^<>=!]+?)\s*(<=|>=|==|!=|<|>)\s*(\S.*?)\s*")
-_NUMBER = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([a-zA-Z/%µ]*)")
+_NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?)\s*([a-zA-Z/%µ]*)")
 _MEASURES: Mapping[str, Measure] = {
     "throughput": THROUGHPUT,
     "bandwidth": BANDWIDTH,
@@ -56,9 +56,9 @@ _MEASURES: Mapping[str, Measure] = {
     "max": LATENCY_MAX,
     "connection": CONNECTION,
 }
+_LATENCIES = (LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX)
 _COUNTS = ("failed", "skipped")
 _STALLED = "stalled"
-_ENDED_BADLY = ENDED - {"finished"}
 _RATES = {"": 1.0, "/s": 1.0, "k": 1e3, "m": 1e6}
 _BYTES = {
     "b/s": 1.0,
@@ -129,8 +129,14 @@ def requirement(text: str, tool: Tool | None = None) -> Requirement:
     if found.figure not in known:
         of = f"{tool.name} has" if tool else "expected"
         raise UserError(f"--require {text!r}: unknown figure {name!r}; {of} {', '.join(dict.fromkeys(known))}")
-    for kind in _kinds(found, tool):
-        found.value(kind)
+    kinds = _kinds(found, tool)
+    for place, kind in enumerate(kinds):
+        try:
+            found.value(kind)
+            break
+        except UserError:
+            if place == len(kinds) - 1:
+                raise
     return found
 
 
@@ -139,42 +145,44 @@ def _throughputs(tool: Tool | None) -> list[str]:
     return list(dict.fromkeys(unit.name.lower() for unit in units if not unit.in_bytes and " " not in unit.name))
 
 
-def _kinds(asked: Requirement, tool: Tool | None) -> Iterator[_Kind]:
-    """What its value must be, where that is known before anything was measured."""
+def _kinds(asked: Requirement, tool: Tool | None) -> list[_Kind]:
+    """What its value may be, as far as that is known before anything was measured."""
     if asked.figure in _COUNTS:
-        yield "share" if asked.unit == "%" else "count"
-    elif asked.figure == _STALLED:
-        yield "time"
-    elif (measure := _MEASURES.get(asked.figure)) is None:
-        yield "rate"
-    elif measure.unit == "seconds":
-        yield "time"
-    elif measure is BANDWIDTH:
-        yield "bytes"
-    elif tool and not any(roles.unit.in_bytes for roles in tool.roles):
-        yield "rate"
+        return ["share" if asked.unit == "%" else "count"]
+    measure = _MEASURES.get(asked.figure)
+    if asked.figure == _STALLED or (measure and measure.unit == "seconds"):
+        return ["time"]
+    if measure is BANDWIDTH:
+        return ["bytes"]
+    if measure is None:
+        return ["rate"]
+    units = (roles.unit for each in ([tool] if tool else TOOLS) for roles in each.roles)
+    return list(dict.fromkeys("bytes" if unit.in_bytes else "rate" for unit in units))
 
 
-def answers(requirements: Sequence[Requirement], results: Sequence[RunResult]) -> list[CheckedRequirement]:
-    """Whether results meet requirements: those of one run, or of each run of a series."""
-    return [_answer(asked, results) for asked in requirements]
+def answers(
+    requirements: Sequence[Requirement], results: Sequence[RunResult], without: Sequence[str] = ()
+) -> list[CheckedRequirement]:
+    """Whether results meet requirements: those of one run, or of each run of a series; `without` are runs of the series
+    that have no result."""
+    return [_answer(asked, results, without) for asked in requirements]
 
 
-def _answer(asked: Requirement, results: Sequence[RunResult]) -> CheckedRequirement:
-    several = len({result.run.name for result in results}) > 1
+def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[str]) -> CheckedRequirement:
+    several = len({*without, *(result.run.name for result in results)}) > 1
     found: list[tuple[bool, str]] = []
-    missing = []
+    missing = [*without]
     for result in results:
-        if result.state in _ENDED_BADLY:
+        if result.state != "finished":
             return CheckedRequirement(
                 asked, False, f"{result.run.name} {result.state}" + (f": {result.reason}" * bool(result.reason))
             )
-        mine = list(_figures(asked, result))
+        mine = list(_figures(asked, result)) if result.measured else []
         if not mine:
             missing.append(result.run.name)
         for group, value, kind in mine:
             who = " ".join(part for part in (heading(group), f"in {result.run.name}" if several else "") if part)
-            met = _OPERATORS[asked.sign](value, asked.value(kind))
+            met = _OPERATORS[asked.sign](rounded(value), asked.value(kind))
             found.append((met, f"{_shown(value, kind)}{f' ({who})' if who else ''}"))
     if missing or not found:
         return CheckedRequirement(asked, False, "not measured" + (f" in {', '.join(missing)}" if several else ""))
@@ -201,18 +209,21 @@ def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, flo
             yield (), result.stalled, "time"
         return
     if asked.figure in _COUNTS:
-        count, done = result.lost.get(asked.figure), result.operations
+        count, _ = result.lost.get(asked.figure, (None, 0.0))
         share = next((one.value for (_, of), one in run.figures.items() if of.name == asked.figure), None)
         if asked.unit != "%" and count is not None:
             yield (), count, "count"
-        elif share is not None or (count == 0 and done):
+        elif share is not None or (count == 0 and result.operations):
             yield (), share or 0.0, "share"
         return
     words = {roles.unit.name.lower() for roles in (run.roles,) if not roles.unit.in_bytes}
     measure = _MEASURES.get(asked.figure) or (THROUGHPUT if asked.figure in words else None)
+    meant = [group for group, one in run.figures if one is THROUGHPUT and _is_meant(asked, group, run)]
+    if measure is None or (measure in _LATENCIES and not all((one, measure) in run.figures for one in meant)):
+        return
     of = [group for group, one in run.figures if one is measure and set(asked.group) <= {*group}]
     if not asked.group:
-        of = [group for group in of if not group or group[-1] not in run.roles.apart]
+        of = [group for group in of if run.roles.apart.isdisjoint(group[-1:])]
         summed = {group[:-1] for group in of if group[-1:] == (ALL,)}
         if measure in (THROUGHPUT, BANDWIDTH):
             of = [group for group in of if group[-1:] == (ALL,) or group[:-1] not in summed]
@@ -220,5 +231,11 @@ def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, flo
             of = [group for group in of if group[-1:] != (ALL,)]
     kinds: dict[str, _Kind] = {"seconds": "time", "bytes per second": "bytes"}
     for group in of:
-        assert measure is not None
         yield group, run.figures[group, measure].value, kinds.get(unit_of(measure, run.roles), "rate")
+
+
+def _is_meant(asked: Requirement, group: Group, run: MeasuredRun) -> bool:
+    """Whether a requirement on a latency is one on that group, which has done something."""
+    if group[-1:] == (ALL,) or not run.figures[group, THROUGHPUT].value:
+        return False
+    return set(asked.group) <= {*group} if asked.group else run.roles.apart.isdisjoint(group[-1:])

@@ -15,13 +15,12 @@ from ..compare.changes import is_unsteady, shift_of
 from ..compare.experiment import Experiment, fault
 from ..compare.findings import Finding, about, stalled
 from ..compare.measured import ALL, MeasuredRun, measure, place_of
-from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for
+from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for, rounded
 from ..compare.statistics import FEWEST_BATCHES
 from ..history.find import find_runs, find_worker, one_thing
 from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
-from ..metrics.samples import Family
 from ..runs.run import Run
 from ..settings.settings import RunsSettings
 from ..tools.registry import names
@@ -51,7 +50,7 @@ class ObjectiveKept(NamedTuple):
     @property
     def met(self) -> bool:
         """Whether the latency of the run is within the objective."""
-        return self.value <= self.seconds
+        return rounded(self.value) <= self.seconds
 
 
 class RunResult(NamedTuple):
@@ -112,19 +111,20 @@ class RunResult(NamedTuple):
 
     @property
     def operations(self) -> float | None:
-        """How many were done, by the final report; None if it does not say."""
-        return self._of_all(self.run.roles.result_operations)
+        """How many of the workload were done, by the final report; None if it does not say."""
+        family, apart = self.run.roles.result_operations, self.run.roles.apart
+        each = [final[family.name] for final in self.run.finals if family and family.name in final]
+        found = [value for one in each for group, value in one.items() if apart.isdisjoint(group[-1:])]
+        return math.fsum(found) if each and len(each) == len(self.run.finals) else None
 
     @property
-    def lost(self) -> dict[str, float]:
-        """Operations that were not done as they should, by a word (failed, skipped ...)."""
+    def lost(self) -> dict[str, tuple[float, float]]:
+        """By a word (failed, skipped ...): how many were not done as they should, and of how many (0: of none)."""
         each = {word: [lost.told(final) for final in self.run.finals] for word, lost in self.run.roles.lost.items()}
-        return {word: math.fsum(one[0] for one in told if one) for word, told in each.items() if told and all(told)}
-
-    def _of_all(self, family: Family | None) -> float | None:
-        name = family.name if family else ""
-        found = [math.fsum(final[name].values()) for final in self.run.finals if name in final]
-        return math.fsum(found) if found and len(found) == len(self.run.finals) else None
+        known = {word: [one for one in told if one] for word, told in each.items() if told and all(told)}
+        return {
+            word: (math.fsum(one for one, _ in told), math.fsum(of for _, of in told)) for word, told in known.items()
+        }
 
     @property
     def objective(self) -> ObjectiveKept | None:
@@ -156,6 +156,8 @@ class Subject(NamedTuple):
     results: Sequence[RunResult]
     repeated: bool
     swept: bool = False
+    without: Sequence[str] = ()
+    """Runs of a series in which nothing is recognised."""
 
 
 def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = None) -> list[Subject]:
@@ -168,13 +170,14 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
     for path in paths:
         runs = one_thing(path, settings)
         each = [(run, list(_results(run, warmup))) for run in find_runs(runs, settings, _BUCKETS)]
+        without = [run.name for run, results in each if not results]
         each = [(run, results) for run, results in each if results]
         if not each:
             raise UserError(f"nothing recognised in {path}: expected output of {names()}", FAILED_EXIT)
         if runs != [path]:
             results = [one for _, several in each for one in several]
             swept = any((place := place_of(one.run)) is not None and place.of == path.name for one in results)
-            found.append((path, Subject(label(path.name), results, not swept, swept)))
+            found.append((path, Subject(label(path.name), results, not swept, swept, without)))
         else:
             found += [(path, Subject(run.name, results, False)) for run, results in each]
     taken = Counter(subject.name for _, subject in found)

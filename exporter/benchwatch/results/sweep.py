@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..compare.changes import STEADY
 from ..compare.measured import MeasuredRun, place_of
-from ..compare.measures import LATENCY_MEAN, LATENCY_QUANTILES, QUANTILES, THROUGHPUT, Measure
+from ..compare.measures import LATENCY_MEAN, LATENCY_QUANTILES, QUANTILES, THROUGHPUT, Measure, rounded
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .repeats import CONFIDENCE, interval_of
@@ -60,18 +60,20 @@ class CapacityCurve(NamedTuple):
         return all(point.number is not None for point in self.points)
 
     @property
+    def powers(self) -> list[float]:
+        """Throughput over mean latency of each point; empty where they tell of no knee, or are not all known."""
+        if not self.numeric or len(self.points) < 3 or not self.free:
+            return []
+        found = [(point.figures.get(THROUGHPUT), point.figures.get(LATENCY_MEAN)) for point in self.points]
+        known = [rate.value / latency.value for rate, latency in found if rate and latency and latency.value]
+        return known if len(known) == len(found) else []
+
+    @property
     def knee(self) -> CurvePoint | None:
         """The point with the highest power; None if it is not passed, or cannot be known."""
-        if not self.numeric or len(self.points) < 3 or not self.free:
-            return None
-        power = []
-        for point in self.points:
-            rate, latency = point.figures.get(THROUGHPUT), point.figures.get(LATENCY_MEAN)
-            if rate is None or latency is None or not latency.value:
-                return None
-            power.append(rate.value / latency.value)
-        place = power.index(max(power))
-        return self.points[place] if power[-1] < (1 - STEADY) * power[place] else None
+        power = self.powers
+        place = power.index(max(power)) if power else 0
+        return self.points[place] if power and power[-1] < (1 - STEADY) * power[place] else None
 
     @property
     def free(self) -> bool:
@@ -118,7 +120,7 @@ class CapacityCurve(NamedTuple):
             return None
         for point in self.points:
             latency = point.figures.get(self.judged)
-            if latency is None or latency.value > self.objective:
+            if latency is None or rounded(latency.value) > self.objective:
                 break
             found = point
         return found

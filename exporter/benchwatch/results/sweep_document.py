@@ -4,20 +4,22 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..compare.measured import MeasuredRun
-from .repeats import CONFIDENCE
+from .repeats import CONFIDENCE, finished, kinds
+from .result import RunResult
 from .scalability import Bounded, Scalability
 from .sweep import CapacityCurve, CurvePoint, curves
 
 
-def content(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
+def content(results: Sequence[RunResult]) -> dict[str, Any]:
     """Of the finished runs of a sweep."""
-    return {"level": CONFIDENCE, "curves": [_curve(one) for one in curves(runs)]}
+    each = [[one.run for one in finished(own)] for own in kinds(results).values()]
+    return {"level": CONFIDENCE, "curves": [_curve(one, runs[0].tool) for runs in each for one in curves(runs)]}
 
 
-def _curve(curve: CapacityCurve) -> dict[str, Any]:
+def _curve(curve: CapacityCurve, tool: str) -> dict[str, Any]:
     law, knee, most = curve.law, curve.knee, curve.most_within
     return {
+        "tool": tool,
         **dict(zip(curve.roles.labels, curve.group, strict=False)),
         "parameter": curve.parameter,
         "second": dict([curve.second]) if curve.second else None,

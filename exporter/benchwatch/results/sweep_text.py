@@ -62,7 +62,7 @@ def _lines(curve: CapacityCurve) -> Iterator[str]:
     elif curve.numeric:
         if (knee := curve.knee) is not None:
             yield f"knee: {_at(curve, knee)}; beyond it latency grows faster than throughput"
-        elif len(curve.points) > 2:
+        elif curve.powers:
             yield f"knee: none up to {curve.parameter} {curve.points[-1].value}"
     yield from law_lines(curve)
     if (objective := curve.objective) is not None and curve.numeric:

@@ -12,7 +12,7 @@ from ..values import numbers
 from ..values.moments import shown_moment
 from ..values.printable import printable
 from . import sweep_text
-from .repeats import CONFIDENCE, FEWEST, Repeated, finished, repeated
+from .repeats import CONFIDENCE, FEWEST, Repeated, finished, kinds, repeated
 from .result import ObjectiveKept, RunResult, Subject, results_of
 
 _SAID = frozenset({"unfinished", "unsteady", "stall", "failed", "skipped"})
@@ -32,8 +32,10 @@ def text(subject: Subject) -> str:
 
 def series(subject: Subject) -> str:
     """All repeats together, or the points of a sweep."""
-    head, table, lines = together(subject)
-    return _lines([head, *(f"{_INDENT}{line}" for line in (*aligned(table), *lines))])
+    found: list[str] = []
+    for head, table, lines in together(subject):
+        found += [head, *(f"{_INDENT}{line}" for line in (*aligned(table), *lines))]
+    return _lines(found)
 
 
 def _lines(found: Sequence[str]) -> str:
@@ -55,6 +57,7 @@ def notes(result: RunResult) -> Iterator[str]:
     yield f"{run.name}: {f'{run.tool} {result.version}'.strip()}, {result.state}{reason}{length}{without}"
     if not result.measured:
         yield f"nothing was measured{f' after the warm-up of {run.warmup:g} s' if run.warmup else ''}"
+        yield from (f"! {finding.text}" for finding in result.findings if finding.kind == "reading")
         return
     yield from _facts(result)
     yield from (f"! {finding.text}" for finding in result.findings if finding.kind not in _SAID)
@@ -105,12 +108,7 @@ def aligned(rows: Sequence[Sequence[str]], *, right: int = -1) -> Iterator[str]:
 def _facts(result: RunResult) -> Iterator[str]:
     yield from _punctuality(result)
     if result.lost:
-        counts = ", ".join(
-            f"{word} {numbers.count(count)}{_share(result, word)}" for word, count in result.lost.items()
-        )
-        whole = any(result.run.roles.total in result.run.roles.lost[word].of for word in result.lost)
-        known = whole and result.operations is not None
-        yield counts + (f" of {result.operations:,.0f} {result.run.roles.operations}" if known else "")
+        yield ", ".join(_lost(result, word, *told) for word, told in result.lost.items())
     stalled = result.stalled
     if stalled is not None:
         yield f"stalls: {numbers.duration(stalled) if stalled else 'none'}"
@@ -137,11 +135,15 @@ def _punctuality(result: RunResult) -> Iterator[str]:
         yield f"started: {count}within {numbers.latency(max(late))} after {shown_moment(at)} (clocks: {off})"
 
 
-def _share(result: RunResult, word: str) -> str:
-    measure = of_lost(word, result.run.roles.lost[word])
+def _lost(result: RunResult, word: str, counted: float, whole: float) -> str:
+    roles = result.run.roles
+    measure = of_lost(word, roles.lost[word])
+    known = roles.total in roles.lost[word].of and result.operations is not None
+    of = f" of {whole:,.0f} {roles.operations}" if known else ""
     found = result.run.figures.get(((), measure))
     per_second = "" if measure.unit == "ratio" else "/s"
-    return f" ({quantity(found.value, measure.unit)}{per_second})" if found and found.value else ""
+    share = f" ({quantity(found.value, measure.unit)}{per_second})" if found and found.value else ""
+    return f"{word} {numbers.count(counted)}{of}{share}"
 
 
 def objectives(timelines: Sequence[Timeline], warmup: float | None) -> str:
@@ -168,13 +170,19 @@ class Together(NamedTuple):
     lines: list[str]
 
 
-def together(subject: Subject) -> Together:
-    """All repeats together, or the points of a sweep."""
-    counted = finished(subject.results)
+def together(subject: Subject) -> list[Together]:
+    """All repeats together, or the points of a sweep: of each tool and unit."""
+    return [_together(subject, kind, own) for kind, own in kinds(subject.results).items()]
+
+
+def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> Together:
+    counted = finished(results)
     lengths = [one.seconds for one in counted if one.seconds is not None]
     of = f" of {span(lengths)}" if lengths else ""
-    head = f"{subject.name}: {len(counted)} run{'s' * (len(counted) != 1)}{of} together"
-    left_out = [f"{one.run.name} ({one.state})" for one in subject.results if one not in counted]
+    name = f"{subject.name} ({kind})" if kind else subject.name
+    head = f"{name}: {len(counted)} run{'s' * (len(counted) != 1)}{of} together"
+    left_out = [f"{one.run.name} ({one.state})" for one in results if one not in counted]
+    left_out += [f"{run} (nothing recognised)" for run in subject.without]
     lines = [f"without {', '.join(left_out)}"] if left_out else []
     if subject.swept:
         table, notes = sweep_text.told([one.run for one in counted])

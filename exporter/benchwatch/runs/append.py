@@ -24,6 +24,10 @@ _log = logging.getLogger("benchwatch.server")
 
 STREAM = re.compile(r"out|err|json|[0-9]{1,10}(\.[0-9]{1,5})?")
 """What may follow a worker's name in the name of a file that is sent in pieces."""
+_SUFFIX = re.compile(r"[a-z]+|[0-9]+(\.[0-9]+)?")
+"""What may follow it in the name of any file of that worker: `db.2.out` is none of `db`."""
+GAP = "so that none can be put at"
+"""In the refusal of a piece whose predecessors are not there."""
 LARGEST_PIECE = 1024 * 1024
 """Bytes accepted in one piece of a stream."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -185,7 +189,7 @@ class PushFile:
         name = f"{self._path.parent.name}/{self._path.name}"
         there = os.pread(descriptor, len(data), offset)
         if offset > found.st_size:
-            raise Refused(409, f"{name} has {found.st_size} bytes, so that none can be put at {offset}")
+            raise Refused(409, f"{name} has {found.st_size} bytes, {GAP} {offset}")
         if there != data[: len(there)]:
             raise Refused(409, f"{name} is there already, with other content: push under another name")
         return data[len(there) :]
@@ -217,7 +221,8 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
         room.need(path, len(data))
         path.parent.mkdir(parents=True, exist_ok=True)
         before = path.read_bytes() if path.exists() else b""
-        there = [file for file in path.parent.glob(f"{worker}.*") if file != path]
+        beginning = (file for file in path.parent.glob(f"{worker}.*") if file != path)
+        there = [file for file in beginning if _SUFFIX.fullmatch(file.name, len(worker) + 1)]
         if failed_start and before != data and (before or there):
             why = failed_start(path.parent, worker)
             if why is None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Sample
 from ..settings.record import RunFile
-from ..tools.api import Begin, Misread, State, Written
+from ..tools.api import Begin, Figures, Misread, State, Written
 from ..tools.roles import Roles, roles_of
 from ..values.printable import printable
 from .families import (
@@ -114,6 +114,17 @@ class Worker:
     def current(self) -> bool:
         """Whether its last report is still true: in a stall that the tool itself reports, but not in a silent one."""
         return self.phase == "running" or (self.phase == "stalled" and self.reason == IDLE)
+
+    @property
+    def tells(self) -> bool:
+        """Whether it has figures to show: a last report that is still true or, once it has ended, a result."""
+        return bool(self.state.outcome) if self.ended else self.current
+
+    @property
+    def figures(self) -> Figures:
+        """Its main figures, as far as it has some to show."""
+        found = self.state.figures()
+        return found if self.tells else found._replace(throughput=None, latency=None, p99=None)
 
     @property
     def roles(self) -> Roles:

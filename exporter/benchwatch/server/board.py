@@ -195,9 +195,8 @@ def _silent(worker: Worker) -> Iterator[str]:
 
 
 def _view(worker: Worker) -> WorkerView:
-    state, roles, figures, times = worker.state, worker.roles, worker.state.figures(), worker.state.times()
-    if not (state.outcome if worker.ended else worker.current):  # the last report is neither a result nor current
-        figures, times = figures._replace(throughput=None, latency=None, p99=None), Times()
+    state, roles, figures = worker.state, worker.roles, worker.figures
+    times = state.times() if worker.tells else Times()
     return WorkerView(
         run=worker.run,
         worker=worker.name,

@@ -51,7 +51,7 @@ def apart(worker: WorkerView) -> str:
 def length(worker: WorkerView, now: float) -> float | None:
     """How long it has been running, or ran, seconds."""
     end = now if worker.active else worker.end
-    return None if worker.start is None or end is None else end - worker.start
+    return None if worker.start is None or end is None else max(0.0, end - worker.start)
 
 
 def together(group: Sequence[WorkerView]) -> str:

@@ -108,7 +108,7 @@ def _times(workers: Sequence[WorkerView], now: float) -> list[str]:
         return [f"took {figures.duration(ended - min(starts))}", f"ended {figures.age(now - ended)}"]
     left = _seconds_left(workers, now)
     said = f"{figures.duration(left)} left" if left else ""
-    return [f"running for {figures.duration(now - min(starts))}", said, f"as of {figures.clock_time(now)}"]
+    return [f"running for {figures.duration(max(0.0, now - min(starts)))}", said, f"as of {figures.clock_time(now)}"]
 
 
 def _seconds_left(workers: Sequence[WorkerView], now: float) -> float | None:
@@ -122,7 +122,7 @@ def _left(workers: Sequence[WorkerView], now: float) -> str:
     starts = [worker.start for worker in workers if worker.start is not None]
     if left is None or not starts:
         return ""
-    over = now - min(starts)
+    over = max(0.0, now - min(starts))  # another machine's clock may be ahead
     part = 100 * over / ((over + left) or 1.0)
     bar = f'<rect width="100%" height="6" rx="3"/><rect class="gone" width="{part:.2f}%" height="6" rx="3"/>'
     return f'<svg class="bar" role="img" aria-label="{part:.0f} % of the planned time is over">{bar}</svg>'

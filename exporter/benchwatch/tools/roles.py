@@ -99,6 +99,8 @@ class Roles:
     result_latency: Family | None = None
     result_quantile: Family | None = None
     """Quantiles of the whole run, by the further label `quantile`."""
+    result_latency_max: Family | None = None
+    """The highest latency of the whole run, if that is no quantile 1."""
     result_bandwidth: Family | None = None
     result_operations: Family | None = None
     """Total number of operations."""

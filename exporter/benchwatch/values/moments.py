@@ -40,6 +40,8 @@ def read_moment(text: str, now: float) -> float:
             found = float(PointInTime.read(float(written)))
         else:
             raise ValueError
+        if found > now:
+            PointInTime.read(found)
     except _Ambiguous as error:
         raise ValueError(str(error)) from None
     except (ValueError, OverflowError):

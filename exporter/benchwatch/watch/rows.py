@@ -185,12 +185,11 @@ def _shared(values: Iterable[float | None]) -> float | None:
 def _facts(workers: Sequence[ShownWorker], now: float) -> Iterable[str]:
     """What a run is, and how far it has come."""
     starts = [worker.start for worker in workers if worker.start is not None]
-    duration = _shared(worker.duration for worker in workers)
+    ends = [one.start + one.duration for one in workers if one.active and one.start is not None and one.duration]
     if starts:
-        elapsed = max(0.0, now - min(starts))
-        yield figures.duration(elapsed)
-        if duration is not None and elapsed <= duration:
-            yield f"{figures.duration(duration - elapsed)} left"
+        yield figures.duration(max(0.0, now - min(starts)))
+        if ends and max(ends) >= now:
+            yield f"{figures.duration(max(ends) - now)} left"
         if warming_up := figures.warming_up(max(worker.warmup for worker in workers), min(starts), now):
             yield warming_up
     yield ", ".join(sorted({f"{worker.tool} {_version(worker)}".strip() for worker in workers}))
@@ -317,15 +316,26 @@ def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[PastReport]:
     if worker:
         return past.get((name, worker), ()) if sum(one.key[1] == worker for one in run.rows) == 1 else ()
     members = {one.key[1] for one in run.rows if one.key[2] == tool}
+    each = [found for member in members if (found := past.get((name, member), ()))]
+    told = _told_by_all(each)
     seconds: dict[int, list[PastReport]] = {}
-    for member in members:
-        for second, report in _by_second(past.get((name, member), ())).items():
-            seconds.setdefault(second, []).append(report)
+    for reports in each:
+        for second, report in _by_second(reports).items():
+            if second <= told:
+                seconds.setdefault(second, []).append(report)
     found = (
         (second, total([Measured(rate=one.rate, latency=one.latency) for one in all_]))
         for second, all_ in sorted(seconds.items())
     )
     return [PastReport(second, one.rate or 0.0, one.latency) for second, one in found]
+
+
+def _told_by_all(each: Sequence[Sequence[PastReport]]) -> float:
+    """Up to when all workers have reported that still do: the last report of some is a little older."""
+    newest = max((reports[-1].time for reports in each), default=0.0)
+    gaps = [reports[-1].time - reports[-2].time if len(reports) > 1 else 0.0 for reports in each]
+    lasts = (reports[-1].time for reports, gap in zip(each, gaps, strict=True) if newest - reports[-1].time <= gap + 1)
+    return min(lasts, default=newest)
 
 
 def _by_second(reports: Sequence[PastReport]) -> dict[int, PastReport]:

@@ -260,6 +260,24 @@ def test_the_start_of_a_run(name: str, start: float) -> None:
     assert state.tool_version == "fio-" + re.sub(r".*-(3\.\d+)\.\w+", r"\1", name)
 
 
+@pytest.mark.parametrize(
+    ("name", "length"), [("client-json-si1-3.42.out", 4.001), ("client-clones-jsonplus-si1-3.33.out", 2.002)]
+)
+def test_a_client_in_a_copied_file_took_as_long_as_its_jobs(name: str, length: float) -> None:
+    state = state_of(data_of(name), arrived=1_800_000_000.0)
+    assert state.start is not None
+    assert state.end == pytest.approx(state.start + length)
+
+
+@pytest.mark.parametrize("name", ["json-different-runtimes-3.33.out", "json-thinktime-slow-zero-interval-3.33.out"])
+def test_no_percentile_is_above_the_maximum(name: str) -> None:
+    state = state_of(data_of(name))
+    found = [sample for sample in state.samples(False) if sample.family.name == "fio_result_latency_seconds"]
+    highest = {sample.labels[:2]: sample.value for sample in found if sample.labels[2] == "1"}
+    assert [sample for sample in found if sample.value > highest[sample.labels[:2]]] == []
+    assert (state.figures().p99 or 0) <= max(highest.values())
+
+
 def test_the_version_grows_with_what_is_shown() -> None:
     versions: list[int] = []
     read(data_of("json-si1-randrw-3.33.out"), on_document=lambda state: versions.append(state.version))

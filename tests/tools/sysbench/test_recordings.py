@@ -95,7 +95,8 @@ def test_results_are_those_of_the_report(name: str) -> None:
     percentile = re.search(r"(\d+)th percentile: +(\S+)", report)
     quantiles = {key[1]: value for key, value in found.items() if key[0] == "result_latency_seconds"}
     if percentile and float(percentile[2]) and name != "checkpoints":
-        assert quantiles == {f"{int(percentile[1]) / 100:g}": pytest.approx(float(percentile[2]) / 1000)}
+        told = min(float(percentile[2]) / 1000, found["result_latency_max_seconds",])  # the middle of a bin is above
+        assert quantiles == {f"{int(percentile[1]) / 100:g}": pytest.approx(told)}
     else:
         assert not quantiles
 

@@ -64,7 +64,8 @@ def of_run(snapshot: FioSnapshot) -> Figures:
     measured = snapshot.totals[:, TIMED][rows]
     timed = int(measured.sum())
     if snapshot.binned[rows][measured > 0].all():
-        p99 = next(iter(quantiles(snapshot.counts[rows].sum(axis=0), [0.99])), None)
+        highest = float(snapshot.highest(snapshot.maxima)[rows].max(initial=0)) / 1e9
+        p99 = next((min(one, highest) for one in quantiles(snapshot.counts[rows].sum(axis=0), [0.99])), None)
     else:
         p99 = printed[0] if (measured > 0).sum() == len(printed) == 1 else None
     return Figures(

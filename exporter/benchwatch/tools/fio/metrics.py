@@ -287,8 +287,9 @@ def results(snapshot: FioSnapshot) -> Iterator[Sample]:
             found = _percentiles(latency_of(snapshot.jobs[members[0].place], series.operation))
         else:
             found = {}
-        for quantile, seconds in {**found, _QUANTILE_TEXTS[-1]: highest[row] / 1e9}.items():
-            yield Sample(RESULT_LATENCY, (*series, quantile), seconds)
+        top = highest[row] / 1e9
+        for quantile, seconds in {**found, _QUANTILE_TEXTS[-1]: top}.items():
+            yield Sample(RESULT_LATENCY, (*series, quantile), min(seconds, top))  # a bin may end above it
 
 
 def _runtime(snapshot: FioSnapshot, place: int, operation: str) -> int:

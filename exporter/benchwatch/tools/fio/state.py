@@ -18,7 +18,7 @@ from .bounds import MOST_OPTIONS
 from .document import FioDocument
 from .ending import Judgement, because, failure, judge, judge_jobs
 from .intervals import Interval
-from .jobs import parameters
+from .jobs import parameters, reported_jobs
 from .snapshot import ISSUED, FioSnapshot, JobSeries, take
 from .text import DepthNote, Fatal, Interrupted, TextResults
 from .windows import Window, difference, reset_between
@@ -27,6 +27,8 @@ _SILENCE_INTERVALS = 3
 _SILENCE = 5.0
 _SILENCE_ALONE = 10.0
 """Seconds without another document after which a possible last one counts as final: at least, and if it is alone."""
+_COPIED = 3600.0
+"""Seconds after its jobs, which may first have laid out their files, from which on the file of a client is a copy."""
 
 
 class FioState:
@@ -138,7 +140,7 @@ class FioState:
 
     def _take(self, document: FioDocument, arrived: float) -> None:
         built = document.built
-        time = arrived if built is None else built
+        time = _arrived(document, arrived) if built is None else built
         snapshot = take(document, time)
         before = self._snapshot
         gap = None if before is None else time - before.time
@@ -247,6 +249,18 @@ def _stalled(snapshot: FioSnapshot, windows: Mapping[JobSeries, Window], begun: 
     # Writes that are over are not writes that stall.
     verifying = {series.job for series, window in windows.items() if series.operation == "verify" and window.iops}
     return {series for series in silent if series.job in going_on - verifying}
+
+
+def _arrived(document: FioDocument, arrived: float) -> float:
+    """When a document without a time came, by its file; if that is a copy from long after its jobs, when they ended."""
+    jobs = reported_jobs(document)
+    start = min((job.job_start / 1e3 for job in jobs if job.job_start), default=document.timestamp)
+    groups: dict[int, float] = {}
+    for job in jobs:
+        lengths = [one.runtime / 1e3 for one in (job.read, job.write, job.trim) if one]
+        groups[job.groupid] = max([*lengths, groups.get(job.groupid, 0.0)])
+    known = float(start or 0) + sum(groups.values())
+    return known if start and arrived - known > _COPIED else arrived
 
 
 def _start(document: FioDocument, snapshot: FioSnapshot) -> float | None:

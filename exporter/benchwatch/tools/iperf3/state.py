@@ -138,8 +138,8 @@ class Iperf3State(ElapsedState):
 
     def figures(self) -> Figures:
         """See tools.State: operations are bytes."""
-        rates = [result.get("rate") for result in self._results.values()] if self.outcome else []
-        rates = rates or [flow.rate for flow in self._flows.values()]
+        results = [result.get("rate") for result in self._results.values()]
+        rates = results if self.outcome else [flow.rate for flow in self._flows.values()]
         found = [rate for rate in rates if rate is not None]
         sizes = [value for (name, _), value in self._totals().items() if name == "bytes"]
         return Figures(sum(found) if found else None, None, None, sum(sizes) if sizes else None)

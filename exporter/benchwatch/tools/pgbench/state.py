@@ -26,6 +26,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 
 from ...metrics.buckets import Buckets
+from ...metrics.latencies import is_cut_off
 from ...metrics.limits import DEFAULT, Limits
 from ...metrics.samples import Family, Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times
@@ -254,9 +255,12 @@ class PgbenchState(ElapsedState):
         return Times(self._last_interval_gauges().get(metrics.INTERVAL_TIME), window.second + 1 if window else None)
 
     def _results_latency(self) -> dict[str, float]:
-        """Quantiles of all latencies by label; none without the final report, as there is no mean then either."""
-        over = self.outcome and "tps" in self._results.figures
-        return dict(zip(_QUANTILE_LABELS, self._log.quantiles(), strict=False)) if over else {}
+        """Quantiles of all latencies by label; none without the final report, as there is no mean then either, or where
+        the log lacks a part of the run."""
+        figures, log = self._results.figures, self._log
+        done = figures.get("transactions", 0) - sum(self._counter(name) or 0 for name in ("failed", "skipped"))
+        over = self.outcome and "tps" in figures and not (log.whole and is_cut_off(log.transactions, done))
+        return dict(zip(_QUANTILE_LABELS, log.quantiles(), strict=False)) if over else {}
 
     def _last_interval_gauges(self) -> dict[Family, float | None]:
         line, windows = self._last_line, self._log.windows

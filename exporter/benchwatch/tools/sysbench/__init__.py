@@ -23,6 +23,7 @@ _OF_EVENTS = Roles(
     total=m.EVENTS_TOTAL,
     result_latency=m.RESULT_LATENCY_AVERAGE,
     result_quantile=m.RESULT_LATENCY,
+    result_latency_max=m.RESULT_LATENCY_MAX,
     result_operations=m.RESULT_TRANSACTIONS,
     fixed_rate=(m.QUEUE,),
     sources={m.LATENCY_WINDOW: "From sysbench's lines: one percentile, in bins 1.8 % wide."},

@@ -1,5 +1,6 @@
 """What the final report says about a run, including the reports of its checkpoints."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -38,6 +39,8 @@ class SysbenchResults:
         found = self.figures = _joined(self._parts) if self._parts[1:] else self._parts[0]
         if self._parts[1:]:  # of those of the parts that of the whole does not follow
             self.quantiles.clear()
+        most = found.get("max", math.inf)  # the middle of a bin may be above it
+        self.quantiles = {quantile: min(seconds, most) for quantile, seconds in self.quantiles.items()}
         events = found["operations"] = found.get("events", 0.0)
         if "bytes_read" in found:
             found["bytes"] = found["bytes_read"] + found.get("bytes_write", 0.0)
