@@ -85,7 +85,7 @@ def test_hosts_that_are_one_machine_or_one_worker_are_named_together(tmp_path: P
 
 def test_a_name_must_be_one_and_free(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    assert faults({"db1": host()}, tmp_path) == [f"{tmp_path}/a is there already: choose another benchwatch_name"]
+    assert faults({"db1": host()}, tmp_path) == [f"{tmp_path}/a already exists: choose another benchwatch_name"]
     assert faults({"db1": host()}, tmp_path, name="../a")[0].startswith("benchwatch_name: expected letters, digits")
 
 

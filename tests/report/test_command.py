@@ -195,7 +195,7 @@ def test_a_wide_interval_hides_no_bar(place: Place, tmp_path: Path) -> None:
     runs = [counted(place, name, transactions(*of)) for name, of in (("one", (100, 0)), ("two", (107, 5)))]
     page = report(tmp_path, *runs)
     (caption,) = [text for text in page.text("figcaption") if text.startswith("Bars: ")]
-    assert "with an arrow where they go on beyond the plot" in caption
+    assert "with an arrow if they extend beyond the plot" in caption
     throughput = page.paths("Changes: TPS +6.9 %", "style", "fill: var(--s1)")[0]
     assert max(x for x, _ in throughput) - min(x for x, _ in throughput) > 50  # of 581
 

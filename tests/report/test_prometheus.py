@@ -204,9 +204,9 @@ def test_vdisks_show_what_the_virtual_machine_sees(page: Page) -> None:
     latency = drawing(page, "Front-end latency of vdisks")
     assert "log 1 write from 1 ms to 1 ms" in latency
     assert "data 2 write from 3 ms to 3 ms" in latency
-    assert "data 2 from 75 % to 75 %" in drawing(page, "Writes that the oplog took")
-    assert "spare 3 from 0 % to 0 %" in drawing(page, "Writes that the oplog took")
-    assert "log 1 write from 50 % to 50 %" in drawing(page, "Random part of the operations")
+    assert "data 2 from 75 % to 75 %" in drawing(page, "Writes absorbed by the oplog")
+    assert "spare 3 from 0 % to 0 %" in drawing(page, "Writes absorbed by the oplog")
+    assert "log 1 write from 50 % to 50 %" in drawing(page, "Random share of the operations")
 
 
 def test_roles_are_those_of_all_workers(url: str, place: Place, tmp_path: Path) -> None:

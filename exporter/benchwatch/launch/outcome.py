@@ -108,7 +108,7 @@ class Outcomes:
         except KeyboardInterrupt:
             met = not self._requirements
         except Exception as error:  # the benchmarks have ended, and so must this
-            self._terminal.say(f"the results together cannot be shown: {type(error).__name__}: {error}")
+            self._terminal.say(f"the summary of the results cannot be shown: {type(error).__name__}: {error}")
             met = not self._requirements
         return met
 

@@ -74,7 +74,7 @@ def _values(text: str) -> list[str]:
     multiplied = found[3] == "x"
     if value > last or step <= int(multiplied) or (multiplied and value <= 0):
         rule = "a factor above 1, from a number above 0" if multiplied else "a step above 0"
-        raise argparse.ArgumentTypeError(f"expected a range upwards, with {rule}, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a rising range, with {rule}, got {text!r}")
     each = []
     while value <= last:
         each.append(f"{value.normalize():f}")

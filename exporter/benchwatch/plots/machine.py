@@ -104,15 +104,15 @@ def _disks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
             "Disk await",
             operations,
             axes.LATENCY,
-            f"Mean time of a request with its queueing: seconds of all requests by their number; none where there was "
-            f"no request. {source}",
+            f"Mean time of a request, including the queue: total seconds divided by the number of requests; blank "
+            f"without requests. {source}",
             log=True,
         ),
         _Panel(
             "Disk utilisation",
             {"": rate("io_time_seconds_total")},
             axes.RATIO,
-            f"Part of the time with any request under way: at 100 % an SSD may have room left. {source}",
+            f"Share of the time with any request in flight: at 100 %, an SSD may still have capacity. {source}",
         ),
     ):
         yield from _figure(prometheus, run, panel, ("instance", "device"), chosen, roles)
@@ -142,13 +142,13 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
             "As the virtual machine sees them, from the CVM's pages.",
         ),
         _Panel(
-            "Writes that the oplog took",
+            "Writes absorbed by the oplog",
             {"": _OPLOG},
             axes.RATIO,
-            "Part of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
+            "Share of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
         ),
         _Panel(
-            "Random part of the operations",
+            "Random share of the operations",
             {"": "max by (cvm, vdisk, op) (nutanix_vdisk_random_ratio)"},
             axes.RATIO,
             "As the CVM categorises them, over about 3 s. From the vdisks' pages.",

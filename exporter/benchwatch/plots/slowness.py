@@ -107,10 +107,10 @@ def _layers(prometheus: Prometheus, run: View, of_run: str, spikes: Iterable[Spa
     said = "; ".join(f"{key.name} {spread(line, _TIMES)}" for key, line in zip(keys, lines, strict=True))
     svg = over_time(shapes, run.length, _TIMES, Marks(run.warmup, marked), f"Layers: {said}", log=True)
     caption = (
-        "The worst signal of each layer that was ever three times its usual; what is below its usual is drawn as 1x. "
-        "From the recorded series run_layer:slowness:ratio. Marked: when the run was slower than usual."
+        "The worst signal of each layer that ever reached three times its usual value; lower values than usual are "
+        "drawn as 1x. From the recorded series run_layer:slowness:ratio. Marked: when the run was slower than usual."
     )
-    yield Plot("Layers, compared with their usual", svg, caption, keys)
+    yield Plot("Layers, compared with their usual values", svg, caption, keys)
 
 
 def _alert(labels: Mapping[str, str], spans: Sequence[Span], start: float) -> TableRow:

@@ -214,7 +214,8 @@ class Run:
                 self._contents[name] = read_record(self.folder / name)
                 self._problems.pop(("record", name), None)
             except ConfigError as error:
-                instead = "what it said before holds" if name in self._contents else "the run is shown without it"
+                instead = "its previous values stay in force" if name in self._contents else "the run is shown "
+                "without it"
                 self._problems["record", name] = f"{error}; mend it: until then {instead}"
                 self._fault("run_yaml", str(error), self._records[name])
         del self._unread[:limit]

@@ -191,7 +191,7 @@ def _lost(worker: Worker) -> Iterator[str]:
 def _silent(worker: Worker) -> Iterator[str]:
     """That it does not report, and what would make it."""
     if worker.phase == "running" and worker.state.last_report is None and worker.quiet > _SILENT and worker.tool.advice:
-        yield f"{worker.tool.name} has not reported since it began; started anew, {worker.tool.advice} reports"
+        yield f"{worker.tool.name} has not reported since it began; started again, {worker.tool.advice} reports"
 
 
 def _view(worker: Worker) -> WorkerView:

@@ -103,7 +103,7 @@ def alerts(url: str, name: str) -> str:
     try:
         firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
     except PrometheusError as error:
-        return note(f"No alerts and no disks: {error}; this page goes on asking.")
+        return note(f"No alerts and no disks: {error}; this page keeps asking.")
     found = [one for one in firing if one.get("labels", {}).get("run") in (None, name)]
     found.sort(key=lambda one: (one["labels"].get("run") is None, one["labels"].get("severity") != _CRITICAL))
     return "".join(map(_alert, found))

@@ -84,8 +84,8 @@ def _banners(board: Board) -> str:
         texts.append(f"Catching up: {board.catching_up}. Figures are incomplete until then.")
     for folder, reason in board.lost.items():
         texts.append(
-            f"The folder of runs {folder} cannot be read: {reason}. Make it a folder that this exporter may read, or "
-            "start it with another --runs.path. It is watched as soon as it can be read."
+            f"The folder of runs {folder} cannot be read: {reason}. Create it or let the exporter's user read it, or "
+            f"start the exporter with another --runs.path. The exporter watches it as soon as it can read it."
         )
     return cells.faults([*texts, *board.faults])
 

@@ -102,7 +102,7 @@ class VdiskHistory:
         length = max(length, *(float(line.seconds[-1]) for line, _ in lines))
         svg = over_time(lines, length, unit, Marks(), f"{title} of {len(things)} vdisks", log=unit is LATENCY)
         caption = (
-            "As the virtual machine sees them, from the CVM's pages since this page was opened; the whole run is shown "
-            "where serve has --prometheus.url."
+            "As the virtual machine sees them, from the CVM's pages since this page was opened. With `serve "
+            "--prometheus.url`, this shows the whole run."
         )
         yield Plot(title, svg, caption, keys)

@@ -66,7 +66,7 @@ _UNSUPPORTED = {
     "cert": "give the certificate as cert_file",
     "key": "give the key as key_file",
     "client_ca": "give the certificates as client_ca_file",
-    "curve_preferences": "OpenSSL's own preferences hold",
+    "curve_preferences": "OpenSSL's own preferences apply",
 }
 
 
@@ -164,9 +164,9 @@ class WebConfigFile:
                     if bool(now) != bool(before):  # also of a file that is half written
                         raise ConfigError(f"{self._path}: {key}: cannot be added or removed without a restart")
                 self._config = config
-                _log.info("%s has changed and is in force", self._path)
+                _log.info("%s has changed; the new settings are in force", self._path)
             except ConfigError as error:
-                _log.error("%s; what was in force before stays", error)
+                _log.error("%s; the previous settings stay in force", error)
         return self._config
 
     def _stat(self) -> tuple[int, int, int]:

@@ -128,7 +128,7 @@ def _of_run(hostvars: Mapping[str, Any], hosts: Sequence[str], expected: Mapping
             yield f"{' and '.join(same)}: both are worker {worker}: give each its own benchwatch_worker"
     there = Path(expected["folder"]) / str(expected["name"])
     if expected["name"] and there.exists():
-        yield f"{there} is there already: choose another benchwatch_name"
+        yield f"{there} already exists: choose another benchwatch_name"
 
 
 def read_state(answer: Mapping[str, Any]) -> dict[str, Any]:
