@@ -90,7 +90,7 @@ def test_a_configuration_may_be_far_larger_than_a_record(tmp_path: Path) -> None
         ("labels: {a: !!float x}\n", ":1: expected YAML: float that cannot be read: 'x'"),
         (
             "labels: {a: 0x" + "f" * 5000 + "}\n",
-            ":1: expected YAML: number of more than 64 bits (to have it as a text, put it in quotes",
+            ":1: expected YAML: number of more than 64 bits (put it in quotes to make it a text",
         ),
         (
             "labels: {a: " + "9" * 5000 + "}\n",
@@ -98,7 +98,7 @@ def test_a_configuration_may_be_far_larger_than_a_record(tmp_path: Path) -> None
         ),
         (
             "labels: {a: " + "1:" * 5000 + "1}\n",
-            ":1: expected YAML: number of more than 64 bits (to have it as a text, put it in quotes",
+            ":1: expected YAML: number of more than 64 bits (put it in quotes to make it a text",
         ),
         ("labels: {? [a]: b}\n", ":1: expected YAML: found unhashable key"),
         ("labels: {a: !!python/object:os.system x}\n", ":1: expected YAML: could not determine a constructor"),
