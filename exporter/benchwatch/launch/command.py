@@ -149,7 +149,8 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     lengths = []
     for benchmark in benchmarks:
         if shutil.which(benchmark.command[0]) is None:
-            raise UserError(f"{benchmark.command[0]} was not found: expected a program on PATH, or its path")
+            program = benchmark.command[0]
+            raise UserError(f"{program} was not found: expected an executable program on PATH, or the path of one")
         lengths.append(planned_length(benchmark))
     required = read_requirements(options.require, named(benchmarks[0].tool))
     name, worker = _names(options, benchmarks[0], points)

@@ -67,7 +67,8 @@ class Delivery:
         try:
             said = self._send_record()
         except requests.exceptions.SSLError as error:
-            raise UserError(f"--push: {self._shown}: {_why(error)}; nothing was started") from None
+            sentence = f"--push: {self._shown} cannot be reached: {_why(error)}; nothing was started"
+            raise UserError(sentence) from None
         except requests.RequestException as error:
             self._trouble = _why(error)
         except _Refused as refusal:
@@ -105,7 +106,8 @@ class Delivery:
         try:
             self._round()
         except requests.RequestException as error:
-            raise UserError(f"{self._shown}: {_why(error)}", FAILED) from None
+            sentence = f"{self._shown} cannot be reached: {_why(error)}; is `benchwatch serve` running there?"
+            raise UserError(sentence, FAILED) from None
         except _Refused as refusal:
             self._refusal = str(refusal)
         return self.trouble
