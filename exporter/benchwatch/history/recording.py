@@ -39,7 +39,7 @@ class Recording(Stream):
 
     @property
     def size(self) -> int:
-        """How much was read of it."""
+        """Bytes that were read of it."""
         return self._position
 
     @property
@@ -56,7 +56,7 @@ class Recording(Stream):
         return self.data[begin:end]
 
     def keep(self) -> None:
-        """From now on, parse each line only once, however often it is read; its records stay in memory."""
+        """From now on, parse each line only once, however often it is read; the records stay in memory."""
         self._kept = _Keeping(self.plan.parser())
 
     def restart(self) -> None:
@@ -71,7 +71,7 @@ class Recording(Stream):
             self.parser = _Gathering(self.parser, self.bins)
 
     def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
-        """What has been written since the last call; it is not older than that."""
+        """The bytes written since the last call."""
         data = self.data[self._position : self.until]
         self._position = max(self._position, self.until)
         if self._position - self._released > _HELD:

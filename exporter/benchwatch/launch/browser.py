@@ -1,7 +1,7 @@
-"""`benchwatch run --open`: opens the run's page, which an exporter serves, once that knows the run.
+"""`benchwatch run --open`: opens the run's page on an exporter, once the exporter knows the run.
 
-The benchmark waits for none of this. Where no browser can show anything, such as at the other end of ssh, and where no
-exporter answers, a sentence says so, with the address.
+The benchmark waits for none of this. If no browser can show the page, as over ssh, or no exporter answers, a sentence
+says so, with the address.
 """
 
 import os

@@ -118,7 +118,7 @@ class _Step(NamedTuple):
     record: RunRecord
     benchmark: Benchmark
     content: dict[str, Any]
-    """What is special to it in its record."""
+    """What its record contains besides that of the series."""
     overwrite: bool
     done: bool
     """Whether an earlier start of the same sweep has finished it."""
@@ -217,7 +217,7 @@ def _steps(
     points: Sequence[Point],
     benchmarks: Sequence[tuple[Benchmark, float | None]],
 ) -> tuple[list[_Step], str]:
-    """The runs in their order, and what to say of that; empty without a sweep. Raises UserError."""
+    """The runs in their order, and a sentence about the order; empty without a sweep. Raises UserError."""
     repeat = options.repeat or 1
     order = SweepOrder("given", None)
     if options.sweep:

@@ -3,8 +3,9 @@
 A thread sends each file in pieces with their offsets (see runs.append), so that it resumes where it stopped after any
 interruption; the record is sent whenever it changes. The benchmark never waits for any of this.
 
-A launcher sends the record first, which takes the name at the exporter. What was recorded without one, or before, may
-be there in part already: its pieces come first, which the exporter refuses if it has others, and then its record.
+A launcher sends the record first, which takes the name at the exporter. A run that was recorded without a launcher, or
+earlier, may partly be there already: its pieces come first, which the exporter refuses if they differ from its own,
+then its record.
 """
 
 import glob
@@ -88,7 +89,7 @@ class Delivery:
                     self._put(self._place + SUFFIX, b"")
 
     def follow(self) -> None:
-        """Send in the background what is there and what comes; `trouble` says what prevents it."""
+        """Send in the background what exists and what is added; `trouble` says what prevents it."""
         self._thread.start()
 
     @property
@@ -113,7 +114,7 @@ class Delivery:
         return self.trouble
 
     def end(self, patience: float = _LAST_PATIENCE) -> None:
-        """Nothing more will come: give up after so many seconds."""
+        """Nothing will be added: give up after so many seconds."""
         self._deadline = time.monotonic() + patience
         self._ending.set()
 
@@ -169,7 +170,7 @@ class Delivery:
     def _send_record(self) -> str:
         """Send the current record; until its first version is acknowledged, send that: the exporter may have it.
 
-        Returns what the exporter says if it is remarkable.
+        Returns the exporter's answer if the user should see it.
         """
         said = ""
         if not self._record_sent and not self._sent:

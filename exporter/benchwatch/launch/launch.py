@@ -180,7 +180,7 @@ def _prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, termina
 
 
 def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
-    """What is wrong or missing in where the run is."""
+    """What is wrong or missing in the run's location (host, disks)."""
     if not (content["host"] or facts.host):
         return ["it is not known which machine does the work: name it with --host to see its disks and processors"]
     own = content["host"] in (None, facts.host) and facts.host == host.name

@@ -1,7 +1,7 @@
-"""`benchwatch push URL PATH...`: sends recorded runs to an exporter elsewhere, or runs that something else records.
+"""`benchwatch push URL PATH...`: sends runs, recorded or still growing, to an exporter elsewhere.
 
-A folder that contains folders holds runs, any other is a run. Of a run, the files are sent that are named like those
-of `benchwatch run`: `<worker>.out`, `.err`, `.json`, `.yaml`, and logs `<worker>.<pid>[.<thread>]` beside one of these.
+A folder that contains folders holds runs, any other is a run. It sends the files of a run that are named like those of
+`benchwatch run`: `<worker>.out`, `.err`, `.json`, `.yaml`, and logs `<worker>.<pid>[.<thread>]` beside one of these.
 With `--follow`, new ones are found while it runs, as beside a benchmark in another container.
 """
 

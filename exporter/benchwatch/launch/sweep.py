@@ -139,7 +139,7 @@ class SweepOrder(NamedTuple):
 def order_of(
     runs: Path, name: str, parameters: Sequence[SweptParameter], order: str | None, seed: int | None
 ) -> SweepOrder:
-    """What is requested; else that of the sweep of that name which is continued. Raises UserError."""
+    """The requested order, otherwise that of the sweep of that name, which is then continued. Raises UserError."""
     if seed is not None and order not in (None, "shuffled"):
         raise UserError(f"--seed belongs to --order shuffled, not to {order}")
     earlier = _earlier(runs / name)

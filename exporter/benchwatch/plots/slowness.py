@@ -24,17 +24,17 @@ from .tables import TableRow, table
 from .views import View
 
 _JUDGED = 35.0
-"""Seconds from the beginning of a spike that its verdict is of."""
+"""Seconds from the beginning of a spike that its verdict covers."""
 _AT_LEAST = 5
-"""Seconds that a verdict is of if the spike is shorter: the signals themselves look back 3 s."""
+"""Seconds that a verdict covers if the spike is shorter: the signals themselves look back 3 s."""
 _APART = 5.0
-"""Seconds without a sample after which something begins anew."""
+"""Seconds without a sample that end a spike."""
 _INTERVALS = 2.5
 """The same in intervals of the rules, if these are longer."""
 _AFTERWARDS = 30.0
 """Seconds after the end of a run in which alerts about it still fire."""
 _STANDS_OUT = 3
-"""Times its usual from which on a layer is drawn, as in the rules."""
+"""Multiple of its usual value from which on a layer is drawn, as in the rules."""
 _MOST_LAYERS = 6
 _MOST_SPIKES = 30
 _MOST_TIMES = 10

@@ -165,7 +165,7 @@ class Connection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """See asyncio.Protocol."""
-        if self.waiting and not self.owes_headers:  # the first of a further request
+        if self.waiting and not self.owes_headers:  # the first bytes of the next request
             self._become(waiting=True, owes_headers=True, seconds=HEADERS)
         super().data_received(data)
 

@@ -175,7 +175,7 @@ class Pushes:
             async with place:
                 _keep_alive(request)
                 file = PushFile(folder / run / f"{worker}.push", self._room)
-                if "Expect" in request.headers:  # it is told first that the file can be written
+                if "Expect" in request.headers:  # it learns first that the file can be written
                     await self._write(file.append, b"")
                     await _say_continue(request)
                 taken = await self._copy(request.content, file, f"worker {worker} of run {run}", place)

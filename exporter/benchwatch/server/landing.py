@@ -24,7 +24,7 @@ from .views import Board, CvmView, WorkerView
 ACTIVE_SHOWN = 100
 _REFRESH_SECONDS = 5
 _WORKERS_A_SECOND = 4
-"""A page with many workers costs more to make, so it is fetched less often."""
+"""A page with many workers costs more to render, so it is fetched less often."""
 ENDED_SHOWN = 50
 _SPARKLINES = f"last {SECONDS // 60} min"
 
@@ -120,7 +120,7 @@ def _gravity(worker: WorkerView) -> int:
 
 
 _FAILED_FIRST = 86400.0
-"""Seconds for which what has failed comes first."""
+"""Seconds for which failed runs come first."""
 
 
 def _run_of(worker: WorkerView) -> str:
@@ -197,7 +197,7 @@ def _spark(
 
 
 def _ended(workers: Sequence[WorkerView], now: float) -> str:
-    """One table: what has failed within a day, then the others, each most recently ended first."""
+    """One table: runs that failed within a day, then the others, each most recently ended first."""
     if not workers:
         return ""
     rows = []
@@ -254,7 +254,7 @@ _WEB = re.compile(r"https?://")
 
 
 def _begin(board: Board, url: str, user: str, first: bool) -> str:
-    """How to watch a benchmark; open as long as there is none."""
+    """How to watch a benchmark; expanded as long as there is none."""
     folder = board.push_folder
     tools = [tool for tool in TOOLS if tool.example]
     name = _worker(tools[0].name)

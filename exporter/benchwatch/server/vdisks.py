@@ -65,13 +65,13 @@ def _read(poller: Poller, status: Status) -> Iterator[VdiskView]:
 
 
 class VdiskHistory:
-    """What was seen of vdisks, poll by poll."""
+    """The figures of vdisks, poll by poll."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, ...], list[tuple[float, float, float | None]]] = {}
 
     def note(self, views: Sequence[VdiskView]) -> None:
-        """Take down the figures, if they are new."""
+        """Record the figures, if they are new."""
         for view in views:
             key = (view.cvm, view.role or view.vdisk, view.op)
             known = self._seen.setdefault(key, [])

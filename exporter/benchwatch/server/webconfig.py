@@ -125,11 +125,11 @@ class WebConfig(NamedTuple):
     headers: dict[str, str] = {}
     """Added to every response."""
     users: dict[str, str] = {}
-    """bcrypt hashes of passwords, by user; empty: everybody is let in."""
+    """bcrypt hashes of passwords, by user; empty: everybody has access."""
     interval: float = 0.0
     """Mean seconds between two requests, at the least; 0: no limit."""
     burst: int = 0
-    """Requests that may come at once nevertheless."""
+    """Requests that may nevertheless come at once."""
 
     def renewed(self) -> "WebConfig":
         """See Renewable."""
@@ -140,7 +140,7 @@ class Renewable(Protocol):
     """A configuration that may change."""
 
     def renewed(self) -> WebConfig:
-        """What holds now; cheap, as every request asks for it."""
+        """The present configuration; cheap, because every request needs it."""
 
 
 class WebConfigFile:
@@ -178,7 +178,7 @@ class WebConfigFile:
 
 
 OPEN = WebConfig()
-"""What holds without such a file: no TLS, everybody is let in."""
+"""The configuration without such a file: no TLS, everybody has access."""
 
 
 def load_web_config(path: Path) -> WebConfig:
