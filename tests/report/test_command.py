@@ -299,7 +299,7 @@ def test_many_workers_are_one_line(place: Place, tmp_path: Path) -> None:
     for number in range(8):
         folder = place(f"many/db{number}.err", PGBENCH / "stderr").parent
     page = report(tmp_path, folder)
-    assert any("Of several workers or jobs the sum." in caption for caption in page.text("figcaption"))
+    assert any("With several workers or jobs, the sum." in caption for caption in page.text("figcaption"))
     rates = [float(rate) for rate in re.findall(r"s, (\S+) tps", (PGBENCH / "stderr").read_text())]
     assert f"to {8 * max(rates):,.0f}," in page.drawings()[0]["aria-label"]
 

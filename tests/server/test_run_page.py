@@ -147,7 +147,7 @@ def test_a_running_run_tells_its_time_left_and_its_result_so_far(place: Place) -
     with site(folder) as server:
         tree = server.tree("a")
     assert "running for 1m 00s · 30 s left" in texts(tree, "#now p")[0]
-    assert tree.css_first(".bar").attributes["aria-label"] == "67 % of the planned time is over"
+    assert tree.css_first(".bar").attributes["aria-label"] == "67 % of the planned time has passed"
     assert "Result so far" in texts(tree, "h2")
     tiles = dict(zip(texts(tree, "#now dt"), texts(tree, "#now dd"), strict=True))
     assert (tiles["Last throughput"], tiles["Last mean latency"]) == ("100 TPS", "2.00 ms")

@@ -202,7 +202,7 @@ def _caption(scene: Stage, source: str, found: Sequence[Trace], width: float, *,
     """Where the lines come from, how they are drawn, and what is marked."""
     notes = [source]
     if any(trace.of > 1 for trace in found):
-        notes.append("Of several workers or jobs the " + ("sum." if rate else "highest at each moment."))
+        notes.append("With several workers or jobs, the " + ("sum." if rate else "highest at each moment."))
     if width:
         middle = "mean" if rate else "median report"
         notes.append(f"Line: the {middle} of each {width:.4g} s; band: from the lowest to the highest report in it.")

@@ -269,7 +269,7 @@ def _begin(board: Board, url: str, user: str, first: bool) -> str:
         body = (
             "<ol><li>Run one of these on the machine of the benchmark. Choose your own names for the run "
             f"(<code>my-run</code>) and the worker (<code>{in_html(name)}</code>). You need to install nothing there. "
-            "A file keeps a copy of the output, and the benchmark goes on if this exporter fails."
+            "A file keeps a copy of the output, and the benchmark continues if this exporter fails."
             + "".join(
                 _command(f"{tool.example} 2>&1 | tee -p {tool.name}.log | {send}/{_worker(tool.name)}")
                 for tool in tools

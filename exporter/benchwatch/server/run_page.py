@@ -52,7 +52,7 @@ def no_run(name: str, names: Sequence[str]) -> str:
     links = "".join(f"<li>{cells.run_link(one, up='../')}</li>" for one in names[:_MOST_NAMED])
     more = f"<p>and {len(names) - _MOST_NAMED} more</p>" if len(names) > _MOST_NAMED else ""
     there = (
-        f"<p>These are here, the most recently changed first:</p><ul>{links}</ul>{more}"
+        f"<p>Known runs, most recently changed first:</p><ul>{links}</ul>{more}"
         if names
         else "<p>There are no runs yet.</p>"
     )
@@ -65,8 +65,8 @@ def _document(title: str, head: str, main: str, more: str = "", script: str = ""
         f'<meta name="viewport" content="width=device-width, initial-scale=1">{more}'
         f'<title>{in_html(title)} · benchwatch</title><link rel="icon" href="{ICON}"><style>{RUN_STYLE}</style></head>'
         f'\n<body><header><a href="../">benchwatch</a>{head}</header>\n<main>{main}</main>\n'
-        '<footer><p><a href="../">All runs</a><a href="../metrics">Metrics</a> Where nothing was measured there is a '
-        f"gap, never a zero.</p></footer>{script}</body></html>\n"
+        '<footer><p><a href="../">All runs</a><a href="../metrics">Metrics</a> A gap means that nothing was measured; '
+        f"it is never drawn as zero.</p></footer>{script}</body></html>\n"
     )
 
 
@@ -125,7 +125,7 @@ def _left(workers: Sequence[WorkerView], now: float) -> str:
     over = now - min(starts)
     part = 100 * over / ((over + left) or 1.0)
     bar = f'<rect width="100%" height="6" rx="3"/><rect class="gone" width="{part:.2f}%" height="6" rx="3"/>'
-    return f'<svg class="bar" role="img" aria-label="{part:.0f} % of the planned time is over">{bar}</svg>'
+    return f'<svg class="bar" role="img" aria-label="{part:.0f} % of the planned time has passed">{bar}</svg>'
 
 
 def _tiles(worker: WorkerView, now: float) -> str:
