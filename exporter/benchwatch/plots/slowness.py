@@ -61,7 +61,7 @@ def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str
         rows = [_spike(prometheus, run, of_run, times, span) for span in shown]
         html += table([("verdict", ""), ("moved most", "")], rows)
     else:
-        html += "<p>The run was never slower than usual, as far as Prometheus had usual values to compare it with.</p>"
+        html += "<p>The run was never slower than usual, as far as Prometheus could compare it.</p>"
     if alerts:
         told = sorted((_spans(one.times), _alert(one.labels, _spans(one.times), run.start)) for one in alerts)
         columns = [("fired", ""), ("severity", ""), ("labels", "")]
