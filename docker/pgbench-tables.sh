@@ -1,2 +1,2 @@
-# Run by PostgreSQL's image, once, when it makes its cluster.
+# PostgreSQL's image runs this once, when it creates its cluster.
 pgbench --initialize --quiet --scale=4 --username="$POSTGRES_USER" "$POSTGRES_DB"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs a benchmark again and again, each time as a new run in /pushed, where the exporter watches: repeat.sh NAME WORKER
-# LATENCY_OBJECTIVE COMMAND... The last three runs stay, and none when the demo is stopped.
+# LATENCY_OBJECTIVE COMMAND... It keeps the last three runs, and removes all when the demo stops.
 set -eu
 name=$1 worker=$2 objective=$3
 shift 3

@@ -136,7 +136,7 @@ class Server:
         """Starts both and waits until they answer. Raises Failure."""
         program = shutil.which("prometheus")
         if program is None:
-            raise Failure("there is no prometheus on PATH; scripts/setup installs Debian's")
+            raise Failure("prometheus was not found on PATH: run scripts/setup, which installs it")
         exporter = self.processes.start(
             "exporter",
             [
@@ -259,11 +259,11 @@ def _free_ports(number: int) -> list[int]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="alert-noise", description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--minutes", type=float, default=15, help="of load after the ramp (15)")
-    parser.add_argument("--workers", type=int, default=8, help="of each run (8)")
-    parser.add_argument("--sigma", type=float, nargs="+", default=[0.2, 0.3], help="of the noise (0.2 0.3)")
-    parser.add_argument("--factor", type=float, default=5, help="of a spike (5)")
-    parser.add_argument("--seed", type=int, default=1, help="of the chance (1)")
+    parser.add_argument("--minutes", type=float, default=15, help="minutes of load after the ramp (15)")
+    parser.add_argument("--workers", type=int, default=8, help="workers of each run (8)")
+    parser.add_argument("--sigma", type=float, nargs="+", default=[0.2, 0.3], help="sigmas of the noise (0.2 0.3)")
+    parser.add_argument("--factor", type=float, default=5, help="latency of a spike, as a multiple (5)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers (1)")
     return parser.parse_args()
 
 

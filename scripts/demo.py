@@ -70,8 +70,8 @@ def main() -> int:
         "--duration",
         type=int,
         metavar="SECONDS",
-        help="end after that time (30 s let every source be seen), up to three times as late while one is missing; "
-        "the exit code says if Prometheus saw all",
+        help="end after this time (30 s suffice to see every source), or up to three times as late while a source is "
+        "missing; the exit code says whether Prometheus saw all",
     )
     parser.add_argument(
         "--folder",
@@ -84,12 +84,12 @@ def main() -> int:
         "--tools",
         default="",
         metavar="NAMES",
-        help=f"run these as well, beside pgbench and fio: {', '.join(known)}, or all (default: none)",
+        help=f"also run these: {', '.join(known)}, or all (default: none)",
     )
     parser.add_argument(
         "--scene",
         choices=SCENES,
-        help="what the simulated CVM plays, with a simulated guest and its pgbench (default: checkpoint, without them)",
+        help="scene of the simulated CVM, with a simulated guest and its pgbench (default: checkpoint, without these)",
     )
     arguments = parser.parse_args()
     asked = list(known) if arguments.tools == "all" else [name for name in arguments.tools.split(",") if name]
@@ -108,7 +108,7 @@ def main() -> int:
         print(f"demo: {failure}", file=sys.stderr)
     except OSError as error:
         place = error.filename or arguments.folder
-        print(f"demo: {place}: {error.strerror or error}. Another folder: --folder", file=sys.stderr)
+        print(f"demo: {place}: {error.strerror or error}; choose another folder with --folder", file=sys.stderr)
     return 1
 
 

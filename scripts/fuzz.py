@@ -417,11 +417,11 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=5.0)
-    parser.add_argument("--inputs", type=int, default=0, help="so many inputs instead")
+    parser.add_argument("--inputs", type=int, default=0, help="stop after so many inputs instead")
     parser.add_argument("--seed", type=int, default=None, help="default: the time")
-    parser.add_argument("--only", default="", help="kinds that contain this")
-    parser.add_argument("--folder", type=Path, default=Path(".fuzz"), help="where inputs go that fail (.fuzz)")
-    parser.add_argument("--again", type=Path, nargs="+", default=[], metavar="FILE", help="judge stored inputs")
+    parser.add_argument("--only", default="", help="only kinds with this in their name")
+    parser.add_argument("--folder", type=Path, default=Path(".fuzz"), help="folder for inputs that fail (.fuzz)")
+    parser.add_argument("--again", type=Path, nargs="+", default=[], metavar="FILE", help="check stored inputs again")
     options = parser.parse_args()
     if options.again:
         return _again(options.again)

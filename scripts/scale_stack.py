@@ -219,4 +219,4 @@ def certify(certificate: Path, key: Path, names: str) -> None:
         [*command, "-keyout", key, "-out", certificate], capture_output=True, text=True, check=False
     )
     if finished.returncode:
-        raise Failure(f"openssl makes no certificate: {finished.stderr.strip()}")
+        raise Failure(f"openssl could not make a certificate: {finished.stderr.strip()}")

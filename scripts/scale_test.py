@@ -22,10 +22,15 @@ from scale_stack import PROGRAMS, find
 def main() -> int:
     """The command. The exit code is 1 if a check failed."""
     parser = argparse.ArgumentParser(prog="scripts/test-scale", description=__doc__.partition("\n\n")[2])
-    short = "8 VMs, a cut of 8 s, one killed store, no receiver that refuses: three minutes"
+    short = "8 VMs, an interruption of 8 s, one killed store, no refusing receivers: three minutes"
     parser.add_argument("--short", dest="form", action="store_const", const=SHORT, default=FULL, help=short)
     parser.add_argument("--vms", type=int, help=f"simulated VMs (default: {FULL.vms}; short: {SHORT.vms})")
-    parser.add_argument("--cut", type=int, metavar="SECONDS", help=f"default: {FULL.cut}; short: {SHORT.cut}")
+    parser.add_argument(
+        "--cut",
+        type=int,
+        metavar="SECONDS",
+        help=f"length of an interruption (default: {FULL.cut}; short: {SHORT.cut})",
+    )
     parser.add_argument("--programs", type=Path, required=True, help="folder of VictoriaMetrics' programs")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs and data")
     rules = "instead, run the rules' tests with vmalert-tool and print what it says (minutes for each file)"
@@ -56,7 +61,7 @@ def main() -> int:
 
 def _rules(parser: argparse.ArgumentParser, program: Path | None) -> int:
     if not program:
-        parser.error("--programs: there is no vmalert-tool")
+        parser.error("--programs: vmalert-tool was not found there")
     with tempfile.TemporaryDirectory() as folder:
         said = scale_rules.run(program.resolve(), Path(folder))
     for name, text in said.items():

@@ -43,7 +43,7 @@ def expect(holds: object, what: str) -> None:
         say(f"not so: {what}")
 
 
-def run(*words: object, quiet: bool = True, **options: object) -> str:
+def run(*words: object, **options: object) -> str:
     """What a command prints; ends the test if it fails."""
     done = subprocess.run([*map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)  # type: ignore[call-overload]
     if done.returncode:

@@ -63,7 +63,7 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
-    parser.add_argument("--list", action="store_true", help="names of the faults, and their tests")
+    parser.add_argument("--list", action="store_true", help="list the faults and their tests")
     options = parser.parse_args()
     if options.list:
         for name, path in made():

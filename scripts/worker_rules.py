@@ -23,8 +23,8 @@ _BEGIN, _END = "# By scripts/rules, from the tools' roles:\n", "# End of what sc
 _WRITTEN = re.compile(rf"^( *){_BEGIN}.*?^\1{_END}", re.MULTILINE | re.DOTALL)
 _OR = "\n          or\n          "
 _WINDOWS = """\
-      # A report may be on the page for one scrape only, which an evaluation each second can miss: four scrapes of
-      # 500 ms are looked at. Scrape slower, and these windows must grow.
+      # A report may be on the page for one scrape only, which an evaluation each second can miss, so the windows cover
+      # four scrapes of 500 ms. If you scrape less often, enlarge these windows.
 """
 
 

@@ -46,21 +46,21 @@ def test_hosts_with_which_nothing_is_wrong_may_start(tmp_path: Path) -> None:
             {"benchwatch_probe": {"unreachable": True, "msg": "ssh:\nNo route to host"}},
             "not reachable: No route to host",
         ),
-        ({"facts": {"lacks": "pgbench"}}, "pgbench was not found (PATH can be set in benchwatch_environment)"),
+        ({"facts": {"lacks": "pgbench"}}, "pgbench was not found: install it, or set PATH in benchwatch_environment"),
         ({"facts": {"python": "3.9"}}, "python3 is Python 3.9: benchwatch needs 3.11 or newer (benchwatch_python)"),
         ({"facts": {"python": ""}}, "python3 was not found: benchwatch needs Python 3.11 or newer (benchwatch_python)"),
         (
             {"facts": {"python": "3.11 no-venv"}},
             "python3 has no venv: install the package python3-venv, or name another one (benchwatch_python)",
         ),
-        ({"benchwatch_installed": {"rc": 127}}, "benchwatch is not installed: start install.yml first"),
+        ({"benchwatch_installed": {"rc": 127}}, "benchwatch is not installed: run install.yml first"),
         (
             {"benchwatch_checked": {"rc": 2, "stderr": "psql: error: no server\n"}},
             "the check of this benchmark failed: psql: error: no server",
         ),
         (
             {"benchwatch_clock": {"stdout": "1790000000.5 1790000020.7\r\n"}},
-            "its clock is 20.2 s ahead of the one here: set it, or allow for it with benchwatch_clock_tolerance",
+            "its clock is 20.2 s ahead of this machine's: set it, or allow for it with benchwatch_clock_tolerance",
         ),
         (
             {"benchwatch_command": ""},
@@ -85,7 +85,7 @@ def test_hosts_that_are_one_machine_or_one_worker_are_named_together(tmp_path: P
 
 def test_a_name_must_be_one_and_free(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    assert faults({"db1": host()}, tmp_path) == [f"{tmp_path}/a is there already: choose another benchwatch_name"]
+    assert faults({"db1": host()}, tmp_path) == [f"{tmp_path}/a already exists: choose another benchwatch_name"]
     assert faults({"db1": host()}, tmp_path, name="../a")[0].startswith("benchwatch_name: expected letters, digits")
 
 

@@ -118,7 +118,7 @@ def test_the_bounds_of_yaml_are_those_of_the_code(what: str) -> None:
     name = {
         "size": "size",
         "values": "keys and values, aliases written out",
-        "depth": "lists and mappings within each other",
+        "depth": "lists and mappings nested in each other",
     }
     (row,) = [row for row in ROWS if row[0] == name[what]]
     found = [getattr(each, what) for each in (bounded_yaml.RECORD, bounded_yaml.CONFIGURATION)]

@@ -26,8 +26,8 @@ _COMMANDS = {
     "run": ("launch.command.add_parser", "start a benchmark, pass its output on unchanged, and record it"),
     "serve": ("cli.add_serve", "watch runs, accept pushes, poll CVMs, serve metrics"),
     "push": ("launch.push.add_parser", "send recorded runs to an exporter elsewhere"),
-    "show": ("results.command.add_parser", "print the results of runs: figures, and what speaks against them"),
-    "list": ("results.listing.add_parser", "list the runs of a folder: state, tool, begin, length, result, labels"),
+    "show": ("results.command.add_parser", "print the results of runs: figures, and warnings about them"),
+    "list": ("results.listing.add_parser", "list the runs of a folder: state, tool, start, length, result, labels"),
     "watch": ("watch.command.add_parser", "show in the terminal what an exporter sees"),
     "compare": ("compare.command.add_parser", "compare runs: what changed, and how certain that is"),
     "report": ("report.command.add_parser", "write runs as one HTML file with plots and tables"),
@@ -157,7 +157,7 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
         dest="listen",
         action="append",
         metavar="HOST:PORT",
-        help=f"where to listen; can be repeated (default: {DEFAULT_EXPORTER}; not a registered port)",
+        help=f"where to listen; can be repeated (default: {DEFAULT_EXPORTER})",
     )
     serve.add_argument(
         "--web.config.file",

@@ -75,7 +75,7 @@ def evaluate(
     tape: Tape, expressions: Mapping[str, Sequence[int]], folder: Path, promtool: str
 ) -> dict[str, list[Found]]:
     """What each expression gives at these seconds, with the product's rules. Raises RuntimeError if promtool cannot."""
-    groups = list(_groups(folder))
+    groups = list(_groups())
     words = set(
         re.findall(r"[a-zA-Z_:][\w:]*", " ".join(str(rule["expr"]) for group in groups for rule in group["rules"]))
     )
@@ -108,7 +108,7 @@ def evaluate(
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-def _groups(folder: Path) -> Iterator[dict[str, Any]]:
+def _groups() -> Iterator[dict[str, Any]]:
     """The product's groups with their recording rules."""
     for name in _FILES:
         content = yaml.safe_load((RULES / f"{name}.yml").read_text())["groups"]

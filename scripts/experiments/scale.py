@@ -33,20 +33,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/experiments/scale", description=(__doc__ or "").strip())
     parser.add_argument("steps", nargs="*", metavar="STEP", help=f"some of {', '.join(_STEPS)} (all)")
     folder = CHECKOUT / ".experiments" / "scale"
-    parser.add_argument("--folder", type=Path, default=folder, help="where everything is (.experiments/scale)")
-    parser.add_argument("--seconds", type=int, default=120, help="length of a load (120)")
+    parser.add_argument("--folder", type=Path, default=folder, help="folder for everything (.experiments/scale)")
+    parser.add_argument("--seconds", type=int, default=120, help="length of a load, seconds (120)")
     parser.add_argument("--recorded", type=int, default=240, help="length of the recording, seconds (240)")
     parser.add_argument(
         "--machines",
         type=int,
         nargs="+",
         default=[40, 400, 1000],
-        help="of each load, until one is too much (40 400 1000)",
+        help="machines of each load, until one is too many (40 400 1000)",
     )
     parser.add_argument("--stored", type=int, default=40, help="machines whose recordings are stored (40)")
-    parser.add_argument("--receiver", action="append", choices=RECEIVERS, help="can be repeated (all)")
-    parser.add_argument("--way", action="append", choices=WAYS, help="of sending; can be repeated (all)")
-    parser.add_argument("--document", type=Path, help="the page that the tables are written into (docs/scale.md)")
+    parser.add_argument(
+        "--receiver", action="append", choices=RECEIVERS, help="receiver to measure; can be repeated (all)"
+    )
+    parser.add_argument("--way", action="append", choices=WAYS, help="way of sending; can be repeated (all)")
+    parser.add_argument("--document", type=Path, help="page to write the tables into (docs/scale.md)")
     arguments = parser.parse_args()
     steps = arguments.steps or list(_STEPS)
     if unknown := [step for step in steps if step not in _STEPS]:

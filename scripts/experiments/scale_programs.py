@@ -40,5 +40,5 @@ def victoria_metrics(*names: str) -> str | None:
 def find(found: str | None, what: str, variable: str) -> str:
     """What was found. Raises Failure if that is nothing."""
     if found is None:
-        raise Failure(f"no {what} on PATH; {variable} may name the program")
+        raise Failure(f"{what} was not found on PATH: install it, or name the program in {variable}")
     return found

@@ -104,7 +104,8 @@ class VictoriaMetrics(Receiver):
         program = victoria_metrics("victoria-metrics-prod", "victoria-metrics")
         if program is None:
             raise Failure(
-                "no victoria-metrics on PATH; VICTORIA_METRICS may name the program (without: --receiver=prometheus)"
+                "victoria-metrics was not found on PATH: name the program in VICTORIA_METRICS, or use "
+                "--receiver=prometheus"
             )
         data = f"-storageDataPath={self.folder / 'data'}"
         memory = "-memory.allowedBytes=4GB"

@@ -12,11 +12,11 @@ _WAYS = {
     "protocol 2": "remote write version 2",
     "vmagent": "vmagent",
     "1 s": "live part every 1 s, not 500 ms",
-    "coarse": "one bin an octave, not four",
+    "coarse": "one bin per octave, not four",
     "native": "native histograms, no classic ones (version 2)",
     "fewer collectors": "node_exporter with the collectors of `scripts/demo`",
     "all of it": "1 s, native histograms and those collectors",
-    "all, coarse": "1 s, one bin an octave and those collectors",
+    "all, coarse": "1 s, one bin per octave and those collectors",
     "results": "only information, parameters and results of runs",
     "cvm": f"a CVM: share of {MACHINES_OF_A_CVM} machines",
 }
@@ -29,19 +29,19 @@ def tables(costs: Mapping[str, Found], results: Sequence[Found]) -> str:
     """All tables, in Markdown."""
     of = {step: [one for one in results if one["step"] == step] for step in ("store", "load", "rules")}
     titled = {
-        "What one machine sends, and what its agent takes:": _sent(costs),
-        "What receivers do with it in real time:": _loads(costs, of["load"]),
+        "What one machine sends, and what its agent needs:": _sent(costs),
+        "What receivers need in real time:": _loads(costs, of["load"]),
         "With the rules of [prometheus/rules](../prometheus/rules), in Prometheus:": _rules(
             costs, of["rules"], of["load"]
         ),
-        "What is stored, sent as fast as it was taken:": _stored(of["store"]),
-        "A year of it, day and night:": _year(costs, of["store"], of["load"]),
+        "What is stored, if it is sent as fast as the receiver accepts it:": _stored(of["store"]),
+        "A year of that, day and night:": _year(costs, of["store"], of["load"]),
     }
     return "\n\n".join(f"{title}\n\n{table}" for title, table in titled.items() if table)
 
 
 def _sent(costs: Mapping[str, Found]) -> str:
-    rows = [["", "series", "samples/s", "bytes/s sent", "bytes a sample", "processor of the agent", "its memory"]]
+    rows = [["", "series", "samples/s", "bytes/s sent", "bytes per sample", "CPU of the agent", "its memory"]]
     for way, label in _WAYS.items():
         if (cost := costs.get(way)) is None:
             continue
@@ -63,8 +63,8 @@ def _sent(costs: Mapping[str, Found]) -> str:
 
 
 def _loads(costs: Mapping[str, Found], loads: Sequence[Found]) -> str:
-    header = ["receiver", "machines", "series", "samples/s", "processor for them", "of a core, a machine"]
-    rows = [[*header, "registering them", "memory", "a series", "kept up"]]
+    header = ["receiver", "machines", "series", "samples/s", "CPU", "CPU per machine"]
+    rows = [[*header, "registration", "memory", "memory per series", "kept up"]]
     for one in sorted(loads, key=lambda one: (one["receiver"], one["machines"])):
         wanted = one["machines"] * _rate(costs, one["way"])
         cores = one["cpu"] / one["samples"] * wanted
@@ -86,12 +86,12 @@ def _loads(costs: Mapping[str, Found], loads: Sequence[Found]) -> str:
 
 
 def _kept_up(one: Found) -> str:
-    got = f"with {(one['cpu'] + one['cpu_of_the_load']) / one['seconds']:.2f} cores for it and the load"
+    got = f"with {(one['cpu'] + one['cpu_of_the_load']) / one['seconds']:.2f} cores for receiver and load"
     return f"no ({one['broke']} {got})" if one["broke"] else f"yes ({one['late']:.1f} s behind at most)"
 
 
 def _rules(costs: Mapping[str, Found], found: Sequence[Found], loads: Sequence[Found]) -> str:
-    rows = [["machines", "processor", "without rules", "memory", "without rules", "evaluations missed"]]
+    rows = [["machines", "CPU", "without rules", "memory", "without rules", "evaluations missed"]]
     without = {one["machines"]: one for one in loads if one["receiver"] == "Prometheus"}
     for one in sorted(found, key=lambda one: one["machines"]):
         if one["machines"] not in without:
@@ -118,7 +118,15 @@ def _rate(costs: Mapping[str, Found], way: str) -> float:
 def _stored(stored: Sequence[Found]) -> str:
     base = {one["receiver"]: one for one in stored if one["way"] == "as shipped"}
     rows = [
-        ["receiver", "", "bytes a sample", "index, a series", "MB a machine and hour", "of as shipped", "taken, a core"]
+        [
+            "receiver",
+            "",
+            "bytes per sample",
+            "index per series",
+            "MB per machine and hour",
+            "relative to as shipped",
+            "accepted per core",
+        ]
     ]
     for one in sorted(stored, key=lambda one: (one["receiver"], list(_WAYS).index(one["way"]))):
         hour, shipped = _hourly(one), _hourly(base[one["receiver"]])
@@ -142,7 +150,7 @@ def _hourly(one: Found) -> float:
 
 
 def _year(costs: Mapping[str, Found], stored: Sequence[Found], loads: Sequence[Found]) -> str:
-    rows = [["receiver", "", "machines", "series", "samples/s", "sent", "disk, a year", "processor", "memory"]]
+    rows = [["receiver", "", "machines", "series", "samples/s", "sent", "disk per year", "CPU", "memory"]]
     for one in sorted(stored, key=lambda one: (one["receiver"], list(_WAYS).index(one["way"]))):
         if one["way"] not in ("as shipped", "fewer collectors", "all of it", "all, coarse"):
             continue

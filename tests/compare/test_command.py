@@ -166,7 +166,7 @@ def test_single_runs_far_apart_are_judged_with_an_allowance(
     base, other = pair(tmp_path, 1200)
     (verdict,) = found(base, other)["verdicts"]
     assert verdict["verdict"] == "better"
-    assert verdict["reason"] == "one run each, by its batches and an allowance of 5 % between runs"
+    assert verdict["reason"] == "one run each: judged by its batches and an allowance of 5 % between runs"
     assert found(other, base)["verdicts"][0]["verdict"] == "worse"
 
 

@@ -101,8 +101,8 @@ def test_different_lengths_versions_scales_and_failures_are_named(findings: Find
     assert findings("version", one, two) == ["different tool versions: 15.18 in BASE, 18.6 in OTHER"]
     assert findings("scale", one, two) == ["different scale factors: 100 in BASE, 200 in OTHER"]
     assert findings("failed", one, two) == [
-        "transactions failed: 0 % in one, 1 % in two; throughput counts those that did not, and so does latency where "
-        "pgbench measured each (-P, -R or -L)"
+        "transactions failed: 0 % in one, 1 % in two; throughput counts only the others, as does latency if pgbench "
+        "measured each (-P, -R or -L)"
     ]
     assert findings("scale", one, two, "--vary", "scale_factor") == []
 
@@ -111,8 +111,8 @@ def test_skipped_transactions_are_named(findings: Findings, tmp_path: Path) -> N
     one = place(tmp_path / "one", 1000.0, lag="0.100", skipped=0)
     two = place(tmp_path / "two", 1000.0, lag="0.100", skipped=20_000)
     assert findings("skipped", one, two) == [
-        "transactions were skipped, since they were late already (-R with -L): 0 % in one, 25 % in two; throughput and "
-        "latency count those that were not"
+        "transactions were skipped because they were already late (-R with -L): 0 % in one, 25 % in two; throughput "
+        "and latency count only the others"
     ]
 
 
@@ -128,7 +128,7 @@ def test_a_machine_that_was_busy_before_the_start_is_named(findings: Findings, t
     idle = "parameters: {client.host.cpus: 4, client.host.load_average: 0.12}\n"
     one, two = place(tmp_path / "one", 1000.0, record=busy), place(tmp_path / "two", 1000.0, record=idle)
     assert findings("load", one, two) == [
-        "the client's machine was busy already before the start of one: load average 5.21 on 4 CPUs"
+        "the client's machine was already busy before the start of one: load average 5.21 on 4 CPUs"
     ]
     for number, record in enumerate((busy, busy, idle), 1):
         place(tmp_path / f"three-{number}", 1000.0, record=f"{record}repeat_of: three\n")
@@ -139,7 +139,7 @@ def test_a_machine_that_was_busy_before_the_start_is_named(findings: Findings, t
 def test_a_warm_up_that_cannot_be_left_out_is_named(findings: Findings, tmp_path: Path) -> None:
     one, two = place(tmp_path / "one", 1000.0), steady(tmp_path / "two")
     assert findings("warmup", one, two, "--warmup", "10s") == [
-        "one: the warm-up of 10 s is in its figures, since it has neither reports nor a transaction log"
+        "one: its figures include the warm-up of 10 s, as it has neither reports nor a transaction log"
     ]
 
 
@@ -207,12 +207,12 @@ def test_options_that_work_against_each_other_are_named(findings: Findings, tmp_
     options = '{"rw": "randrw", "rwmixread": "70", "rate_iops": "700,300"}'
     one, two = fio(tmp_path / "one", 10.0, 1000), fio(tmp_path / "two", 10.0, 1000, options)
     assert findings("option", one, two) == [
-        "two, job j: rwmixread was used with rate_iops: each has a rate of its own, the mix no effect"
+        "two, job j: rwmixread has no effect with rate_iops: reads and writes have a rate of their own"
     ]
 
 
 def test_why_there_is_no_verdict_is_said(findings: Findings, tmp_path: Path) -> None:
     one, two = place(tmp_path / "free", 1000.0), place(tmp_path / "given", 1000.0, lag="0.090")
     assert findings("no_verdict", one, two) == [
-        "no verdict, since the main measures differ: that of free is TPS, that of given is latency mean"
+        "no verdict, because the main measures differ: that of free is TPS, that of given is latency mean"
     ]

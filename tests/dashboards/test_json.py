@@ -29,7 +29,6 @@ OTHERS = re.compile(
     r"|ALERTS|ALERTS_FOR_STATE|up|scrape_(duration_seconds|samples_scraped)"
 )
 
-_NAME = re.compile(r"(?<![\w$\"])[a-zA-Z_:][\w:]*(?=\s*[{\[])|\bALERTS(?:_FOR_STATE)?\b|\bup\b")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _STARTS = "|".join({family.name.partition("_")[0] for tool in TOOLS for family in tool.families})
 _METRIC = re.compile(rf"\b\w+:\w+:\w+\b|\b(?:{_STARTS}|nutanix|benchwatch|process|scrape|node|pg)_[a-zA-Z_0-9]+\b")

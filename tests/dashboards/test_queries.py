@@ -22,9 +22,9 @@ _NO_REQUESTS = "no request of that direction in the last seconds: no mean time e
 _NO_ERRORS = "everything was understood"
 _NOT_HERE = {
     "the rules of layers.yml need a run of a minute": (
-        *("Verdict", "Where the time goes, per I/O", "Slowness by layer", "Layers", "Load, apart"),
+        *("Verdict", "Where the time goes, per I/O", "Slowness by layer", "Layers", "Load"),
     ),
-    "nobody reads the log": ("Log vdisks: reads from disk and from afar",),
+    "nobody reads the log": ("Log vdisks: reads from HDD or remote",),
     "there is no database here": (
         *("Active sessions by what they wait for", "Locks", "Checkpoints, buffers and log"),
         *("Checkpoint under way", "annotation Checkpoints"),
@@ -46,7 +46,7 @@ MAY_BE_EMPTY: dict[tuple[str, str], str] = {
     },
     ("Exporter health", "Parse errors"): _NO_ERRORS,
     ("Exporter health", "What could not be used"): _NO_ERRORS,
-    ("Exporter health", "Names that lead nowhere"): "all lead somewhere (see tests/prometheus/test_astray.py)",
+    ("Exporter health", "Names that match nothing"): "all lead somewhere (see tests/prometheus/test_astray.py)",
     **dict.fromkeys(
         (
             ("Density", "CVM overhead"),

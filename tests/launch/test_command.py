@@ -400,7 +400,7 @@ def test_a_file_in_place_of_the_runs_folder_is_said_before_any_run_of_a_series(p
     (place.runs / "a-2").write_text("")
     done = place.run("--name", "a", "--repeat", "2", "--", "pgbench")
     assert done.returncode == 2
-    assert own(done.stderr) == ["runs/a-2 is there already, and no folder: choose another --name"]
+    assert own(done.stderr) == ["runs/a-2 already exists and is not a folder: choose another --name"]
     assert not (place.folder / "started").exists()
 
 
@@ -591,6 +591,4 @@ def test_a_start_that_failed_does_not_use_up_the_name_at_the_exporter(place: Lau
         assert (there / "pgbench.err").read_text() == "progress: 1.0 s, 5.0 tps, lat 1.000 ms stddev 1.000\n"
         refused = place.run("--overwrite", *command)
         assert refused.returncode == 2
-        assert (
-            b"worker pgbench of run a is there already: push under another name; nothing was started" in refused.stderr
-        )
+        assert b"worker pgbench of run a already exists: push under another name; nothing was started" in refused.stderr

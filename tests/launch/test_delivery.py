@@ -214,7 +214,7 @@ def test_what_was_not_delivered_is_said(record: RunRecord, monkeypatch: pytest.M
 def test_a_name_that_is_there_is_refused(record: RunRecord, server: Served, tmp_path: Path) -> None:
     (tmp_path / "there/r").mkdir(parents=True)
     (tmp_path / "there/r/db1.push").write_bytes(b"of another\n")
-    with pytest.raises(UserError, match="worker db1 of run r is there already: push under another name; nothing was"):
+    with pytest.raises(UserError, match="worker db1 of run r already exists: push under another name; nothing was"):
         Delivery(server.url, record).start()
     assert not (tmp_path / "there/r/db1.yaml").exists()
 

@@ -161,7 +161,7 @@ def test_a_server_that_is_no_process_here_is_where_psql_found_it(folder: Path, a
     psql(folder, "{start}", "1690000000", "{host}", at)
     found = facts_of(folder, f"{folder}/pgbench -h elsewhere")
     assert (found.host, found.client, found.disks) == (host, "box", {})
-    remark = f"no process of box is the server at {at}: if it is forwarded, name its machine with --host"
+    remark = f"no process of box is the server at {at}: if the port is forwarded, name the server's machine with --host"
     assert found.remarks == ((remark,) if host == "box" and at[0] != "/" else ())
 
 

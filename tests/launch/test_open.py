@@ -79,7 +79,7 @@ def test_of_a_series_it_opens_the_page_of_all_runs_once(pad: Launchpad, exporter
         ({"DISPLAY": "", "WAYLAND_DISPLAY": ""}, "(there is no display here)"),
         (
             {"SSH_CONNECTION": "10.0.0.1 50000 10.0.0.9 22"},
-            "(this is an ssh session; from the other end: ssh -L {port}:127.0.0.1:{port} 10.0.0.9)",
+            "(this is an ssh session; on your own machine, first run: ssh -L {port}:127.0.0.1:{port} 10.0.0.9)",
         ),
     ],
 )

@@ -73,7 +73,7 @@ def test_another_run_of_that_name_is_refused_and_left_alone(
     write(tmp_path / "there" / "a", {"db1.out": b"another\n", "db1.yaml": b"exit_code: 1\n"})
     assert main(["push", server.url, str(runs / "a")]) == 1
     address = server.url.removeprefix("http://")
-    refusal = "a/db1.out is there already, with other content: push under another name"
+    refusal = "a/db1.out already exists, with other content: push under another name"
     assert capsys.readouterr().err == f"benchwatch: {address} refuses: {refusal}\n"
     there = {name: data for name, data in content(tmp_path / "there").items() if name.startswith("a/db1")}
     assert there == {"a/db1.out": b"another\n", "a/db1.yaml": b"exit_code: 1\n"}

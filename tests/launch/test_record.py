@@ -53,7 +53,7 @@ def test_what_may_have_measured_something_is_kept(place: Launchpad, script: str)
     run(place, script)
     before = {file.name: file.read_bytes() for file in (place.runs / "a").iterdir()}
     code, said = run(place, "exit 0")
-    assert (code, "is there already: choose another --name or --worker, or add --overwrite" in said[-1]) == (2, True)
+    assert (code, "already exists: choose another --name or --worker, or add --overwrite" in said[-1]) == (2, True)
     assert {file.name: file.read_bytes() for file in (place.runs / "a").iterdir()} == before
 
 

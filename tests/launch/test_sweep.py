@@ -146,12 +146,12 @@ def test_two_parameters_are_combined(place: Launchpad) -> None:
         (
             "clients=8..2",
             "-c {clients}",
-            "--sweep: expected a range upwards, with a step above 0, got '8..2'",
+            "--sweep: expected a rising range, with a step above 0, got '8..2'",
         ),
         (
             "clients=0..8x2",
             "-c {clients}",
-            "--sweep: expected a range upwards, with a factor above 1, from a number above 0, got '0..8x2'",
+            "--sweep: expected a rising range, with a factor above 1, from a number above 0, got '0..8x2'",
         ),
         ("sweep=1,2", "-c {sweep}", "--sweep: sweep is the label with the sweep's own name: choose another name"),
     ],

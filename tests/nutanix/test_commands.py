@@ -73,7 +73,7 @@ def test_check_prints_the_metrics(cvm: SimulatedCvm, capsys: pytest.CaptureFixtu
     ("variation", "said"),
     [
         ("refused", "connection refused"),
-        ("not-a-cvm", "nothing that a CVM's main page has"),
+        ("not-a-cvm", "not with the main page of a CVM"),
         ("http500", "HTTP status 500"),
         ("redirect", "not followed"),
     ],
@@ -120,7 +120,7 @@ def test_a_saved_copy_has_the_same_numbers_and_no_names(
 def test_save_overwrites_nothing(cvm: SimulatedCvm, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "oplog_flush_stats.html").write_text("kept")
     assert main(["nutanix", "save", cvm.url, "--output", str(tmp_path)]) == 2
-    sentence = f"{tmp_path}/oplog_flush_stats.html exists already: choose another folder with --output"
+    sentence = f"{tmp_path}/oplog_flush_stats.html already exists: choose another folder with --output"
     assert capsys.readouterr().err == f"benchwatch: {sentence}; nothing was written\n"
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"oplog_flush_stats.html": "kept"}
 

@@ -431,7 +431,7 @@ def test_the_log_has_one_line_for_each_change_of_condition(world: World, caplog:
     assert [re.sub(r"\d+", "N", line) for line in lines] == [
         "cvm cvm-a: page main: http_status: HTTP status N",
         "cvm cvm-a: page main: truncated: ends after N of N bytes",
-        "cvm cvm-a: page main: is well again",
+        "cvm cvm-a: page main: can be read again",
         "cvm cvm-a: page main, in part: unrecognised: N items not recognised: run benchwatch nutanix check",
     ]
 

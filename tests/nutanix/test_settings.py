@@ -74,7 +74,7 @@ def test_any_other_url_is_refused_with_a_reason(url: str, why: str, tmp_path: Pa
     [
         (
             "poll_interval: 5s",
-            "poll_interval: expected 10s or more, got 5s: a poll is work for the CVM; to poll faster any",
+            "poll_interval: expected 10s or more, got 5s: each poll costs the CVM time; to poll fa",
         ),
         ("deadline: 0", "deadline: expected more than 0"),
         ("deadline: 2d", "deadline: expected more than 0 and at most 1d, got 172800s"),

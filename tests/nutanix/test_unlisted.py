@@ -12,7 +12,7 @@ from benchwatch.nutanix.unlisted import Unlisted
 
 THERE = "5f0d7d8e-3a52-4c0b-9f0e-000000045269"
 MAPPING = {THERE: VdiskDisk(vm="pg1"), "nowhere": VdiskDisk(vm="pg2"), "no-vm": VdiskDisk()}
-EXPECTED = "expected the uuid in the name of a vdisk of a VM that is on"
+EXPECTED = "expected the uuid in the name of a vdisk of a running VM"
 
 
 class Watch:

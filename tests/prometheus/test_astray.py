@@ -48,7 +48,7 @@ def test_each_name_that_leads_nowhere_is_listed_with_what_is_wrong(tmp_path: Pat
     (panel,) = [
         panel
         for panel in panels(json.loads((DASHBOARDS / "json" / "exporter.json").read_text()))
-        if panel["title"] == "Names that lead nowhere"
+        if panel["title"] == "Names that match nothing"
     ]
     query = panel["targets"][0]["expr"].replace("$run", ".*").replace("$worker", ".*")
     found = (

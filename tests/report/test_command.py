@@ -196,7 +196,7 @@ def test_a_wide_interval_hides_no_bar(place: Place, tmp_path: Path) -> None:
     runs = [counted(place, name, transactions(*of)) for name, of in (("one", (100, 0)), ("two", (107, 5)))]
     page = report(tmp_path, *runs)
     (caption,) = [text for text in page.text("figcaption") if text.startswith("Bars: ")]
-    assert "with an arrow where they go on beyond the plot" in caption
+    assert "with an arrow if they extend beyond the plot" in caption
     throughput = page.paths("Changes: TPS +6.9 %", "style", "fill: var(--s1)")[0]
     assert max(x for x, _ in throughput) - min(x for x, _ in throughput) > 50  # of 581
 
@@ -300,7 +300,7 @@ def test_many_workers_are_one_line(place: Place, tmp_path: Path) -> None:
     for number in range(8):
         folder = place(f"many/db{number}.err", PGBENCH / "stderr").parent
     page = report(tmp_path, folder)
-    assert any("Of several workers or jobs the sum." in caption for caption in page.text("figcaption"))
+    assert any("With several workers or jobs, the sum." in caption for caption in page.text("figcaption"))
     rates = [float(rate) for rate in re.findall(r"s, (\S+) tps", (PGBENCH / "stderr").read_text())]
     assert f"to {8 * max(rates):,.0f}," in page.drawings()[0]["aria-label"]
 

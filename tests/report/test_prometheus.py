@@ -205,9 +205,9 @@ def test_vdisks_show_what_the_virtual_machine_sees(page: Page) -> None:
     latency = drawing(page, "Front-end latency of vdisks")
     assert "log 1 write from 1 ms to 1 ms" in latency
     assert "data 2 write from 3 ms to 3 ms" in latency
-    assert "data 2 from 75 % to 75 %" in drawing(page, "Writes that the oplog took")
-    assert "spare 3 from 0 % to 0 %" in drawing(page, "Writes that the oplog took")
-    assert "log 1 write from 50 % to 50 %" in drawing(page, "Random part of the operations")
+    assert "data 2 from 75 % to 75 %" in drawing(page, "Writes absorbed by the oplog")
+    assert "spare 3 from 0 % to 0 %" in drawing(page, "Writes absorbed by the oplog")
+    assert "log 1 write from 50 % to 50 %" in drawing(page, "Random share of the operations")
 
 
 def test_roles_are_those_of_all_workers(url: str, place: Place, tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_a_run_that_was_as_usual_says_so_and_one_that_no_rule_watched_nothing(
     early = _progress(BEGIN - SECONDS).encode()
     _, page = report(place("slow/db1.err", early).parent, url, tmp_path)
     assert rows(page, "Why it was slow") == [["A&lt;b&gt;", "1:15–1:30", "info", "worker=db1"]]
-    assert "The run was never slower than usual, as far as Prometheus knew what is usual." in page.text("p")
+    assert "The run was never slower than usual, as far as Prometheus could compare it." in page.text("p")
     assert "Why it was slow" not in report(run(place), url, tmp_path)[1].source
 
 

@@ -180,7 +180,7 @@ def test_results_with_a_warm_up_in_them_say_so() -> None:
     ]
     text = page(FakeBoard(views))
     assert cells(text, 0)[1] == "running warm-up, 50 s left"
-    assert cells(text, 1)[1] == "finished whole run, the warm-up of 2.1 s included"
+    assert cells(text, 1)[1] == "finished whole run, including the warm-up of 2.1 s"
     assert cells(text, 2)[1] == "abandoned"
     assert cells(page(FakeBoard([worker(start=NOW - 61, warmup=60.0)])))[1] == "running"
 

@@ -42,7 +42,7 @@ def test_a_piece_that_is_sent_again_changes_nothing(tmp_path: Path) -> None:
 def test_other_content_and_gaps_are_refused(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path)) as server:
         piece(server, b"one", 0)
-        other = "r/db1.out is there already, with other content: push under another name"
+        other = "r/db1.out already exists, with other content: push under another name"
         assert piece(server, b"two", 0) == (409, other)
         assert piece(server, b"x", 4) == (409, "r/db1.out has 3 bytes, so that none can be put at 4")
     assert (tmp_path / "r/db1.out").read_bytes() == b"one"
@@ -145,7 +145,7 @@ def test_a_record_may_be_wanted_only_if_the_name_is_new(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path)) as server:
         assert put(server, "r/db1.yaml", b"exit_code: 0\n", **new)[0] == 200
         assert put(server, "r/db1.yaml", b"exit_code: 0\n", **new)[0] == 200
-        taken = "worker db1 of run r is there already: push under another name"
+        taken = "worker db1 of run r already exists: push under another name"
         assert put(server, "r/db1.yaml", b"exit_code: 1\n", **new) == (412, taken)
         assert put(server, "r/db1.yaml", b"")[0] == 200
         assert put(server, "r/db1.yaml", b"exit_code: 1\n", **new)[0] == 200

@@ -36,8 +36,15 @@ def put(server: Served, where: str, data: bytes = b"0123456789", **headers: str)
 def test_a_run_takes_what_it_may_have_and_keeps_it(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_bytes=25)) as server:
         assert put(server, "r/a")[0] == put(server, "r/b")[0] == 200
-        assert put(server, "r/a") == put(server, "r/c") == (507, "run r has 20 bytes, of 25 that it may have")
-        assert put(server, "r/b?stream=out&offset=0") == (507, "run r has 20 bytes, of 25 that it may have")
+        assert (
+            put(server, "r/a")
+            == put(server, "r/c")
+            == (507, "run r has 20 bytes, and the limit is 25 (push.max_run_bytes)")
+        )
+        assert put(server, "r/b?stream=out&offset=0") == (
+            507,
+            "run r has 20 bytes, and the limit is 25 (push.max_run_bytes)",
+        )
         assert put(server, "r/b.yaml", b"labels: {a: b}")[0] == 507
         assert put(server, "s/a")[0] == 200
         assert server.metric(_CODE.format(507)) == 4
@@ -54,22 +61,22 @@ def test_a_push_that_fills_a_run_up_is_told_so_while_it_goes_on(tmp_path: Path) 
             push.sendall(b"7\r\nsecond\n\r\n")
             answer = answer_on(push)
         assert answer.startswith(b"HTTP/1.1 507 Insufficient Storage\r\n")
-        assert answer.endswith(b"run r has 6 bytes, of 8 that it may have\n")
+        assert answer.endswith(b"run r has 6 bytes, and the limit is 8 (push.max_run_bytes)\n")
     assert content(tmp_path / "r/w.push") == b"first\n"
 
 
 def test_a_run_has_so_many_files_at_most(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_files=2)) as server:
         assert [put(server, f"r/w{number}")[0] for number in range(2)] == [200, 200]
-        assert put(server, "r/w2") == (507, "run r has 2 files, and may not have more")
+        assert put(server, "r/w2") == (507, "run r has 2 files, which is the limit (push.max_run_files)")
         assert put(server, "r/w0")[0] == 200
 
 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"max_folder_bytes": 25}, "the folder of pushes has 20 bytes, of 25 that it may have"),
-        ({"max_runs": 2}, "the folder of pushes has 2 runs, and may not have more"),
+        ({"max_folder_bytes": 25}, "the folder of pushes has 20 bytes, and the limit is 25 (push.max_folder_bytes)"),
+        ({"max_runs": 2}, "the folder of pushes has 2 runs, which is the limit (push.max_runs)"),
     ],
 )
 def test_the_folder_takes_what_it_may_have(tmp_path: Path, settings: dict[str, int], sentence: str) -> None:
@@ -85,8 +92,8 @@ def test_some_of_the_file_system_stays_free(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path / "not/yet"), pushes=bounded(keep_free_bytes=1 << 60)) as server:
         status, sentence = put(server, "r/w")
     assert status == 507
-    assert sentence.startswith("the file system of the pushes has ")
-    assert sentence.endswith(f" bytes free, of which {1 << 60} are to stay free")
+    assert sentence.startswith("the pushes' file system has ")
+    assert sentence.endswith(f" bytes free; {1 << 60} must stay free (push.keep_free_bytes)")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -161,7 +161,7 @@ def test_a_running_run_tells_its_time_left_and_its_result_so_far(place: Place) -
     with site(folder) as server:
         tree = server.tree("a")
     assert "running for 1m 00s · 30 s left" in texts(tree, "#now p")[0]
-    assert tree.css_first(".bar").attributes["aria-label"] == "67 % of the planned time is over"
+    assert tree.css_first(".bar").attributes["aria-label"] == "67 % of the planned time has passed"
     assert "Result so far" in texts(tree, "h2")
     tiles = dict(zip(texts(tree, "#now dt"), texts(tree, "#now dd"), strict=True))
     assert (tiles["Last throughput"], tiles["Last mean latency"]) == ("100 TPS", "2.00 ms")
@@ -200,11 +200,11 @@ Starting 1 process
     [
         (
             b"pgbench (15.18)\nstarting vacuum...end.\n",
-            "pgbench has not reported since it began; started anew, -P 1 and",
+            "pgbench has not reported since it began; started again, -P 1 and",
         ),
         (
             FIO_TEXT,
-            "fio has not reported since it began; started anew, --output-format=json+ --status-interval=1 gives",
+            "fio has not reported since it began; started again, --output-format=json+ --status-interval=1 gives",
         ),
     ],
 )
@@ -257,11 +257,11 @@ def test_what_is_no_run_is_not_found_and_the_runs_are_named(name: str, pgbench: 
 
 def test_a_prometheus_that_is_down_is_said_and_the_page_works(pgbench: Path) -> None:
     with site(pgbench, f"http://127.0.0.1:{free_port()}") as server:
-        eventually(lambda: "goes on asking" in server.get("a").text, "Prometheus is asked")
+        eventually(lambda: "keeps asking" in server.get("a").text, "Prometheus is asked")
         tree = server.tree("a")
     assert len(tree.css("#course figure")) == 5
     (note,) = texts(tree, "#alerts .note")
-    assert note.startswith("No alerts and no disks: Prometheus at") and note.endswith("this page goes on asking.")
+    assert note.startswith("No alerts and no disks: Prometheus at") and note.endswith("this page keeps asking.")
 
 
 def test_a_fault_of_ours_in_the_plots_leaves_the_page(pgbench: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ CERTIFICATE = "tls_server_config:\n  cert_file: a\n  key_file: b\n"
         ),
         (
             CERTIFICATE + "  curve_preferences: [X25519]\n",
-            ": tls_server_config.curve_preferences: not supported: OpenSSL's own preferences hold",
+            ": tls_server_config.curve_preferences: not supported: OpenSSL's own preferences apply",
         ),
         (
             CERTIFICATE + "  client_auth_type: RequestClientCert\n",
@@ -203,7 +203,7 @@ def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path, caplog: pytest
         write(tmp_path, text)
         assert len(file.renewed().users) == len(file.renewed().users) == 2
         assert [record.getMessage() for record in caplog.records] == [
-            f"{path}: {sentence}; what was in force before stays"
+            f"{path}: {sentence}; the previous settings stay in force"
         ]
     path.unlink()
     assert len(file.renewed().users) == 2

@@ -176,7 +176,7 @@ def test_a_run_leads_to_its_own_disks_and_vdisks(prometheus: Prometheus) -> None
         sentences = {
             "disks: 'no-such' is no disk of this machine: expected a name that lsblk shows",
             "mapping: no configured CVM lists the vdisk 'nowhere' (vm 'a'): expected the uuid in the name of a vdisk "
-            "of a VM that is on",
+            "of a running VM",
         }
         said = ("benchwatch_watch_error_timestamp_seconds", "instance", "sentence")
         eventually(lambda: {each for _, each in asked(prometheus, *said)} == sentences, "they are said")

@@ -53,9 +53,9 @@ def refusal(path: Path, text: str, bound: int = 600) -> str:
     [
         (BOMB, ":4: expected at most 2000 keys and values, aliases written out"),
         ("a: &a [*a]\n", ":1: expected no alias within what it stands for, got *a"),
-        ("[" * 5000, ":1: expected at most 16 lists and mappings within each other"),
-        ("? " * 5000, ":1: expected at most 16 lists and mappings within each other"),
-        ("- " * 5000, ":1: expected at most 16 lists and mappings within each other"),
+        ("[" * 5000, ":1: expected at most 16 lists and mappings nested in each other"),
+        ("? " * 5000, ":1: expected at most 16 lists and mappings nested in each other"),
+        ("- " * 5000, ":1: expected at most 16 lists and mappings nested in each other"),
         (
             "parameters:\n" + "".join(f"  p{n}: v{n}\n" for n in range(12_000)),
             ":1000: expected at most 2000 keys and values, aliases written out",
@@ -90,15 +90,15 @@ def test_a_configuration_may_be_far_larger_than_a_record(tmp_path: Path) -> None
         ("labels: {a: !!float x}\n", ":1: expected YAML: float that cannot be read: 'x'"),
         (
             "labels: {a: 0x" + "f" * 5000 + "}\n",
-            ":1: expected YAML: number of more than 64 bits (to have it as a text, put it in quotes",
+            ":1: expected YAML: number of more than 64 bits (put it in quotes to make it a text",
         ),
         (
             "labels: {a: " + "9" * 5000 + "}\n",
-            ":1: expected YAML: number of more than 64 bits (to have it as a text, put it in quotes): '9999999999",
+            ":1: expected YAML: number of more than 64 bits (put it in quotes to make it a text): '9999999999",
         ),
         (
             "labels: {a: " + "1:" * 5000 + "1}\n",
-            ":1: expected YAML: number of more than 64 bits (to have it as a text, put it in quotes",
+            ":1: expected YAML: number of more than 64 bits (put it in quotes to make it a text",
         ),
         ("labels: {? [a]: b}\n", ":1: expected YAML: found unhashable key"),
         ("labels: {a: !!python/object:os.system x}\n", ":1: expected YAML: could not determine a constructor"),

@@ -400,7 +400,7 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
         ((200, vector({**slow, "value": "much"})), "is not a Prometheus server"),
     ):
         out = shown(answer)
-        assert f"Alerts of {url}: it gives no verdict, since it {why}\n" in out
+        assert f"Alerts of {url}: it gives no verdict, because it {why}\n" in out
         assert "usual" not in out
 
 

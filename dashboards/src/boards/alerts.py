@@ -34,8 +34,8 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
     begun = f"(ALERTS_FOR_STATE and ignoring (alertstate) {every}) * 1000"
     return table(
         "Firing alerts",
-        "Alerts that fire at the end of the time range. The name leads to the two minutes before and after its "
-        "beginning, with the alert's run, host and vdisk chosen.",
+        "Alerts that fire at the end of the time range. The name opens Spike for the two minutes before and after the "
+        "alert began, with its run, host and vdisk selected.",
         now(_leading(f"max by ({_LABELS}) ({critical} or 2 * {warning} or 3 * {every})")),
         now(_leading(f"max by ({_LABELS}) ({begun}) - 120000")),
         now(_leading(f"max by ({_LABELS}) ({begun}) + 120000")),
@@ -68,7 +68,7 @@ def history(size: tuple[int, int]) -> dashboard.Panel:
     by = "alertname, worker, host, vm, role, op, vdisk, device" if size[1] > 4 else "alertname"
     return timeline(
         "Alert history",
-        "When each alert fired, runs that follow each other on one line.",
+        "When each alert fired; consecutive runs share a line.",
         Query(
             f"max by ({by}) (ALERTS{{{CHOSEN}}})",
             "{{alertname}} {{worker}} {{vm}} {{role}} {{device}} {{op}}",

@@ -156,8 +156,8 @@ def distribution(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashbo
     )
     return heatmap(
         "Latency distribution",
-        "How many operations a second took how long, by time; the lowest row has everything below 0.1 ms. Of several "
-        f"tools the first that has one. {advice[:1].upper()}{advice[1:]}.",
+        "How many operations a second took how long, by time; the lowest row has everything below 0.1 ms. With "
+        f"several tools, the first that has one. {advice[:1].upper()}{advice[1:]}.",
         Query("\nor on ()\n".join(parts), "{{le}}"),
         unit="s",
         bad="a second band above the main one, or a band that moves up.",

@@ -78,7 +78,7 @@ def _pgbench_table() -> dashboard.Panel:
             Column("Value #E", "Mean latency, absolute", "s"),
             Column("Value #F", "Workers", "short"),
         ],
-        bad="red: more than 10 % worse. Changes within 3 % have no colour: two equal runs differ as much.",
+        bad="red: more than 10 % worse. Changes within 3 % have no colour, because two equal runs differ that much.",
         none="No result of pgbench, or none of the baseline, at the end of this time range",
         size=(24, 7),
         sort=("Run", "down"),
@@ -119,7 +119,8 @@ def _fio_table() -> dashboard.Panel:
             Column("Value #G", "Mean latency, absolute", "s"),
             Column("Value #H", "Workers", "short", width=90),
         ],
-        bad="red: more than 10 % worse. with a rate limit, IOPS at 100 % say nothing; compare the latency then.",
+        bad="red: more than 10 % worse. With a rate limit, 100 % of the IOPS means nothing; compare the latency "
+        "instead.",
         none="No result of fio, or none of the baseline, at the end of this time range",
         size=(24, 8),
         sort=("Run", "down"),
@@ -141,7 +142,7 @@ def _parameters() -> dashboard.Panel:
                 "groupingToMatrix", columnField="run", rowField="name", valueField="value", emptyValue="empty"
             )
         ],
-        bad="other parameters than the one that you meant to change.",
+        bad="parameters that you did not mean to change.",
         none="No known parameter of the two runs differs",
         size=(10, 9),
     )
@@ -150,8 +151,8 @@ def _parameters() -> dashboard.Panel:
 def _distribution() -> dashboard.Panel:
     return bars(
         "Latency of the whole run",
-        "Latency below which this share of the whole run's operations stayed. For pgbench from the buckets of its "
-        "transaction log; for fio from the final document, by direction, the highest of the jobs.",
+        "Percentiles of the whole run. For pgbench, from the buckets of its transaction log; for fio, from the final "
+        "document, by direction, the highest of the jobs.",
         now(_quantiles()),
         category="quantile\\run",
         unit="s",
@@ -231,7 +232,8 @@ def _courses() -> list[dashboard.Panel]:
 
 BOARD = Board(
     uid="benchwatch-compare",
-    description="Runs against a baseline: results in percent, parameters, distributions, and the course of both.",
+    description="Runs compared with a baseline: results in percent, parameters, distributions, and both over elapsed "
+    "time.",
     variables=[
         variables.datasource(),
         variables.run(many=False),

@@ -125,7 +125,7 @@ def _now() -> list[dashboard.Panel]:
             "Busy share of the selected host's processors, including what the hypervisor took (steal).",
             _lately(processors('!~"idle|iowait"'), "{{host}}"),
             unit="percentunit",
-            bad="near 100 %: more databases only share what is there.",
+            bad="near 100 %: further databases only share the same processors.",
             none="no recent samples",
             size=(8, 3),
             decimals=1,
@@ -172,7 +172,7 @@ def _courses() -> list[dashboard.Panel]:
         ),
         graph(
             "Processors of the host",
-            "Processor time by mode, as a share of all processors. steal is what the hypervisor gave to others, "
+            "Processor time by mode, as a share of all processors. steal is time that the hypervisor gave to others, "
             "including a CVM; if the CVM's own node is scraped, select it as host.",
             Query(processors('!="idle"', "mode") + " > 0", "{{host}} {{mode}}"),
             unit="percentunit",
@@ -222,7 +222,8 @@ def _cost() -> list[dashboard.Panel]:
         ),
         stat(
             "CVM overhead at 80 % load",
-            "The same, the mean of the moments in the time range at which the databases' hosts were 75 to 85 % busy.",
+            "The CVM's busy processors as a share of those of CVM and databases, averaged over the times at which the "
+            "databases' hosts were 75 to 85 % busy.",
             _lately(near, "at 80 %"),
             unit="percentunit",
             bad="above what was planned for the CVM.",
@@ -296,7 +297,8 @@ BOARD = Board(
                 ),
                 _by_number(
                     "Of linear",
-                    "TPS of a database divided by that of the run of the same kind with the fewest: 100 % is linear.",
+                    "TPS of a database divided by that in the run of the same kind with the fewest databases: 100 % "
+                    "is linear.",
                     _LINEAR,
                     "of linear",
                     unit="percentunit",
@@ -304,7 +306,7 @@ BOARD = Board(
                 ),
                 table(
                     "Runs",
-                    "The same as numbers; spread is the slowest database divided by the mean.",
+                    "The same in numbers; spread is the slowest database divided by the mean.",
                     now(_named(_COUNT)),
                     now(_named(_TOTAL)),
                     now(_named(_EACH)),

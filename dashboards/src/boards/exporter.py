@@ -53,8 +53,8 @@ def _overview() -> list[dashboard.Panel]:
             now(f"sum(benchwatch_stream_errors_total{{{RUN}}}) or vector(0)", "in streams"),
             now("sum(benchwatch_watch_errors_total) or vector(0)", "of files"),
             unit="short",
-            bad="above 0: the figures of a run are incomplete. What could not be used gives files and folders, Parse "
-            "errors the streams.",
+            bad="above 0: the figures of a run are incomplete. What could not be used lists files and folders, Parse "
+            "errors lists streams.",
             none="0",
             size=(12, 4),
             text_mode=BOTH,
@@ -107,16 +107,16 @@ def _faults() -> list[dashboard.Panel]:
                 Column("sentence", "What, where, and what was expected"),
                 Column("instance", "Exporter", width=150),
             ],
-            bad="a line: what it names is missing from the other dashboards. It stays here until the exporter starts "
-            "again.",
+            bad="any line: what it names is missing from the other dashboards. It stays here until the exporter "
+            "restarts.",
             none="Everything could be used",
             size=(14, 6),
             sort=("When", "down"),
         ),
         table(
-            "Names that lead nowhere",
-            "Hosts, devices and VMs of active runs of which nothing is scraped under that name, so that the run is not "
-            "joined with it.",
+            "Names that match nothing",
+            "Hosts, devices and VMs of active runs for which Prometheus has no series under that name, so the "
+            "dashboards cannot join them with the run.",
             now(one_of("what", _ASTRAY)),
             columns=[
                 Column("run", "Run", width=150),
@@ -125,7 +125,7 @@ def _faults() -> list[dashboard.Panel]:
                 Column("vm", "VM", width=70),
                 Column("what", "What is wrong"),
             ],
-            bad="a line: correct the name in run.yaml, the exporter's configuration or prometheus/targets.",
+            bad="any line: correct the name in run.yaml, the exporter's configuration or prometheus/targets.",
             none="All names of active runs lead to something",
             size=(10, 6),
         ),
@@ -142,7 +142,7 @@ def _scrapes() -> list[dashboard.Panel]:
                 "{{job}} {{instance}}",
                 minimum_step="1s",
             ),
-            bad="red: there is no data from that time, whatever the lines suggest.",
+            bad="red: there is no data from that time, even if graphs draw lines through it.",
             none=_NONE,
             size=(12, 7),
             steps=((None, RED), (1, GREEN)),
@@ -290,7 +290,7 @@ def _cost() -> list[dashboard.Panel]:
 
 BOARD = Board(
     uid="benchwatch-exporter",
-    description="Whether the other dashboards show complete and timely data, and what the watching costs.",
+    description="Whether the other dashboards show complete and timely data, and what watching costs.",
     variables=variables.standard(),
     rows=[
         Row("", _overview()),

@@ -89,8 +89,8 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Warnings",
-            "Combinations of options that give the numbers another meaning than expected; the table Warnings names "
-            "them.",
+            "Combinations of options that make the numbers mean something else than expected; the table Warnings "
+            "names them.",
             now(
                 f"{warnings} or 0 * count(fio_job_info{{{FIO}}})",
                 "warnings",
@@ -281,8 +281,8 @@ def _results() -> list[dashboard.Panel]:
         ),
         table(
             "Results of all workers",
-            "The same with the workers of a run together: rates are summed, the mean latency is weighted by I/Os. No "
-            "percentile of several workers follows from theirs: the highest of them is shown.",
+            "The same with the workers of a run together: rates are summed, the mean latency is weighted by I/Os. "
+            "Percentiles of several workers cannot be combined, so the highest is shown.",
             now(f"sum by (run, job, op) ({_worker('iops')})"),
             now(f"sum by (run, job, op) ({_worker('bandwidth_bytes_per_second')})"),
             now(
@@ -322,7 +322,7 @@ def _results() -> list[dashboard.Panel]:
         ),
         table(
             "Warnings",
-            "Combinations of options that give the numbers another meaning than expected.",
+            "Combinations of options that make the numbers mean something else than expected.",
             now(f"group by (run, job, warning) (fio_job_warning{{{FIO}}})"),
             columns=[Column("run", "Run"), Column("job", "Job"), Column("warning", "Warning")],
             bad="any line.",

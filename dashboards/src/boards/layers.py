@@ -58,16 +58,16 @@ def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Pane
     unnamed = f"max by (run, host) ({how} unless on (run, host) {lately('run:verdict:layer')})"
     return stat(
         "Verdict",
-        "The layer that stands out while the benchmark is slower than usual, by how much its signal exceeds the usual; "
-        "for the others, the benchmark's own latency (or loss of throughput) by its usual. Of several runs and hosts "
-        "the worst two with a layer, the worst without one, and only if none is slow the worst of the others: choose a "
-        "run for its own.",
+        "The layer that stands out while the benchmark is slower than usual, with its signal as a multiple of the "
+        "usual; without such a layer, the benchmark's own latency (or loss of throughput) as a multiple of the usual. "
+        "With several runs and hosts: the worst two with a layer and the worst without one; if none is slow, the "
+        "worst of all. Select a run to see its own verdict.",
         now(_spoken(f"topk(2, {named})"), "{{run}}: {{layer}} {{which}} of {{host}}"),
         now(f"topk(1, {unnamed} and on (run, host) {slow})", "{{run}} on {{host}}: slow, but no layer stands out"),
         now(f"topk(1, {unnamed}) unless on () ({found} or {slow})", "{{run}} on {{host}}: as usual"),
         unit=_USUAL,
-        bad="a layer is named: the time goes there, or it stays there. See the waterfall.",
-        none="Nothing to compare with yet: it takes a minute of a run, and the rules of layers.yml",
+        bad="a layer is named: the time is spent there. See Where the time goes.",
+        none="Nothing to compare with yet: needs a minute of a run, and the rules of layers.yml",
         size=size,
         decimals=1,
         steps=((None, GREEN), (1.5, ORANGE), (3, RED)),
@@ -98,8 +98,8 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
         "out what the oplog absorbs; sizes may differ between the layers.",
         *queries,
         unit="s",
-        bad="the guest's line rises alone: the time is lost between guest and CVM. It rises with the front end: in the "
-        "storage.",
+        bad="the guest's line rises alone: the time is lost between guest and CVM. It rises with the front end: the "
+        "time is lost in the storage.",
         none=NONE,
         size=size,
         log=True,
@@ -124,8 +124,8 @@ def checkpoint(size: tuple[int, int], window: str) -> dashboard.Panel:
     """How long a checkpoint was under way in the last `window` of the range: it explains a spike, and is no alarm."""
     return stat(
         "Checkpoint under way",
-        "For how much of the last 2 minutes of the range a checkpoint was under way. It explains a burst of writes to "
-        "the data device; spread over minutes, it is usual.",
+        "How long a checkpoint was under way in the last 2 minutes of the range. It explains a burst of writes to the "
+        "data device; spread over minutes, it is normal.",
         now(f"max by (host) (avg_over_time(pg_checkpoint_active{{{HOST}}}[{window}]))", "{{host}}"),
         unit="percentunit",
         bad="it began with the spike: see the marks on the graphs, and checkpoint_completion_target.",
@@ -140,11 +140,11 @@ def slowness(size: tuple[int, int]) -> dashboard.Panel:
     """Each layer by its usual, over time."""
     made = graph(
         "Slowness by layer",
-        "The slowest signal of each layer by its usual (the median of the minutes before): 1 is as usual. Only signals "
-        "of waiting; a burst of load is listed on Spike.",
+        "The slowest signal of each layer as a multiple of its usual value (the median of the minutes before): 1 is "
+        "as usual. Only signals of waiting; Spike also lists load.",
         Query(_spoken(f"max by (host, layer) (run_layer:slowness:max{{{_CHOSEN}}})"), "{{host}} {{layer}}"),
         unit="suffix:x",
-        bad="a line above 3 in the second in which latency rises: the lowest layer of those that rise together is "
+        bad="a line above 3 in the second in which latency rises. If several layers rise together, the lowest is "
         "closest to the cause.",
         none=NONE,
         size=size,
@@ -192,8 +192,8 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
     return [
         table(
             "Layers",
-            "How slow each layer was: the highest of the last 2 minutes of the range by its usual, and the median of "
-            "the 2 minutes before.",
+            "How slow each layer was, as multiples of its usual value: the highest in the last 2 minutes of the "
+            "range, and the median of the 2 minutes before.",
             *of(_SLOWNESS, by),
             now(found),
             columns=[
@@ -202,18 +202,17 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
                 Column("Value #C", "Verdict", "bool_yes_no", width=70, steps=((None, "transparent"), (1, RED))),
                 *names[2:],
             ],
-            bad="a layer above 3 that was near 1 before. The verdict is that of the rules, at its time.",
+            bad="a layer above 3 that was near 1 before. The verdict is that of the rules at that time.",
             none="Nothing recorded at the end of this time range",
             size=size,
             sort=("At the moment", "down"),
         ),
         table(
-            "Load, apart",
-            "Operations and bytes in the same way. More load is no slowness: a checkpoint's burst of writes belongs "
-            "here.",
+            "Load",
+            "Operations and bytes, compared in the same way. A checkpoint's burst of writes belongs here.",
             *of(f"run_layer:load:ratio{{{_CHOSEN}}}", f"{by}, op"),
             columns=[*names[:2], Column("op", "Operation", width=100), *values, *names[2:]],
-            bad="a load that nobody has ordered, in the second before a layer gets slow.",
+            bad="an unexpected load in the second before a layer gets slow.",
             none="Nothing recorded at the end of this time range",
             size=size,
             sort=("At the moment", "down"),

@@ -45,7 +45,7 @@ def _reads() -> dashboard.Panel:
 
 BOARD = Board(
     uid="benchwatch-locality",
-    description="A migration as a story: throughput, local and remote reads, and when a vdisk moved, on one axis.",
+    description="A migration on one time axis: throughput, local and remote reads, and when a vdisk moved.",
     variables=[*variables.standard(), variables.recorded(), variables.cvm(), variables.vdisk()],
     rows=[
         Row(
@@ -78,7 +78,7 @@ BOARD = Board(
                 ),
                 graph(
                     "Up-migrated extent groups",
-                    "Extent groups moved up within the window: the data that follows.",
+                    "Extent groups that moved from HDD to SSD within the window.",
                     Query(
                         named(storage.highest("extent_group_up_migrations", VDISK, "window"), VDISK),
                         "{{which}} {{window}}",

@@ -23,8 +23,8 @@ def processors_busy(size: tuple[int, int]) -> dashboard.Panel:
     server = {"server": f"1 - {_mean('idle')}"} | {mode: _mean(mode) for mode in ("steal", "iowait")}
     return graph(
         "Processors: client and database",
-        "Busy share of the processors of the host whose disks the benchmark uses (server), and of its own (client) if "
-        "that is another machine; what the hypervisor took from the server, and what waited for I/O.",
+        "Busy share of the processors of the host whose disks the benchmark uses (server), and of the benchmark's own "
+        "host (client) if that is another machine; also the server's steal and its wait for I/O.",
         Query(one_of("what", {"client": f"1 - {_mean('idle', _OTHER_CLIENTS)}", **server}), "{{host}} {{what}}"),
         unit="percentunit",
         bad="a client near 100 % measures itself; steal: the CVM or other guests have the processors.",
@@ -86,7 +86,7 @@ def network(size: tuple[int, int]) -> dashboard.Panel:
     dropped = f"({_network('receive_drop')} + {_network('transmit_drop')})"
     return graph(
         "Network",
-        "Bytes a second over the interfaces of each host, and what was dropped or failed (right).",
+        "Bytes a second over the interfaces of each host, and dropped or failed packets (right).",
         Query(
             one_of(
                 "what", {"received": _network("receive_bytes"), "sent": _network("transmit_bytes"), "dropped": dropped}
@@ -122,7 +122,7 @@ def database() -> Sequence[dashboard.Panel]:
     return [
         graph(
             "Active sessions by what they wait for",
-            "Client sessions that are in a statement, by the type of the event that each waits for; CPU waits for "
+            "Client sessions that run a statement, by the type of event that each waits for; CPU: it waits for "
             "nothing.",
             Query(by_type, "{{host}} {{wait_event_type}}"),
             unit="short",
@@ -133,7 +133,7 @@ def database() -> Sequence[dashboard.Panel]:
         ),
         graph(
             "Locks",
-            "Locks that are not granted, and for how long the oldest has been waited for (right).",
+            "Locks that sessions wait for, and the longest of these waits so far (right).",
             Query(f"max by (host) (pg_locks_waiting{{{HOST}}})", "{{host}} waiting"),
             Query(f"max by (host) (pg_locks_longest_wait_seconds{{{HOST}}})", "{{host}} longest"),
             unit="short",
@@ -144,14 +144,14 @@ def database() -> Sequence[dashboard.Panel]:
         ),
         graph(
             "Checkpoints, buffers and log",
-            "Bytes a second of log, and of buffers by who writes them; whether a checkpoint is under way (right).",
+            "Bytes a second of WAL, and of buffers by writer; whether a checkpoint is under way (right).",
             Query(one.format("wal_bytes", HOST), "{{host}} log written"),
             Query(
                 f"sum by (host, by) ({rate(f'pg_buffers_written_bytes_total{{{HOST}}}')})", "{{host}} buffers by {{by}}"
             ),
             Query(f"max by (host) (pg_checkpoint_active{{{HOST}}})", "{{host}} checkpoint"),
             unit="Bps",
-            bad="the checkpointer takes all that the device can do; buffers by others: sessions write them.",
+            bad="the checkpointer uses all that the device can do; buffers by others: sessions have to write them.",
             none=_NO_DATABASE,
             size=(8, 7),
             right=("/checkpoint$/", "short", None),

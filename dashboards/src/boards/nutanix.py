@@ -172,7 +172,7 @@ def _destinations() -> list[dashboard.Panel]:
     return [
         graph(
             "Write destination",
-            "Where the written data went over about 3 s: the oplog's share are its hits.",
+            "Where the data of the last 3 s or so was written to.",
             _vdisk("write_destination_ratio", "{{destination}}", "destination"),
             unit="percentunit",
             bad="anything but oplog for random or small writes.",
@@ -181,7 +181,7 @@ def _destinations() -> list[dashboard.Panel]:
         ),
         graph(
             "Read source",
-            "Where the data came from that was read over about 3 s.",
+            "Where the data read in the last 3 s or so came from.",
             _vdisk("read_source_ratio", "{{source}}", "source"),
             unit="percentunit",
             bad="estore_hdd, or a growing part of it: the working set has left SSD.",
@@ -193,7 +193,7 @@ def _destinations() -> list[dashboard.Panel]:
             "Data in the oplog that the extent store does not have yet.",
             _vdisk("oplog_bytes", ""),
             unit="bytes",
-            bad="grows through the run: it drains more slowly than it fills, and will be full in the end.",
+            bad="grows throughout the run: it drains more slowly than it fills, and will be full in the end.",
             none=storage.NO_CVM,
         ),
         graph(
@@ -331,7 +331,7 @@ def _now(name: str, role: str, *labels: str) -> Query:
 def _pages(role: str) -> list[dashboard.Panel]:
     """The tables of a vdisk's page, and its line of the main page, as they were at the end of the time range."""
     which = Column("which", "Vdisk")
-    when = "As the page was at the end of the time range: move that to scrub through time."
+    when = "Shows the page at the end of the time range; move the range to step through time."
     operation = Column("op", "Operation", width=90)
     title = f"{role.capitalize()} vdisks"
 
@@ -388,7 +388,7 @@ def _pages(role: str) -> list[dashboard.Panel]:
                 ],
                 _now(f"{metric}_window_ios", role, "op", "le"),
                 _now(f"{metric}_range_{suffix}", role, "op", "le"),
-                bad="operations beyond the range in which the others are.",
+                bad="operations far beyond the range of the others.",
             )
         )
     sources = (("read_source", "source"), ("write_destination", "destination"))
@@ -404,7 +404,7 @@ def _pages(role: str) -> list[dashboard.Panel]:
                     Column("", "Data", "Bps"),
                 ],
                 *(_now(f"{metric}_{unit}", role, label) for unit in ("ratio", "bytes_per_second")),
-                bad="reads from HDD or from afar; writes that go to anything but the oplog.",
+                bad="reads from HDD or from another node; writes to anything but the oplog.",
                 height=5,
             )
         )

@@ -115,8 +115,9 @@ def _throughput() -> list[dashboard.Panel]:
         ),
         graph(
             "Total TPS",
-            "The same, all workers of a run together, with the counted transactions: both must agree. If they are "
-            "counted without a transaction log, reports more than 4 s apart appear as peaks, with 0 between them.",
+            "All workers of a run together, from the reports and from the counted transactions: both must agree. If "
+            "they are counted without a transaction log, reports more than 4 s apart appear as peaks, with 0 between "
+            "them.",
             Query(mean_of("sum by (run) " + alive(f"pgbench_tps{{{RUN}}}")), "{{run}}"),
             Query(f"sum by (run) ({rate(f'pgbench_transactions_total{{{RUN}}}')})", "{{run}} counted"),
             unit="short",
@@ -147,7 +148,7 @@ def _latency() -> list[dashboard.Panel]:
         benchmark.distribution((12, 8), _TOOLS),
         graph(
             "Spread of the latency",
-            "Standard deviation divided by the mean of each report interval: 1 is what chance gives.",
+            "Standard deviation divided by the mean of each report interval: 1 is what random arrivals give.",
             Query(f"max {_BY} (max_over_time(({stddev} / {alive(average)})[$__interval:1s]))", _WORKER),
             unit="short",
             bad="above 2 or 3: a few transactions wait very long.",
@@ -168,8 +169,7 @@ def _latency() -> list[dashboard.Panel]:
         ),
         graph(
             "Behind the schedule",
-            "With -R: mean time between the scheduled and the actual beginning of a transaction, the highest in each "
-            "step.",
+            "With -R: mean time between the scheduled and the actual start of a transaction, the highest in each step.",
             Query(f"max {_BY} ({peak(f'pgbench_rate_limit_lag_seconds{{{RUN}}}')})", _WORKER),
             unit="s",
             bad="grows: the database cannot reach the rate, and the latency no longer says how fast it is.",

@@ -88,8 +88,8 @@ def _candidates() -> dashboard.Panel:
     ]
     return table(
         "What moved most",
-        "The extreme of each signal in the last 2 minutes of the range, by its median in the 2 minutes before: the "
-        "first lines are the candidates. It shows what moved together, not the cause.",
+        "The extreme of each signal in the last 2 minutes of the range, divided by its median in the 2 minutes "
+        "before: look at the first lines. It shows what moved together, not the cause.",
         now("\nor ".join(lines)),
         columns=[
             Column("what", "Signal"),
@@ -113,7 +113,7 @@ def _candidates() -> dashboard.Panel:
 
 BOARD = Board(
     uid="benchwatch-spike",
-    description="The time of one alert: the two minutes before it and the two minutes from then on, layer by layer.",
+    description="The time of one alert: the two minutes before and after it began, layer by layer.",
     variables=[*variables.standard(), variables.recorded(), *variables.machine()],
     rows=[
         Row(
@@ -130,7 +130,7 @@ BOARD = Board(
             "The benchmark",
             [benchmark.throughput((12, 8)), benchmark.latency((12, 8)), layers.slowness((24, 7))],
         ),
-        Row("Signals, not only of layers", [_candidates()]),
+        Row("All signals", [_candidates()]),
         Row("Client and database", [machine.processors_busy((12, 6)), machine.pressure((12, 6))]),
         Row("Database: waits, checkpoints, log (postgres_exporter)", machine.database(), collapsed=True),
         Row("Disks of the host: log device left, data device right", disks.side_by_side()),

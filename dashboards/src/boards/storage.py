@@ -31,7 +31,7 @@ def _panel(
 ) -> dashboard.Panel:
     made = graph(
         f"{role.capitalize()} vdisks: {what}",
-        f"{shows} Of more than ten, the slowest ten; choose others at the top.",
+        f"{shows} Shows the slowest ten; select others at the top.",
         *queries,
         unit=unit,
         bad=bad,
@@ -89,11 +89,12 @@ def _far(by: str) -> str:
 def _read_source(role: str) -> dashboard.Panel:
     made = _panel(
         role,
-        "reads from disk and from afar",
-        "Share of the data read that came from hard disks, and from another node (remote), by the row of Read Source.",
+        "reads from HDD or remote",
+        "Share of the data read that came from hard disks, and from another node (remote), as in the table Read "
+        "Source.",
         _of(role, _far, "{{source}}"),
         unit="percentunit",
-        bad="HDD above 0 once the data should be on SSD; remote: the VM or its vdisk runs away from its data.",
+        bad="HDD above 0 once the data should be on SSD; remote: the VM or its vdisk is on another node than its data.",
     )
     assert made.field_config is not None
     made.field_config.defaults.no_value = "Nothing was read from these vdisks in this time range"
@@ -125,7 +126,7 @@ def controller(size: tuple[int, int] = (12, 6)) -> Sequence[dashboard.Panel]:
             "Used part of the CVM's oplog, by store.",
             Query(f"max by (cvm, store) (nutanix_oplog_utilisation_ratio{{{CVM}}})", "{{cvm}} {{store}}"),
             unit="percentunit",
-            bad="rises through the run: it drains more slowly than it fills; at the end writes bypass it.",
+            bad="rises throughout the run: it drains more slowly than it fills; in the end, writes bypass it.",
             none="No page /oplog_flush_stats of a Nutanix CVM was read in this time range",
             size=size,
             maximum=1,

@@ -109,7 +109,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     if roles.total:
         yield stat(
             "So far",
-            f"What was done so far ({roles.operations}), all workers together.",
+            f"Total so far ({roles.operations}), all workers together.",
             now(f"sum({_selected(roles.total, _counted(roles))})", roles.operations),
             unit="bytes" if roles.unit.in_bytes else "short",
             bad="does not grow while running.",
@@ -185,7 +185,7 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         rates = [word for word, lost in roles.lost.items() if not lost.of]
         yield graph(
             words.capitalize(),
-            f"What was not done as it should be: {', '.join([f'{word} a second' for word in rates])}"
+            f"Operations that did not go as they should: {', '.join([f'{word} a second' for word in rates])}"
             f"{', ' if rates and shares else ''}{f'{shares} as a part of all' if shares else ''}.",
             *(Query(_lost(lost), f"{{{{worker}}}} {word}") for word, lost in roles.lost.items()),
             unit="short" if rates else "percentunit",
@@ -243,7 +243,7 @@ def _results(tool: Tool, roles: Roles) -> dashboard.Panel:
             *(Column(label, label.capitalize()) for label in roles.labels),
             *(Column(name, title, unit) for name, (_, _, title, unit) in zip(names, found, strict=False)),
         ],
-        bad="a run that is not here has no final report: it runs, failed or was interrupted.",
+        bad="a run that is missing here has no final report: it runs, failed or was interrupted.",
         none=f"No result of {tool.name} at the end of this time range",
         sort=("Run", "down"),
     )

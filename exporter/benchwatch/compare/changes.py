@@ -133,7 +133,7 @@ def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> t
         reason = f"{basis}, by the differences between them"
     else:
         beyond.append(_beyond(row.spread, 0.0))
-        reason = f"one run each, by its batches and an allowance of {100 * allowance:g} % between runs"
+        reason = f"one run each: judged by its batches and an allowance of {100 * allowance:g} % between runs"
     if 0 in beyond:
         return "no difference shown", reason
     if not repeats:
@@ -151,10 +151,10 @@ def _beyond(interval: tuple[float, float] | None, margin: float) -> int:
 
 def _why_not(row: Row, runs: Sequence[MeasuredRun]) -> str:
     if not (row.base and row.other):
-        return "nothing was done in one of them"
+        return "nothing completed in one of them"
     if any(row.group not in run.courses for run in runs):
         return "no reports"
-    return f"too short to tell: fewer than {FEWEST_BATCHES} batches of reports that do not depend on each other"
+    return f"too short to tell: fewer than {FEWEST_BATCHES} batches of independent reports"
 
 
 def shift_of(run: MeasuredRun, group: Group, measure: Measure) -> Shift | None:

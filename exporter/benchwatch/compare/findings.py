@@ -110,7 +110,7 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
         text = f"a log has {count:,} of {told:,.0f} {run.roles.operations}, so there are no percentiles"
         yield Finding("reading", f"{run.name}: {text}")
     if run.warmup and not run.left_out:
-        text = f"the warm-up of {run.warmup:g} s is in its figures, since it has neither reports nor a transaction log"
+        text = f"its figures include the warm-up of {run.warmup:g} s, as it has neither reports nor a transaction log"
         yield Finding("warmup", f"{run.name}: {text}")
 
 
@@ -167,7 +167,7 @@ def _load(experiment: Experiment) -> Iterator[Finding]:
             load, cpus = max(busy)
             who = experiment.name if len(known) == 1 else f"{len(busy)} of {len(known)} runs of {experiment.name}"
             text = f"load average {'up to ' if len(busy) > 1 else ''}{load:g} on {cpus:g} CPUs"
-            yield Finding("load", f"the client's machine was busy already before the start of {who}: {text}")
+            yield Finding("load", f"the client's machine was already busy before the start of {who}: {text}")
 
 
 def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
@@ -225,7 +225,7 @@ def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
             roles = each.runs[0].roles
             names = [f"{heading(group)} {title(measure, roles)}".strip() for group, measure in keys]
             texts.append(f"that of {each.name} is {' and '.join(names) or 'unknown'}")
-        yield Finding("no_verdict", f"no verdict, since the main measures differ: {', '.join(texts)}")
+        yield Finding("no_verdict", f"no verdict, because the main measures differ: {', '.join(texts)}")
 
 
 def _differing(differing: Sequence[Difference]) -> Iterator[Finding]:

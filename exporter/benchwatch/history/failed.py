@@ -9,11 +9,11 @@ from ..values.errors import UserError
 from .find import find_worker
 
 _GREETING = 1024
-"""Bytes that a tool may print on standard output before it measures anything; its results for people are longer."""
+"""Bytes that a tool may print on standard output before it measures anything; results are longer."""
 
 
 def failed_start(folder: Path, worker: str) -> str | None:
-    """How a benchmark ended that has measured nothing; None if it may have measured something, or may go on."""
+    """How a benchmark that measured nothing ended; None if it may have measured something, or may still run."""
     try:
         record = load_runfile(folder / f"{worker}{SUFFIX}", RunsSettings())
         if not record.exit_code:

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[1-9]\d{0,8}")
 def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
     """The runs in the given files and folders (see find_runs), read to their end and judged as of their last change.
 
-    The last line of a file counts if it is complete but for its newline.
+    The last line of a file counts if only its newline is missing.
     """
     runs = find_runs(paths, settings, buckets)
     for run in runs:
@@ -34,7 +34,7 @@ def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
 def _expanded(path: Path, settings: RunsSettings) -> list[Path]:
     try:
         return [path] if chosen(path) or path.exists() else repeats(path, settings) or [path]
-    except OSError:  # it cannot be looked at, which is said where it is read
+    except OSError:  # it cannot be inspected; reading it reports that
         return [path]
 
 

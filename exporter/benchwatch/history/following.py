@@ -1,11 +1,11 @@
-"""Follows a run as it grows: the timelines that a replay would give now, at the cost of what is new.
+"""Follows a run as it grows: the timelines that a replay would give now, at the cost of the new part only.
 
-It plays the same events as `replay`, up to the last moment that all streams have reached; of a transaction log, the
-last second is left out, as more of it may come. A stream that has nothing new for long does not hold up the others. If
-one tells of an earlier time after all, or its files change otherwise than by growing, everything is read again. So is a
-run that has ended, once: then it is complete.
+It plays the same events as `replay`, up to the last moment that all streams have reached; it leaves out the last second
+of a transaction log, which may be incomplete. A stream that has had nothing new for long does not hold up the others.
+If such a stream reports an earlier time later, or files change other than by growing, everything is read again. A run
+that has ended is also read again, once, because it is complete then.
 
-Files are read in pieces and never mapped: one that is cut off while it is mapped would end the process that reads it.
+Files are read in pieces and never mapped: truncating a mapped file would kill the process that reads it.
 """
 
 import math
@@ -30,13 +30,13 @@ from .timeline import Book, Timeline
 _PIECE = 4 << 20
 """Bytes read at a time."""
 _KEPT = 1 << 20
-"""Bytes of what was played that stay in memory."""
+"""Bytes of played input that stay in memory."""
 _LATE = 5.0
 """Seconds by which a stream may be behind the others."""
 
 
 class GrowingRecording(Recording):
-    """A stream whose files grow; what was played of it is let go."""
+    """A stream whose files grow; input that was played leaves memory."""
 
     _begin = 0  # of what is in memory
     _listed: Mapping[str, FileStatus] = {}
@@ -61,11 +61,11 @@ class GrowingRecording(Recording):
         return len(more) == _PIECE or (bool(more) and self.in_older_part)
 
     def after(self, offset: int) -> bytes:
-        """What was read of it from there on."""
+        """Its bytes from there on, as far as they were read."""
         return self.data[offset - self._begin :]
 
     def restart(self) -> None:
-        """See Recording. Raises Rewritten if its beginning was let go."""
+        """See Recording. Raises Rewritten if its beginning has left memory."""
         if self._begin:
             raise Rewritten
         super().restart()
@@ -99,7 +99,7 @@ class Following(Replay):
 
     def __init__(self, run: Run, name: str, buckets: Buckets) -> None:
         super().__init__(run, name, buckets, -math.inf, gather=True)
-        self._told: dict[str, Moment] = {}  # the last known moment of each stream, as it tells it,
+        self._told: dict[str, Moment] = {}  # the last known moment of each stream, in its own time,
         self._last: dict[str, Moment] = {}  # and in Unix time
         self._waiting: dict[str, list[Moment]] = {plan.name: [] for plan in run.plans[name]}
         self._clock = -math.inf
@@ -141,7 +141,7 @@ class Following(Replay):
             every = moments(plan, recording.data, read_lines(plan.parser(), recording.data))
             found = [one for one in every if one.offset > before.offset]
             if len(every) == len(found) and before.offset:
-                raise Rewritten  # another run of the tool, of which alone it tells
+                raise Rewritten  # another run of the tool, which it alone covers from now on
         if plan.is_log and not whole:
             found = found[:-1]
         if not found:
@@ -181,7 +181,7 @@ class Following(Replay):
 
 
 class FollowedRun:
-    """A run that is followed: the files in a folder, or of these those of some names."""
+    """A run that is followed: all files in a folder, or those with some names."""
 
     def __init__(
         self, name: str, folder: Path, settings: RunsSettings, buckets: Buckets, families: Collection[Family]
@@ -207,7 +207,7 @@ class FollowedRun:
         return sum(following.progress for following, _ in self._followed)
 
     def look(self, names: Collection[str], ended: Collection[str] | None, now: float) -> bool:
-        """Read what is new in its files of these names; whether there was anything.
+        """Read what is new in its files of these names; returns whether there was anything.
 
         `ended` are the workers that have; None: all. Raises OSError or ConfigError for what cannot be read.
         """

@@ -1,8 +1,8 @@
 """Records what a worker showed at each report, and makes series from it.
 
-A series has a value at each report of the streams that changed it, and at each change; an unchanged value may be
-repeated, as in scrapes. Each number of a sample has a column: a histogram or a summary has several, side by
-side. Only the times and numbers of a column are kept.
+A series has a value at each report of the streams that changed it, and at each change; an unchanged value can be
+repeated, as in scrapes. Each number of a sample has a column: a histogram or a summary has several, side by side. Only
+the times and numbers of a column are kept.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ class _Layout(NamedTuple):
 
 
 class Ledger:
-    """Takes down the samples of one page after the other; a column for each number that was ever on it."""
+    """Records the samples of one page after the other, with a column for each number that was ever on a page."""
 
     def __init__(self, families: Collection[Family] | None, hold: Mapping[Part, float] | None) -> None:
         self._families = families
@@ -51,7 +51,7 @@ class Ledger:
         self._sorted: dict[_Key, tuple[Floats, Floats]] = {}  # times and values
 
     def enter(self, moment: float, kinds: Collection[str], page: Iterable[Sample]) -> None:
-        """Take down what the page shows at a moment that is a report of streams of these kinds."""
+        """Record what the page shows at a moment that is a report of streams of these kinds."""
         keys: list[_Key] = []
         numbers: list[float] = []
         for family, labels, value, more in page:
@@ -80,7 +80,7 @@ class Ledger:
             moved = self._moved.setdefault(kind, np.zeros(len(self._last), np.bool_))
             moved[columns] |= changed & self._live[columns]
             chosen |= moved[columns]
-        for kind, moved in self._moved.items():  # a gauge belongs to the streams that have moved it last
+        for kind, moved in self._moved.items():  # a gauge belongs to the streams that changed it last
             if kinds and kind not in kinds:
                 moved[columns] &= ~(changed & self._gauge[columns])
         chosen = np.repeat(np.logical_or.reduceat(chosen, begins), lengths)  # all numbers of a histogram or none
@@ -99,7 +99,7 @@ class Ledger:
             yield Series(family, pairs, times, values, self._bounds.get((family, labels, more), ()))
 
     def _sort(self) -> None:
-        """Append what was taken down since the last time to each series."""
+        """Append what was recorded since the last call to each series."""
         if not self._pages:
             return
         moments, pages, numbers = zip(*self._pages, strict=True)

@@ -39,7 +39,7 @@ class Recording(Stream):
 
     @property
     def size(self) -> int:
-        """How much was read of it."""
+        """Bytes that were read of it."""
         return self._position
 
     @property
@@ -77,7 +77,7 @@ class Recording(Stream):
             self.parser = _Gathering(self.parser, self.bins)
 
     def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
-        """What has been written since the last call; it is not older than that."""
+        """The bytes written since the last call."""
         data = self.data[self._position : self.until]
         self._position = max(self._position, self.until)
         if self._position - self._released > _HELD:

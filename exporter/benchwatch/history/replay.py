@@ -6,12 +6,12 @@ abandoned at the same time as it was live.
 
 Output without a time of its own gets one from the rest:
 
-- seconds since the start (pgbench without --progress-timestamp, its final report): from the start that a live exporter
-  shows for these files: that of the transaction log or other lines, else what run.yaml and the file system tell of it
-  (see tools.beginning);
+- seconds since the start (pgbench without --progress-timestamp, its final report): from the start that a live
+  exporter shows for these files: that of the transaction log or other lines, otherwise from run.yaml and the file
+  system (see tools.beginning);
 - text after the last report: when its file was last modified, if that was soon after the last report of the worker,
-  else at that report;
-- a worker none of whose output has a time: all of it at the recorded `end`, else when it was last modified.
+  otherwise at that report;
+- a worker none of whose output has a time: all of it at the recorded `end`, otherwise when it was last modified.
 """
 
 import math
@@ -46,7 +46,7 @@ class Step(NamedTuple):
     time: float
     """Unix seconds."""
     kinds: frozenset[str]
-    """Kinds of the streams that had something to report; none where only time has passed."""
+    """Kinds of the streams that had something to report; none if only time has passed."""
 
 
 class Event(NamedTuple):
@@ -55,13 +55,13 @@ class Event(NamedTuple):
     time: float
     """Unix seconds."""
     offsets: dict[str, int]
-    """How far each stream had been written that has something new then."""
+    """How far each stream that has something new then had been written."""
 
 
 class Replay:
-    """One worker of a run, to be played from its first report to its end or, where it has none, to `now`.
+    """One worker of a run, to be played from its first report to its end or, if it has none, to `now`.
 
-    With `gather` it gathers all latencies by time and bin on the way.
+    With `gather`, it also gathers all latencies by time and bin.
     """
 
     open: type[Recording] = Recording
@@ -90,9 +90,9 @@ class Replay:
         return self._run.new_worker(self._name, plans, lambda plan, _: self._recordings[plan.name])
 
     def steps(self, idle: bool) -> Iterator[Step]:
-        """Moves the worker on from report to report; with `idle` from second to second too, beyond the end as well.
+        """Moves the worker from report to report; with `idle`, also from second to second, beyond the end too.
 
-        Without `idle`, passing time is a step only if it changes the worker.
+        Without `idle`, the passing of time is a step only if it changes the worker.
         """
         events = self._events({name: self._dated(recording) for name, recording in self._recordings.items()})
         self._begin()
@@ -152,7 +152,7 @@ class Replay:
             time += _STEP
 
     def _events(self, found: dict[str, list[Moment]], before: Mapping[str, Moment] | None = None) -> list[Event]:
-        """The moments of each stream in their order, then what has no time of its own, and the end.
+        """The moments of each stream in order, then input without a time of its own, and the end.
 
         `before` are moments of the streams that were played already.
         """
@@ -200,7 +200,7 @@ class Replay:
 
     @property
     def _start_told(self) -> float | None:
-        """The start that a worker shows which has read all; infinite if it depends on when the files were written."""
+        """The start that a worker shows once it has read everything; infinite if it depends on files' times."""
         for recording in self._recordings.values():
             recording.until = _LOG_HEAD if recording.plan.is_log else recording.length
         worker = self._new_worker()

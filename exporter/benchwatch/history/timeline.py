@@ -1,11 +1,11 @@
 """The series of a finished or growing run, at the times of its own reports: what the live page showed.
 
 Names, labels and values are those of the page: the same code makes them (see `replay`). A series has a sample at each
-report of the streams that have moved it, at the report's own time, which is the end of its interval: a gauge that a
-progress line sets has one a progress line, a quantile one a closed second of the transaction log. What is known of a
-run (part "runs") has one when it changes. Of several runs in one file the last one is meant: without `hold`, nothing is
-told of what preceded it. A gauge that the page no longer shows, since the run stalled or ended, has no
-samples there. Times are whole milliseconds, as in Prometheus.
+report of the streams that changed it, at the report's own time, which is the end of its interval: a gauge that progress
+lines set has a sample per progress line, a quantile has one per closed second of the transaction log. Information about
+a run (part "runs") has a sample when it changes. Of several runs in one file, a timeline holds the last one: without
+`hold`, it has no samples from before that run. While the page does not show a gauge, because the run stalled or ended,
+the gauge has no samples. Times are whole milliseconds, as in Prometheus.
 """
 
 import time
@@ -41,14 +41,14 @@ class Timeline:
     """The reason for that state, one clause; empty if there is none."""
     runfile: RunFile
     parameters: Mapping[str, str]
-    """What the tool says of its settings, and what the run's records add."""
+    """The settings that the tool prints, and what the run's records add."""
     final: Sequence[Sample]
     """What the page showed at the end: results, counters, information."""
     series: Sequence[Series]
     by_file_time: bool = False
     """Whether its times come from the modification times of its files, because the output has none."""
     latencies: Mapping[Group, Latencies] = field(default_factory=dict)
-    """Every latency by group, time and bin, if that was asked for; nothing where its tool wrote none."""
+    """Every latency by group, time and bin, if requested; empty if its tool wrote none."""
 
     def get(self, family: Family | None, **labels: str) -> list[Series]:
         """The series of a family whose labels have these values; none without a family."""
@@ -67,10 +67,10 @@ def timelines(
 ) -> Iterator[Timeline]:
     """The workers of runs that find_runs has found, one after the other.
 
-    With `families`, which are of tools, only the series of these. With `hold` a value that stays the same is
-    repeated after so many seconds, as scrapes do, until the page no longer shows it. `now` is the Unix time up to which
-    a run without an end is judged; by default the present. With `latencies` these are gathered in the same pass. Raises
-    ConfigError for a path that cannot be read.
+    With `families` (of tools), only their series. With `hold`, an unchanged value is repeated after so many seconds, as
+    by scrapes, until the page no longer shows it. `now` is the Unix time up to which a run without an end is judged; by
+    default the present. With `latencies`, latencies are gathered in the same pass. Raises ConfigError for a path that
+    cannot be read.
     """
     until = time.time() if now is None else now
     for run in runs:
@@ -98,7 +98,7 @@ class Book:
         self._silent = True
 
     def enter(self, step: Step) -> None:
-        """Take down what is shown after a step of the replay."""
+        """Record what is shown after a step of the replay."""
         worker = self._replay.worker
         page = worker.samples() if self._families is None else worker.state.samples(worker.current)
         self._ledger.enter(step.time, step.kinds, page)
@@ -111,7 +111,7 @@ class Book:
         if worker.version[1] and worker.start is not None and self._hold is None:
             series = [later for one in series if len((later := one.after(worker.start)).times)]
         final = list(worker.samples())
-        if self._silent:  # a run that is given up has its counters taken off the page
+        if self._silent:  # the counters of an abandoned run leave the page
             shown = {(sample.family, sample.labels) for sample in final}
             every = worker.state.samples(current=False)
             final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)

@@ -21,9 +21,9 @@ _EVERY = 1.0
 
 
 class Bar:
-    """A status line over `length` seconds from `begin` on; None if nobody knows how long it takes.
+    """A status line over `length` seconds from `begin` on; None: the length is unknown.
 
-    Before that it counts down to `at` (Unix seconds).
+    Before that, it counts down to `at` (Unix seconds).
     """
 
     def __init__(self, record: RunRecord, length: float | None, place: Place, at: float) -> None:

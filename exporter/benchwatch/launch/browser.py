@@ -1,7 +1,7 @@
-"""`benchwatch run --open`: opens the run's page, which an exporter serves, once that knows the run.
+"""`benchwatch run --open`: opens the run's page on an exporter, once the exporter knows the run.
 
-The benchmark waits for none of this. Where no browser can show anything, such as at the other end of ssh, and where no
-exporter answers, a sentence says so, with the address.
+The benchmark waits for none of this. If no browser can show the page, as over ssh, or no exporter answers, a sentence
+says so, with the address.
 """
 
 import os
@@ -65,14 +65,15 @@ class PageOpener:
         while (status := self._status(self._path)) == requests.codes.not_found and time.monotonic() < deadline:
             time.sleep(_AGAIN)
         if status == requests.codes.not_found:
-            self._failure = f"--open: {self._url} was not opened: the exporter there watches another folder of runs"
+            why = "the exporter there does not show this run; start it with the same --runs.path"
+            self._failure = f"--open: {self._url} was not opened: {why}"
             return
         try:
             opened = webbrowser.open(self._url)
         except webbrowser.Error:
             opened = False
         if not opened:
-            self._failure = f"--open: no browser was found for {self._url}: set BROWSER to the command of one"
+            self._failure = f"--open: no browser was found for {self._url}: set BROWSER to the command that starts one"
 
     def _status(self, path: str) -> int | None:
         """What the exporter answers; None if it does not."""
@@ -89,7 +90,8 @@ def no_display(environment: Mapping[str, str], exporter: str) -> str:
         if not is_loopback(parts.hostname or ""):
             return "this is an ssh session"
         port = parts.port or {"http": 80, "https": 443}[parts.scheme]
-        return f"this is an ssh session; from the other end: ssh -L {port}:127.0.0.1:{port} {ssh.split()[2]}"
+        forward = f"ssh -L {port}:127.0.0.1:{port} {ssh.split()[2]}"
+        return f"this is an ssh session; on your own machine, first run: {forward}"
     if sys.platform == "linux" and not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
         return "there is no display here"
     return ""

@@ -58,15 +58,17 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         "--at",
         type=moment,
         metavar="TIME",
-        help="start exactly then, all prepared: 18:00, 2026-11-22T18:00:00Z, +90s or Unix seconds; of a series, its "
-        "first run",
+        help="prepare everything, then start exactly at this time: 18:00, 2026-11-22T18:00:00Z, +90s or Unix seconds; "
+        "applies to the first run of a series",
     )
     run = parser.add_argument_group("what is recorded")
     run.add_argument("--label", help="additional label of the run; can be repeated", **pairs)
     run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pairs)
-    run.add_argument("--host", metavar="NAME", help="machine whose disks and processors it uses (default: as found)")
-    run.add_argument("--client", metavar="NAME", help="machine of the benchmark itself (default: as found)")
-    run.add_argument("--vm", metavar="NAME", help="virtual machine that the host is, in the mapping of vdisks")
+    run.add_argument(
+        "--host", metavar="NAME", help="machine whose disks and processors it uses (default: found automatically)"
+    )
+    run.add_argument("--client", metavar="NAME", help="machine of the benchmark itself (default: found automatically)")
+    run.add_argument("--vm", metavar="NAME", help="name that the mapping of vdisks has for the host")
     run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pairs)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
     run.add_argument("--warmup", type=duration, metavar="TIME", help="time at the start to leave out of results")
@@ -105,7 +107,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument("--order", choices=ORDERS, help="of the runs of a sweep (default: shuffled)")
     run.add_argument("--seed", type=int, metavar="N", help="of the shuffled order (default: a new one)")
     add_require(run)
-    run.add_argument("--overwrite", action="store_true", help="replace a run (and worker) of this name that is over")
+    run.add_argument("--overwrite", action="store_true", help="replace a run (and worker) of this name that has ended")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.set_defaults(func=partial(_run, parser))
 
@@ -116,7 +118,7 @@ class _Step(NamedTuple):
     record: RunRecord
     benchmark: Benchmark
     content: dict[str, Any]
-    """What is special to it in its record."""
+    """What its record contains besides that of the series."""
     overwrite: bool
     done: bool
     """Whether an earlier start of the same sweep has finished it."""
@@ -147,7 +149,8 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     lengths = []
     for benchmark in benchmarks:
         if shutil.which(benchmark.command[0]) is None:
-            raise UserError(f"{benchmark.command[0]} was not found: expected a program on PATH, or its path")
+            program = benchmark.command[0]
+            raise UserError(f"{program} was not found: expected an executable program on PATH, or the path of one")
         lengths.append(planned_length(benchmark))
     required = read_requirements(options.require, named(benchmarks[0].tool))
     name, worker = _names(options, benchmarks[0], points)
@@ -214,7 +217,7 @@ def _steps(
     points: Sequence[Point],
     benchmarks: Sequence[tuple[Benchmark, float | None]],
 ) -> tuple[list[_Step], str]:
-    """The runs in their order, and what to say of that; empty without a sweep. Raises UserError."""
+    """The runs in their order, and a sentence about the order; empty without a sweep. Raises UserError."""
     repeat = options.repeat or 1
     order = SweepOrder("given", None)
     if options.sweep:

@@ -4,8 +4,9 @@ A thread sends each file in pieces with their offsets (see runs.append), so that
 interruption; the record is sent whenever it changes. An exporter that has lost what it had gets everything again. The
 benchmark never waits for any of this.
 
-A launcher sends the record first, which takes the name at the exporter. What was recorded without one, or before, may
-be there in part already: its pieces come first, which the exporter refuses if it has others, and then its record.
+A launcher sends the record first, which takes the name at the exporter. A run that was recorded without a launcher, or
+earlier, may partly be there already: its pieces come first, which the exporter refuses if they differ from its own,
+then its record.
 """
 
 import glob
@@ -68,7 +69,8 @@ class Delivery:
         try:
             said = self._send_record()
         except requests.exceptions.SSLError as error:
-            raise UserError(f"--push: {self._shown}: {_why(error)}; nothing was started") from None
+            sentence = f"--push: {self._shown} cannot be reached: {_why(error)}; nothing was started"
+            raise UserError(sentence) from None
         except requests.RequestException as error:
             self._trouble = _why(error)
         except _Refused as refusal:
@@ -88,7 +90,7 @@ class Delivery:
                     self._put(self._place + SUFFIX, b"")
 
     def follow(self) -> None:
-        """Send in the background what is there and what comes; `trouble` says what prevents it."""
+        """Send in the background what exists and what is added; `trouble` says what prevents it."""
         self._thread.start()
 
     @property
@@ -106,13 +108,14 @@ class Delivery:
         try:
             self._round()
         except requests.RequestException as error:
-            raise UserError(f"{self._shown}: {_why(error)}", FAILED) from None
+            sentence = f"{self._shown} cannot be reached: {_why(error)}; is `benchwatch serve` running there?"
+            raise UserError(sentence, FAILED) from None
         except _Refused as refusal:
             self._refusal = str(refusal)
         return self.trouble
 
     def end(self, patience: float) -> None:
-        """Nothing more will come: give up after so many seconds."""
+        """Nothing will be added: give up after so many seconds."""
         self._deadline = time.monotonic() + patience
         self._ending.set()
 
@@ -168,7 +171,7 @@ class Delivery:
     def _send_record(self) -> str:
         """Send the current record; until its first version is acknowledged, send that: the exporter may have it.
 
-        Returns what the exporter says if it is remarkable.
+        Returns the exporter's answer if the user should see it.
         """
         said = ""
         if not self._record_sent and not self._sent:

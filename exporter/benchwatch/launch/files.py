@@ -1,8 +1,8 @@
 """Files that the benchmark itself writes: linked into the run's folder while they grow, and kept there afterwards.
 
-A log that the launcher asks for goes to memory (/dev/shm) where there is room; an output file and a log that the user
-asks for stay where the user wants them. The run's folder has links to all of them. When the benchmark has
-ended, copies replace the links to files that would not stay; they are on disk before another run begins.
+A log that the launcher requests is written to memory (/dev/shm) if there is room; an output file and a log that the
+user requests stay where the user put them. The run's folder has links to all of them. When the benchmark has ended,
+copies replace the links to files that would not stay; they are on disk before another run begins.
 """
 
 import glob
@@ -80,7 +80,7 @@ class OwnFiles:
             link.symlink_to(file)
 
     def missing(self) -> str:
-        """A sentence if a log was expected and not found; else empty."""
+        """A sentence if a log was expected and not found; otherwise empty."""
         if not self._log or self._found:
             return ""
         return f"the {self._log_name} {self._log}.* was not found: no percentiles"

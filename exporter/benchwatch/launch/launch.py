@@ -180,9 +180,9 @@ def _prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, termina
 
 
 def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
-    """What is wrong or missing in where the run is."""
+    """What is wrong or missing in the run's location (host, disks)."""
     if not (content["host"] or facts.host):
-        return ["it is not known which machine does the work: name it with --host, to see its disks and processors"]
+        return ["it is not known which machine does the work: name it with --host to see its disks and processors"]
     own = content["host"] in (None, facts.host) and facts.host == host.name
     return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
@@ -201,7 +201,9 @@ def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFil
         return no_log
     if benchmark.elsewhere or benchmark.other_user:
         wrapper = benchmark.wrapper[0]
-        return no_log.remark(f"no {log.name}, as {wrapper} may not let {benchmark.tool} write here: no percentiles")
+        return no_log.remark(
+            f"no {log.name}, because {wrapper} may not let {benchmark.tool} write here: no percentiles"
+        )
     place = place_log(record, log.size, host)
     prefix = place.folder / record.worker
     preparation = command.prepare(plan.percentiles, LogRoom(prefix, place.room))

@@ -1,6 +1,6 @@
 """What the benchmark reports while it runs, for the status line: read from the files that the launcher writes anyway.
 
-Any tool of the table is read as the exporter reads it, but for logs of each operation: reading those costs too much
+Any tool of the table is read as the exporter reads it, except logs of single operations: reading those costs too much
 beside the benchmark.
 """
 
@@ -29,7 +29,7 @@ _BESIDE_CHART = 2
 
 
 class Shown(NamedTuple):
-    """What there is to be seen of a benchmark, in words."""
+    """What can be shown of a benchmark, in words."""
 
     rates: list[float | None]
     """Of the last reports."""
@@ -37,8 +37,7 @@ class Shown(NamedTuple):
     """The most important one first."""
 
     def line(self, width: int, *, before: str, after: str) -> str:
-        """One line of at most `width` columns: what does not fit is left out, first what is beside a chart and two
-        figures, then the chart."""
+        """One line of at most `width` columns: it drops all but the first two figures, then the chart."""
         for count in range(len(self.figures), -1, -1):
             parts = [before, *self.figures[:count], after]
             left = width - len("  ".join(parts)) - 2

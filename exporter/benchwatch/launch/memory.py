@@ -1,8 +1,7 @@
-"""Logs in memory (/dev/shm) while a benchmark runs, and what a launcher that was killed has left there.
+"""Logs in memory (/dev/shm) while a benchmark runs, and logs that a killed launcher left there.
 
 Each run has a folder of its own there. A file in it names the run's folder, and stays locked (flock) while the launcher
-or the benchmark lives. The next launcher in the same folder of runs brings the logs of a folder that is not locked to
-the run's folder.
+or the benchmark lives. The next launcher in the same folder of runs moves the logs of unlocked folders to their runs.
 """
 
 import fcntl
@@ -46,10 +45,10 @@ def _remove(folder: Path) -> None:
 
 
 def rescue(runs: Path) -> list[str]:
-    """Bring the logs of killed launchers from memory to their runs in this folder; returns what was done, sentences."""
+    """Move the logs of killed launchers from memory to their runs in this folder; returns sentences about it."""
     done, runs = [], runs.absolute()
     for folder in sorted(MEMORY.glob("benchwatch-*")):
-        with suppress(OSError):  # another user's, or another launcher's that lives
+        with suppress(OSError):  # another user's, or that of a launcher that is alive
             if folder.lstat().st_uid != os.geteuid():
                 continue
             with (folder / _OWNER).open("rb") as owner:
@@ -62,7 +61,7 @@ def rescue(runs: Path) -> list[str]:
 
 
 def _bring(folder: Path, run: Path) -> list[str]:
-    """The logs of a run that was removed go."""
+    """The logs of a run that was removed are deleted."""
     logs = [file for file in folder.iterdir() if file.name != _OWNER]
     for file in logs:
         there = run / file.name

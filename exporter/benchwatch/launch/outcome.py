@@ -1,4 +1,4 @@
-"""What the launcher says when benchmarks have ended: the result of each run, of a series together, and what to do next.
+"""What the launcher prints when benchmarks have ended: the result of each run, that of the series, and what to do next.
 
 The result is made from the recorded files by `results`, after the benchmark has ended; whatever goes wrong with that
 changes neither the record nor the exit code.
@@ -34,7 +34,7 @@ def read_requirements(texts: Sequence[str], tool: Tool | None) -> list["Requirem
 class Outcomes:
     """The results of a series of runs.
 
-    Ctrl-C between two runs ends the series, also where a finalizer swallows the exception that it raises.
+    Ctrl-C between two runs ends the series, even if a finalizer swallows the exception that it raises.
     """
 
     def __init__(self, terminal: Terminal, requirements: Sequence["Requirement"]) -> None:
@@ -71,7 +71,7 @@ class Outcomes:
             self._without.append(record.run)
 
     def pause(self, seconds: float) -> int:
-        """Wait that long; returns the number of the signal that ended it or came before, 0 without one."""
+        """Wait that long; returns the number of the signal that ended the wait or came before it, 0 without one."""
         try:
             with signals_held():
                 received = None if self._interrupted else signal.sigtimedwait(ENDING, seconds)
@@ -92,7 +92,7 @@ class Outcomes:
             self._terminal.say(text(Subject(record.run, found, False)).rstrip("\n"))
 
     def together(self, name: str, *, repeated: bool, swept: bool) -> bool:
-        """Show what a series came to, whether requirements are met, and what can be done next; false if one is not."""
+        """Show the result of a series, requirements, and what to do next; false if a requirement is not met."""
         met = True
         try:
             if (repeated and len(self._results) > 1) or (swept and self._results):
@@ -112,7 +112,7 @@ class Outcomes:
         except KeyboardInterrupt:
             met = not self._requirements
         except Exception as error:  # the benchmarks have ended, and so must this
-            self._terminal.say(f"the results together cannot be shown: {type(error).__name__}: {error}")
+            self._terminal.say(f"the summary of the results cannot be shown: {type(error).__name__}: {error}")
             met = not self._requirements
         return met
 

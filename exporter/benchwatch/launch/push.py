@@ -1,7 +1,7 @@
-"""`benchwatch push URL PATH...`: sends recorded runs to an exporter elsewhere, or runs that something else records.
+"""`benchwatch push URL PATH...`: sends runs, recorded or still growing, to an exporter elsewhere.
 
-A folder that contains folders holds runs, any other is a run. Of a run, the files are sent that are named like those
-of `benchwatch run`: `<worker>.out`, `.err`, `.json`, `.yaml`, and logs `<worker>.<pid>[.<thread>]` beside one of these.
+A folder that contains folders holds runs, any other is a run. It sends the files of a run that are named like those of
+`benchwatch run`: `<worker>.out`, `.err`, `.json`, `.yaml`, and logs `<worker>.<pid>[.<thread>]` beside one of these.
 With `--follow`, new ones are found while it runs, as beside a benchmark in another container.
 """
 
@@ -30,7 +30,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `push`."""
     parser = add(
         usage="benchwatch push [options] URL PATH...",
-        description="Sends recorded runs to an exporter elsewhere; what it has already is not sent twice.",
+        description="Sends recorded runs to an exporter elsewhere, without what it already has.",
         examples=(
             "benchwatch push host:19777 runs/test1",
             "benchwatch push host:19777 runs",
@@ -49,7 +49,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     push.add_argument(
         "--follow",
         action="store_true",
-        help="also what is written from now on, until Ctrl-C or SIGTERM; then the rest, within 50 s",
+        help="also send what is written from now on; after Ctrl-C or SIGTERM, send the rest within 50 s",
     )
     parser.set_defaults(func=_push)
 

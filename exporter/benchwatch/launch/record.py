@@ -56,7 +56,7 @@ class RunRecord:
         still being recorded are. Returns what will be replaced, a sentence; empty if nothing is there.
         """
         if self.folder.exists() and not self.folder.is_dir():
-            raise UserError(f"{self.folder} is there already, and no folder: choose another --name")
+            raise UserError(f"{self.folder} already exists and is not a folder: choose another --name")
         taken = self._files()
         if not taken:
             return ""
@@ -69,7 +69,7 @@ class RunRecord:
             return f"replaces {files}"
         if (why := failed_start(self.folder, self.worker)) is not None:
             return f"replaces {files}: that start failed before anything was measured ({why})"
-        raise UserError(f"{taken[0]} is there already: choose another --name or --worker, or add --overwrite")
+        raise UserError(f"{taken[0]} already exists: choose another --name or --worker, or add --overwrite")
 
     def _files(self) -> list[Path]:
         files = self.folder.glob(f"{self.worker}.*") if self.folder.is_dir() else ()
@@ -101,7 +101,7 @@ class RunRecord:
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except FileExistsError:
-            raise UserError(f"{self.path} is there already: choose another --name or --worker") from None
+            raise UserError(f"{self.path} already exists: choose another --name or --worker") from None
         except OSError as error:
             self._restore()
             raise UserError(f"{self.folder} cannot be written to: {error.strerror}; nothing was started") from error

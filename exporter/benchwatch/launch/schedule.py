@@ -1,6 +1,6 @@
 """`--at`: a prepared benchmark waits for its moment.
 
-It waits by the wall clock and in short steps, as the clock may be set and the machine may sleep meanwhile.
+It waits by the wall clock and in short steps, because the clock may be set and the machine may sleep meanwhile.
 """
 
 import signal
@@ -14,9 +14,9 @@ from . import child
 
 _STEP = 0.5
 _LATEST = 10.0
-"""Seconds after the moment up to which the benchmark is started all the same."""
+"""Seconds after the moment within which the benchmark still starts."""
 _SET = 0.05
-"""Seconds by which the clock was set that are worth a sentence."""
+"""Changes of the clock, in seconds, from which on a sentence mentions them."""
 
 
 class Schedule:
@@ -35,7 +35,7 @@ class Schedule:
     def wait(self) -> None:
         """Return at the moment, while signals are held (see child).
 
-        Raises UserError if it is over already, or long over when the wait ends, and if a signal ends the wait.
+        Raises UserError if the moment has passed, is long past when the wait ends, or a signal ends the wait.
         """
         if (over := time.time() - self.at) > 0:
             raise UserError(
@@ -68,7 +68,7 @@ class Schedule:
 
 
 def _ahead() -> float:
-    """The wall clock less one that is never set and stands still while the machine sleeps."""
+    """The wall clock minus a clock that is never set and stops while the machine sleeps."""
     return time.time() - time.monotonic()
 
 

@@ -89,7 +89,7 @@ def pipe() -> tuple[int, int]:
 class Reader:
     """Reads pipes to their ends, closes them, and passes the bytes of each to its sinks.
 
-    Bytes of the first pipe precede what was written to the others after them.
+    Bytes of the first pipe come before bytes that were written to the others after them.
     """
 
     def __init__(self, sinks: Mapping[int, Sequence[Sink]]) -> None:

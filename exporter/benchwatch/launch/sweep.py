@@ -74,7 +74,7 @@ def _values(text: str) -> list[str]:
     multiplied = found[3] == "x"
     if value > last or step <= int(multiplied) or (multiplied and value <= 0):
         rule = "a factor above 1, from a number above 0" if multiplied else "a step above 0"
-        raise argparse.ArgumentTypeError(f"expected a range upwards, with {rule}, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a rising range, with {rule}, got {text!r}")
     each = []
     while value <= last:
         each.append(f"{value.normalize():f}")
@@ -139,7 +139,7 @@ class SweepOrder(NamedTuple):
 def order_of(
     runs: Path, name: str, parameters: Sequence[SweptParameter], order: str | None, seed: int | None
 ) -> SweepOrder:
-    """What is requested; else that of the sweep of that name which is continued. Raises UserError."""
+    """The requested order, otherwise that of the sweep of that name, which is then continued. Raises UserError."""
     if seed is not None and order not in (None, "shuffled"):
         raise UserError(f"--seed belongs to --order shuffled, not to {order}")
     earlier = _earlier(runs / name)

@@ -185,10 +185,11 @@ def _simulate(options: argparse.Namespace) -> int:
     try:
         serve(cluster, addresses, options.variation, lambda url: print(f"simulated CVM on {url}", flush=True), run)
     except OSError as error:
-        what = (
-            f"--runs.path: cannot write {error.filename}"
-            if error.filename
-            else f"--listen: cannot serve on {host}:{port}"
-        )
-        raise ConfigError(f"{what}: {error.strerror}") from None
+        if error.filename:
+            raise ConfigError(
+                f"--runs.path: cannot write {error.filename}: {error.strerror}; choose another folder"
+            ) from None
+        raise ConfigError(
+            f"--listen: cannot serve on {host}:{port}: {error.strerror}; choose another address or port"
+        ) from None
     return 0

@@ -34,7 +34,7 @@ def fetch(client: Client, wanted: Sequence[str] | None) -> Pages:
     body = client.get("/")
     main = read_main_page(body)
     if not main.recognised:
-        raise PageError("not_a_cvm", "it answers, but with nothing that a CVM's main page has")
+        raise PageError("not_a_cvm", "it answers, but not with the main page of a CVM")
     pages = Pages(main, {MAIN: body})
     queries = {}
     for row in main.hosted.rows:

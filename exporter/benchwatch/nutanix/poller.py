@@ -218,7 +218,7 @@ class Poller(CvmSource):
         try:
             page = read_vdisk_page(self._client.get("/vdisk_stats", query))
             if vdisk not in page.vdisks:
-                raise PageError("not_a_cvm", f"the page of vdisk {vdisk} shows nothing of it")
+                raise PageError("not_a_cvm", f"the page of vdisk {vdisk} has no data about it")
         except PageError as error:
             if error.reason not in ("http_status", "not_a_cvm") or vdisk in self._missing:
                 raise
@@ -266,7 +266,7 @@ class Poller(CvmSource):
         if condition:
             _log.warning("cvm %s: page %s: %s: %s", self.name, page, condition, printable(text))
         else:
-            _log.info("cvm %s: page %s: is well again", self.name, page)
+            _log.info("cvm %s: page %s: can be read again", self.name, page)
 
 
 def _process(main: MainPage) -> tuple[str, float | None]:

@@ -55,7 +55,7 @@ def _write(files: Mapping[Path, bytes]) -> None:
     """Write all of the files, or none if one exists."""
     for path in files:
         if os.path.lexists(path):
-            raise UserError(f"{path} exists already: choose another folder with --output; nothing was written")
+            raise UserError(f"{path} already exists: choose another folder with --output; nothing was written")
     for path, body in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -138,8 +138,8 @@ class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
                 raise ValueError(f"{key}: expected more than 0 and at most 1d, got {getattr(self, key):g}s")
         if self.poll_interval < MINIMUM_POLL_INTERVAL and not self.allow_fast_polling:
             raise ValueError(
-                f"poll_interval: expected {MINIMUM_POLL_INTERVAL:g}s or more, got {self.poll_interval:g}s: a poll is"
-                " work for the CVM; to poll faster anyway, set allow_fast_polling: true"
+                f"poll_interval: expected {MINIMUM_POLL_INTERVAL:g}s or more, got {self.poll_interval:g}s: each poll "
+                f"costs the CVM time; to poll faster anyway, set allow_fast_polling: true"
             )
         if not 1024 <= self.max_page_bytes <= LARGEST_PAGE:
             raise ValueError(f"max_page_bytes: expected 1024 to {LARGEST_PAGE}, got {self.max_page_bytes}")

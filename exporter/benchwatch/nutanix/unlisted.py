@@ -37,7 +37,7 @@ class Unlisted:
         return [
             f"mapping: no configured CVM lists the vdisk {excerpt(name)}"
             + (f" (vm {excerpt(vm)})" if (vm := self._mapping[name].vm) else "")
-            + ": expected the uuid in the name of a vdisk of a VM that is on"
+            + ": expected the uuid in the name of a vdisk of a running VM"
             for name in new
         ]
 

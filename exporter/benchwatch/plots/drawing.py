@@ -1,8 +1,10 @@
-"""Drawings as SVG: lines over elapsed time, heatmap, distribution. They fill the width that they get, and their letters
-keep their size: lines are in an inner drawing that is stretched, letters in one of the same place that is not.
+"""Drawings as SVG: lines over elapsed time, heatmap, distribution.
 
-No text from outside enters a drawing but its description. Colours are variables of the page (see theme), and nothing is
-in a style attribute, so that a strict Content-Security-Policy lets it pass.
+They fill the available width, and their text keeps its size: lines are in an inner drawing that is stretched, text is
+in another one at the same place that is not.
+
+The only text from outside in a drawing is its description. Colours are variables of the page (see theme), and there are
+no style attributes, so a strict Content-Security-Policy allows the drawings.
 """
 
 import math
@@ -36,11 +38,11 @@ _LEAST_SHARE = 1 / 3
 """Fraction of the height that lines keep if the axis also reaches the objective."""
 _MARGIN = 1.05
 _NARROWEST_STALL = 1 / 700
-"""Of the width: one that is shorter would not be seen."""
+"""As a share of the width: a shorter one would be invisible."""
 
 
 class Stroke(NamedTuple):
-    """How a line is drawn. `tag` is written at its end: a word of ours, such as p99."""
+    """How a line is drawn. `tag` is written at its end: a fixed word, such as p99."""
 
     colour: str
     dashed: bool = False
@@ -50,7 +52,7 @@ class Stroke(NamedTuple):
 class Marks(NamedTuple):
     """What is marked besides lines: warm-up (seconds, 0: none), stalls with their colours, the objective.
 
-    With `at_foot` stalls are marked at the foot of the plot only, where they are of several runs.
+    With `at_foot`, for stalls of several runs, stalls are marked only at the foot of the plot.
     """
 
     warmup: float = 0.0
@@ -61,7 +63,7 @@ class Marks(NamedTuple):
 
 
 class _Scale(NamedTuple):
-    """From values to a part of an axis."""
+    """Maps values to a fraction of an axis."""
 
     low: float
     high: float
@@ -77,7 +79,7 @@ class _Scale(NamedTuple):
 
 
 Ticks = Sequence[tuple[float, str]]
-"""Part of the axis, and what is written there."""
+"""Fraction of the axis, and the text there."""
 
 
 def over_time(
@@ -125,7 +127,7 @@ def latency_limits(lines: Sequence[Drawn], objective: float | None) -> tuple[flo
 def heatmap(
     edges: Array, bounds: Array, counts: Array, most: float, length: float, unit: Axis, marks: Marks, description: str
 ) -> str:
-    """Counts by time and latency: `counts` has a row a bucket, a column between each two of `edges` (elapsed seconds).
+    """Counts by time and latency: `counts` has a row per bucket and a column between two `edges` (elapsed seconds).
 
     `bounds` are the buckets' edges, one more than rows. `most` is the count at the strong end of the colours.
     """
@@ -147,7 +149,7 @@ def heatmap(
 def distribution(
     curves: Sequence[tuple[Array, Array, Stroke]], unit: Axis, description: str, shares: Sequence[tuple[Array, Array]]
 ) -> str:
-    """Left the share of operations by latency, right the latency by percentile, one of each a curve.
+    """Left: the share of operations by latency. Right: the latency by percentile. Each has one line per curve.
 
     Curves are (part of the operations from 0 to below 1, latency in seconds); `shares` are (bounds in seconds, part of
     the operations between each two of them a doubling of the latency).

@@ -20,7 +20,7 @@ from .views import Trace, View, label, stalled, traces
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
 _CURVE = (0.5, 0.9, 0.99, 0.999, 0.9999)
 _ENOUGH = 10
-"""Operations above a percentile, from which on it is told in words."""
+"""How many operations must exceed a percentile for the caption to name it."""
 _BIN_EDGES = np.append(0, UPPER_NS) / 1e9
 _MOST_PERCENTILES = 3
 _HEATMAP_COLUMNS = 720
@@ -202,7 +202,7 @@ def _caption(scene: Stage, source: str, found: Sequence[Trace], width: float, *,
     """Where the lines come from, how they are drawn, and what is marked."""
     notes = [source]
     if any(trace.of > 1 for trace in found):
-        notes.append("Of several workers or jobs the " + ("sum." if rate else "highest at each moment."))
+        notes.append("With several workers or jobs, the " + ("sum." if rate else "highest at each moment."))
     if width:
         middle = "mean" if rate else "median report"
         notes.append(f"Line: the {middle} of each {width:.4g} s; band: from the lowest to the highest report in it.")

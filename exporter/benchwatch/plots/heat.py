@@ -1,6 +1,6 @@
 """A heatmap as a PNG image of 256 colours in a data URL (https://www.w3.org/TR/png/); colour 0 is transparent.
 
-The other colours go from pale to strong with the logarithm of the count, in a way that a light and a dark page bear.
+The other colours go from pale to strong with the logarithm of the count, so that they work on light and dark pages.
 """
 
 import base64
@@ -18,7 +18,7 @@ _STOPS = np.array(
 )
 """Red, green, blue and opacity, at equal distances."""
 _WIDE, _HIGH = 720, 160
-"""Pixels; of each the count in its middle is shown."""
+"""Pixels; each shows the count at its middle."""
 
 
 def _palette() -> NDArray[np.uint8]:

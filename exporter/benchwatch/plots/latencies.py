@@ -1,7 +1,7 @@
 """Latency histograms over the time of a run, from the counters of Prometheus buckets at each report.
 
 The counters grow; what was counted between two reports is their difference. Sums over workers, jobs and scripts are
-exact, and so is every part of a distribution at the edge of a bucket. Within a bucket nothing is known.
+exact, and so is every part of a distribution at the edge of a bucket. The distribution within a bucket is unknown.
 """
 
 from collections.abc import Iterable, Sequence
@@ -54,7 +54,7 @@ class LatencyGrid(NamedTuple):
 
 
 def read(series: Iterable[Series], start: float, longest: float) -> LatencyGrid | None:
-    """From the series of a histogram, the sum of all that are given; None where there are none.
+    """The sum of the given series of a histogram; None if there are none.
 
     `start` is the run's, Unix seconds; `longest` is how long before a report its operations can lie, seconds. The first
     report counts for one interval, a single one since the start.

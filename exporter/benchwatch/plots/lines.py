@@ -1,9 +1,9 @@
 """Lines over the time of a run, and how a long one is drawn without hiding a spike.
 
-A value stands for the time since the one before it, as reports of a tool do. Where nothing was measured there is no
-value, and a line has a gap: never a 0, never a bridge. A line with more values than a plot has columns is drawn by
-column: a band from the lowest to the highest value in it, and in the band the mean (of rates, whose intervals are
-equal) or the median value (of latencies, since percentiles cannot be averaged).
+A value covers the time since the previous one, as a tool's reports do. If nothing was measured, there is no value, and
+the line has a gap: never a 0, never a bridge. A line with more values than a plot has columns is drawn by column: a
+band from the lowest to the highest value in it, and in the band the mean (of rates, whose intervals are equal) or the
+median value (of latencies, since percentiles cannot be averaged).
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 COLUMNS = 360
-"""Columns of a plot, where there are more values."""
+"""Columns of a plot, if there are more values."""
 _GAP_INTERVALS = 2.5
 """Times the usual distance of two values at which something is missing between them."""
 _SILENT_INTERVALS = 3
@@ -48,7 +48,7 @@ class Span(NamedTuple):
 
 
 def interval(seconds: Array) -> float:
-    """The usual distance of two values, seconds; 0 where there are not two."""
+    """The usual distance of two values, seconds; 0 with fewer than two."""
     return float(np.median(np.diff(seconds))) if len(seconds) > 1 else 0.0
 
 
@@ -62,7 +62,7 @@ def column_width(length: float, lines: Iterable[Line]) -> float:
 
 
 def drawn(line: Line, width: float, *, rate: bool) -> Drawn:
-    """What to draw of a line by columns of `width` seconds, or value by value where that is 0."""
+    """What to draw of a line: columns of `width` seconds, or each value if that is 0."""
     seconds, values = line
     if not len(seconds):
         return Drawn(seconds, values, values, values)

@@ -1,11 +1,11 @@
-"""What a Prometheus that watched the runs knows of the machines: disks from node_exporter, vdisks from a CVM's pages.
+"""What a Prometheus knows about the machines of runs: disks from node_exporter, vdisks from a CVM's pages.
 
-Rates of counters look back over a few scrapes. The await of a disk is the time of all requests by their number, and
-there is none where there was no request. The CVM's numbers are gauges of its own trailing window and taken as they are,
-once where several exporters asked it.
+Rates of counters look back over a few scrapes. The await of a disk is the time of all requests divided by their number;
+without requests, there is none. The CVM's numbers are gauges of its own trailing window and used unchanged; if several
+exporters read it, they count once.
 
-Shown are the machines and the virtual machines that the run was on, as its records or Prometheus name them. If nothing
-there has one of these names (label `host` of node_exporter, `vm` of the mapping), all are shown.
+The sections show the machines and the virtual machines that the run was on, as its records or Prometheus name them. If
+nothing there has one of these names (label `host` of node_exporter, `vm` of the mapping), all are shown.
 """
 
 import re
@@ -29,7 +29,7 @@ _FRONTEND = "max by (cvm, vdisk, op) (nutanix_vdisk_frontend_{})"
 _OPLOG = f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * max by (cvm, vdisk) ({_DESTINATION})'
 """The page leaves cells without a value empty: 0 if other cells of the vdisk are filled."""
 _MOST = 6
-"""Devices or vdisks on a plot: those with a role, else the busiest."""
+"""Devices or vdisks on a plot: those with a role, otherwise the busiest."""
 
 
 class _Panel(NamedTuple):
@@ -104,15 +104,15 @@ def _disks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
             "Disk await",
             operations,
             axes.LATENCY,
-            f"Mean time of a request with its queueing: seconds of all requests by their number; none where there was "
-            f"no request. {source}",
+            f"Mean time of a request, including the queue: total seconds divided by the number of requests; blank "
+            f"without requests. {source}",
             log=True,
         ),
         _Panel(
             "Disk utilisation",
             {"": rate("io_time_seconds_total")},
             axes.RATIO,
-            f"Part of the time with any request under way: at 100 % an SSD may have room left. {source}",
+            f"Share of the time with any request in flight: at 100 %, an SSD may still have capacity. {source}",
         ),
     ):
         yield from _figure(prometheus, run, panel, ("instance", "device"), chosen, roles)
@@ -142,13 +142,13 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
             "As the virtual machine sees them, from the CVM's pages.",
         ),
         _Panel(
-            "Writes that the oplog took",
+            "Writes absorbed by the oplog",
             {"": _OPLOG},
             axes.RATIO,
-            "Part of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
+            "Share of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
         ),
         _Panel(
-            "Random part of the operations",
+            "Random share of the operations",
             {"": "max by (cvm, vdisk, op) (nutanix_vdisk_random_ratio)"},
             axes.RATIO,
             "As the CVM categorises them, over about 3 s. From the vdisks' pages.",
@@ -167,9 +167,9 @@ def _only(machines: Mapping[str, str], hosts: set[str]) -> dict[str, str]:
 
 
 def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """Roles by instance and device: of the run's workers themselves, else as the exporter knew them.
+    """Roles by instance and device: from the run's workers, otherwise from the exporter.
 
-    What is said of no machine here (`machines`: hosts by instance) is taken for all of them.
+    A role without one of these machines (`machines`: hosts by instance) applies to all of them.
     """
     told = {
         (worker.runfile.server, device): role
@@ -190,7 +190,7 @@ def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> di
 def _chosen(
     busy: Sequence[Result], names: tuple[str, str], roles: Mapping[tuple[str, str], str]
 ) -> list[tuple[str, str]]:
-    """Those with a role, the log first, else the busiest."""
+    """Those with a role, log first, otherwise the busiest."""
     most = sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
     found = dict.fromkeys(_identity(one, names) for one in most)
     with_role = sorted((role != "log", role, one) for one, role in roles.items() if one in found)
@@ -211,7 +211,7 @@ def _figure(
 ) -> Iterator[Plot]:
     found = [(what, one) for what, query in panel.queries.items() for one in prometheus.range(query)]
     found = [(what, one) for what, one in found if _identity(one, labels) in chosen]
-    if panel.log:  # node_exporter counts whole milliseconds: what took less is too short to tell
+    if panel.log:  # node_exporter counts whole milliseconds: shorter times cannot be measured
         above = ((what, one, one.values > 0) for what, one in found)
         found = [
             (what, Result(one.labels, one.times[some], one.values[some])) for what, one, some in above if some.any()

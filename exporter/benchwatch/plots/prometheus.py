@@ -42,9 +42,10 @@ class Prometheus:
         """Between two points of an answer, seconds."""
 
     def windows(self, counter: str) -> dict[str, dict[str, str]]:
-        """How far a rate of this counter looks back (PromQL), and the instances, with their hosts, for which it does.
+        """The windows of rates of this counter (PromQL), each with its instances and their hosts.
 
-        At least as far as the step, and over some scrapes, as they came in the run's best minute. Short windows first.
+        A window covers at least the step, and several scrapes at the rate of the run's best minute. Short windows come
+        first.
         """
         span = max(60, math.ceil(self._end - self._start))
         most = f"max_over_time((max by (instance, host) (count_over_time({counter}[1m])))[{span}s:30s])"

@@ -24,17 +24,17 @@ from .tables import TableRow, table
 from .views import View
 
 _JUDGED = 35.0
-"""Seconds from the beginning of a spike that its verdict is of."""
+"""Seconds from the beginning of a spike that its verdict covers."""
 _AT_LEAST = 5
-"""Seconds that a verdict is of if the spike is shorter: the signals themselves look back 3 s."""
+"""Seconds that a verdict covers if the spike is shorter: the signals themselves look back 3 s."""
 _APART = 5.0
-"""Seconds without a sample after which something begins anew."""
+"""Seconds without a sample that end a spike."""
 _INTERVALS = 2.5
 """The same in intervals of the rules, if these are longer."""
 _AFTERWARDS = 30.0
 """Seconds after the end of a run in which alerts about it still fire."""
 _STANDS_OUT = 3
-"""Times its usual from which on a layer is drawn, as in the rules."""
+"""Multiple of its usual value from which on a layer is drawn, as in the rules."""
 _MOST_LAYERS = 6
 _MOST_SPIKES = 30
 _MOST_TIMES = 10
@@ -61,7 +61,7 @@ def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str
         rows = [_spike(prometheus, run, of_run, times, span) for span in shown]
         html += table([("verdict", ""), ("moved most", "")], rows)
     else:
-        html += "<p>The run was never slower than usual, as far as Prometheus knew what is usual.</p>"
+        html += "<p>The run was never slower than usual, as far as Prometheus could compare it.</p>"
     if alerts:
         told = sorted((_spans(one.times), _alert(one.labels, _spans(one.times), run.start)) for one in alerts)
         columns = [("fired", ""), ("severity", ""), ("labels", "")]
@@ -107,10 +107,10 @@ def _layers(prometheus: Prometheus, run: View, of_run: str, spikes: Iterable[Spa
     said = "; ".join(f"{key.name} {spread(line, _TIMES)}" for key, line in zip(keys, lines, strict=True))
     svg = over_time(shapes, run.length, _TIMES, Marks(run.warmup, marked), f"Layers: {said}", log=True)
     caption = (
-        "The worst signal of each layer that was ever three times its usual; what is below its usual is drawn as 1x. "
-        "From the recorded series run_layer:slowness:ratio. Marked: when the run was slower than usual."
+        "The worst signal of each layer that ever reached three times its usual value; lower values than usual are "
+        "drawn as 1x. From the recorded series run_layer:slowness:ratio. Marked: when the run was slower than usual."
     )
-    yield Plot("Layers, compared with their usual", svg, caption, keys)
+    yield Plot("Layers, compared with their usual values", svg, caption, keys)
 
 
 def _alert(labels: Mapping[str, str], spans: Sequence[Span], start: float) -> TableRow:

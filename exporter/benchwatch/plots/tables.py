@@ -43,7 +43,8 @@ class TableRow(NamedTuple):
 def results(runs: Sequence[View]) -> str:
     """What the tools themselves report about the whole run, as a table; empty if they report nothing.
 
-    Of several runs a run a column; of one the measures, where it has several workers, jobs or operations.
+    With several runs, a column per run; with one run that has several workers, jobs or operations, a column per
+    measure.
     """
     found: dict[tuple[str, str], dict[str, str]] = {}
     meanings: dict[str, str] = {}
@@ -77,7 +78,7 @@ def heads(runs: Sequence[View]) -> list[tuple[str, str]]:
 
 
 def _measure(sample: Sample) -> tuple[str, tuple[str, ...]]:
-    """What was measured, and of which script, statement, job or operation."""
+    """What was measured, and for which script, statement, job or operation."""
     _, _, rest = sample.family.name.partition("_result_")
     name = rest or sample.family.name.partition("_")[2].removesuffix("_total")
     for suffix in ("_bytes_per_second", "_seconds"):
@@ -100,7 +101,7 @@ def _value(sample: Sample) -> str:
 
 
 def settings(runs: Sequence[View]) -> tuple[list[TableRow], list[TableRow], list[TableRow]]:
-    """Parameters: those in which the runs differ, those that they share, and what they share of the machine."""
+    """Parameters: those in which the runs differ, those that they share, and those of the machine that they share."""
     of_runs = [parameters(run) for run in runs]
     names = sorted({name for found in of_runs for name in found if not _COMMAND.fullmatch(name)})
     rows = [TableRow(name, "", [found.get(name, "") for found in of_runs]) for name in names]
@@ -147,7 +148,7 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
 
 
 def _tool(worker: Timeline) -> str:
-    """Name and version, which may have the name in it."""
+    """Name and version; the version may contain the name."""
     version = worker.tool_version
     return version if version.startswith(worker.tool) else f"{worker.tool} {version}".strip()
 

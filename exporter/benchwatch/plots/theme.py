@@ -28,7 +28,7 @@ _THEME = {  # name: light, dark
 }
 INK, SOFT, LINE, CARD, STALL, WARMUP = (_THEME[name][0] for name in ("ink", "soft", "line", "card", "stall", "warmup"))
 SERIES = tuple(_THEME[f"s{number}"][0] for number in range(8))
-"""For things of the same kind: runs, operations, disks."""
+"""For items of the same kind: runs, operations, disks."""
 LEVELS = tuple(_THEME[f"q{number}"][0] for number in range(5))
 """From pale to strong, for things with an order: percentiles; the last one stands apart, for the maximum."""
 

@@ -24,7 +24,7 @@ MOST_LINES = 6
 class View(NamedTuple):
     """One run. Its elapsed time begins at `start` (Unix seconds) and ends `length` seconds later.
 
-    The length is 0 if nothing tells when it began.
+    The length is 0 if the start is unknown.
     """
 
     name: str
@@ -35,7 +35,7 @@ class View(NamedTuple):
     warmup: float
     """Seconds at the start that figures leave out."""
     side: str
-    """Its name in comparisons: the requested experiment that it repeats, else its own."""
+    """Its name in comparisons: that of the requested experiment that it repeats, otherwise its own."""
 
     @property
     def by_file_time(self) -> bool:
@@ -47,7 +47,7 @@ class View(NamedTuple):
         return ((timeline, series) for timeline in self.timelines for series in timeline.get(family))
 
     def of_roles(self, tool: str, roles: Roles) -> "View":
-        """With the workers of one tool only, for which these roles hold."""
+        """Only with the workers of one tool, which has these roles."""
         mine = [worker for worker in self.timelines if worker.tool == tool and roles_for(worker) is roles]
         return self._replace(timelines=mine)
 
@@ -149,7 +149,7 @@ def _line(run: View, series: Series) -> Line:
 
 
 def combined(lines: Sequence[Line], *, rate: bool) -> Line:
-    """Several lines as one at common moments: the sum of rates, else the highest."""
+    """Several lines as one at common moments: the sum of rates, otherwise the highest."""
     if len(lines) == 1:
         return lines[0]
     moments = lines[0].seconds

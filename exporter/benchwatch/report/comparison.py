@@ -103,8 +103,8 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
     yield Plot(
         f"Change against {runs[0].name}",
         charts.bars(bars, colours, f"Changes: {described}"),
-        f"Bars: change in percent; thin lines: {level(found.each)} intervals, as far as the reports of the runs tell"
-        f"{', with an arrow where they go on beyond the plot' if beyond else ''}.",
+        f"Bars: change in percent; thin lines: {level(found.each)} intervals, if the runs have enough reports"
+        f"{', with an arrow if they extend beyond the plot' if beyond else ''}.",
         [Key(run.name, run.colour) for run in runs[1:]],
     )
 

@@ -31,5 +31,5 @@ def page(
         f"{first}</header>\n<main>"
         f"{''.join(map(rendered, sections))}</main>\n"
         f"<footer>Made by benchwatch {VERSION} from the output of the benchmark itself. This file needs no "
-        "network. Where nothing was measured there is a gap, never a zero.</footer></body></html>\n"
+        "network. A gap means that nothing was measured; it is never drawn as zero.</footer></body></html>\n"
     )

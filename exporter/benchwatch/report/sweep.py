@@ -124,7 +124,7 @@ def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
             latency=True,
             objective=objective,
         )
-        what = "" if over else f" The capacity curve: a point a value of {first.parameter}, joined in their order."
+        what = "" if over else f" The capacity curve: a point for each value of {first.parameter}, in order."
         what += " Dashed: the peak by the universal scalability law." if not over and any(x.law for x in lines) else ""
         yield Plot(f"{judged.title} over {name}", svg, f"{marks}{dotted}{what}", keys)
 

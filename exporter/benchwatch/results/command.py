@@ -23,7 +23,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     parser = add(
         parents=[common],
         usage="benchwatch show [options] RUN...",
-        description="Prints the results of finished or running output, and what speaks against them.",
+        description="Prints the results of finished or active runs, and warnings about them.",
         examples=(
             "benchwatch show runs/test1",
             "benchwatch show runs/huge --require 'p99 < 20ms' --require 'failed == 0'",

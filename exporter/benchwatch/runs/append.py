@@ -80,24 +80,29 @@ class Room:
         if taken.bytes + size > settings.max_run_bytes or taken.entries + new_file > settings.max_run_files:
             taken = self._run(run, anew=True)
         if taken.bytes + size > settings.max_run_bytes:
-            raise Refused(507, f"run {run.name} has {taken.bytes} bytes, of {settings.max_run_bytes} that it may have")
+            most = settings.max_run_bytes
+            raise Refused(507, f"run {run.name} has {taken.bytes} bytes, and the limit is {most} (push.max_run_bytes)")
         if taken.entries + new_file > settings.max_run_files:
-            raise Refused(507, f"run {run.name} has {taken.entries} files, and may not have more")
+            raise Refused(507, f"run {run.name} has {taken.entries} files, which is the limit (push.max_run_files)")
         whole = self._folder(run.parent)
         if whole.bytes + size > settings.max_folder_bytes or whole.entries + new_run > settings.max_runs:
             whole = self._folder(run.parent, anew=True)
         if whole.bytes + size > settings.max_folder_bytes:
             most = settings.max_folder_bytes
-            raise Refused(507, f"the folder of pushes has {whole.bytes} bytes, of {most} that it may have")
+            raise Refused(
+                507, f"the folder of pushes has {whole.bytes} bytes, and the limit is {most} (push.max_folder_bytes)"
+            )
         if whole.entries + new_run > settings.max_runs:
-            raise Refused(507, f"the folder of pushes has {whole.entries} runs, and may not have more")
+            raise Refused(507, f"the folder of pushes has {whole.entries} runs, which is the limit (push.max_runs)")
         now = time.monotonic()
         if now - self._free_known > _FREE_KNOWN:
             self._free, self._free_known = _free(run), now
         free = self._free
         if free is not None and free - size < settings.keep_free_bytes:
             kept = settings.keep_free_bytes
-            raise Refused(507, f"the file system of the pushes has {free} bytes free, of which {kept} are to stay free")
+            raise Refused(
+                507, f"the pushes' file system has {free} bytes free; {kept} must stay free (push.keep_free_bytes)"
+            )
         self._free = None if free is None else free - size
         self._runs[run] = taken._replace(entries=taken.entries + new_file)
         self._folders[run.parent] = whole._replace(entries=whole.entries + new_run)
@@ -191,7 +196,7 @@ class PushFile:
         if offset > found.st_size:
             raise Refused(409, f"{name} has {found.st_size} bytes, {GAP} {offset}")
         if there != data[: len(there)]:
-            raise Refused(409, f"{name} is there already, with other content: push under another name")
+            raise Refused(409, f"{name} already exists, with other content: push under another name")
         return data[len(there) :]
 
     def _write(self, descriptor: int, data: bytes) -> None:
@@ -226,7 +231,7 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
         if failed_start and before != data and (before or there):
             why = failed_start(path.parent, worker)
             if why is None:
-                raise Refused(412, f"worker {worker} of run {run} is there already: push under another name")
+                raise Refused(412, f"worker {worker} of run {run} already exists: push under another name")
             replaced = f", and replaces a start that failed before anything was measured ({why})"
         try:
             beside.write_bytes(data)

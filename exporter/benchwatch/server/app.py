@@ -41,7 +41,7 @@ DOORS = web.AppKey("doors", Doors)
 SCRAPE_DURATION = Family(
     "benchwatch_scrape_duration_seconds",
     "summary",
-    "Time that answers to /metrics took to render and compress, seconds, up to the one before this.",
+    "Time to render and compress answers to /metrics, seconds, up to the previous answer.",
 )
 FAMILIES = (SCRAPE_DURATION,)
 
@@ -209,7 +209,7 @@ def accepts_gzip(accept_encoding: str) -> bool:
 
 
 async def _answer(request: web.Request, text: str, headers: dict[str, str]) -> web.Response:
-    """The text, compressed where the client can unpack it, but not on loopback: there it only costs both their time."""
+    """The text, compressed if the client can unpack it and is not on loopback, where compression only costs time."""
     body = text.encode()
     headers["Vary"] = "Accept-Encoding"
     connection = request.protocol

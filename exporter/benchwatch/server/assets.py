@@ -127,7 +127,7 @@ _REFRESH = """
   document.addEventListener("visibilitychange", refresh);
 })();
 """
-"""Asks for the page again and again, with a query, and shows what is new, by functions of those names."""
+"""Fetches the page again and again, with the `query`, and passes it to `show`: functions that the page defines."""
 
 SCRIPT = (
     _REFRESH

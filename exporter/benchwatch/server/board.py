@@ -28,7 +28,7 @@ FAMILIES = (DISK_INFO,)
 
 
 _SILENT = 15.0
-"""Seconds without a report after which a running benchmark is said to give none."""
+"""Seconds without a report after which a page says that a running benchmark does not report."""
 
 
 class Disks:
@@ -80,7 +80,7 @@ class Exporter:
 
     @property
     def ready_reason(self) -> str:
-        """Why it is not ready, one clause; else empty."""
+        """Why it is not ready, one clause; otherwise empty."""
         return "" if self.ready else "still reading the runs that existed at the start"
 
     @property
@@ -138,7 +138,7 @@ class Exporter:
         try:
             view = _view(worker)
             view = replace(view, planned=worker.planned) if whole else view
-        except Exception as error:  # a fault of ours in one worker must not affect the others
+        except Exception as error:  # a bug in one worker must not affect the others
             self._exposition.failed(worker, "view", error)
             reason = f"cannot show its figures: {type(error).__name__}; see the log"
             return WorkerView(worker.run, worker.name, worker.tool.name, worker.phase, reason)
@@ -177,7 +177,7 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
 
 
 def _lost(worker: Worker) -> Iterator[str]:
-    """What was not done as it should be, a clause each."""
+    """What did not go as it should, a clause each."""
     lost, seconds = worker.roles.lost, (worker.state.last_report or 0.0) - (worker.start or inf)
     values: dict[str, dict[tuple[str, ...], float]] = {}
     for sample in worker.state.samples(current=False) if lost else ():
@@ -189,9 +189,9 @@ def _lost(worker: Worker) -> Iterator[str]:
 
 
 def _silent(worker: Worker) -> Iterator[str]:
-    """That it does not report, and what would make it."""
+    """That it does not report, and which option would make it report."""
     if worker.phase == "running" and worker.state.last_report is None and worker.quiet > _SILENT and worker.tool.advice:
-        yield f"{worker.tool.name} has not reported since it began; started anew, {worker.tool.advice} reports"
+        yield f"{worker.tool.name} has not reported since it began; started again, {worker.tool.advice} reports"
 
 
 def _view(worker: Worker) -> WorkerView:

@@ -1,4 +1,4 @@
-"""Words and figures of workers that several pages have."""
+"""Words and figures about workers that several pages show."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ def unit(worker: WorkerView) -> str:
 
 
 def warmup(worker: WorkerView, now: float) -> str:
-    """What to say of its warm-up; empty without one."""
+    """A note on its warm-up; empty without one."""
     if worker.active:
         return figures.warming_up(worker.warmup, worker.start, now)
     return "" if worker.throughput is None else figures.with_warmup(worker.warmup)

@@ -35,11 +35,11 @@ REVISION = "BENCHWATCH_REVISION"
 _log = logging.getLogger(__name__)
 
 _SHARE = 0.1
-"""Of a processor's time, the most that looks at the runs take while there is nothing more to read,"""
+"""The share of a processor that checking the runs may take while there is nothing more to read,"""
 _LONGEST_PAUSE = 0.75
-"""unless they were rarer than this, seconds."""
+"""unless checks would then be further apart than this, seconds."""
 _TURN = 0.05
-"""Seconds of a look after which requests get their turn."""
+"""Seconds of a check after which requests get their turn."""
 
 
 def serve(
@@ -120,9 +120,9 @@ async def _serve(
 
 
 async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats, unlisted: Unlisted) -> None:
-    """Look at the runs now and again until told to stop; without a pause while there is more to read.
+    """Check the runs regularly until told to stop, without a pause while there is more to read.
 
-    With so many active runs that this would take more than its _SHARE, the looks are rarer.
+    If there are so many active runs that this would take more than its _SHARE, checks are further apart.
     """
     while not stopping.is_set():
         more, taken = await _look(runs)
@@ -141,7 +141,7 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: 
 
 
 async def _look(runs: Runs) -> tuple[bool, float]:
-    """Look at the runs once; whether there is more to read, and how much processor time it took, seconds."""
+    """Check the runs once; returns whether there is more to read, and the processor time that it took, seconds."""
     steps = runs.steps(time.time(), time.monotonic())
     taken, began = 0.0, time.thread_time()
     while True:

@@ -35,18 +35,19 @@ _SWEEP = 1.0
 _ACCEPT = 16
 """Connections accepted before something else gets its turn."""
 
-OPEN = Family("benchwatch_connections", "gauge", "Connections to this exporter that are open.")
+OPEN = Family("benchwatch_connections", "gauge", "Open connections to this exporter.")
 CLOSED = Family(
     "benchwatch_connections_closed_total",
     "counter",
-    "Connections that this exporter closed, by why: headers (no complete request in time), idle (no further request), "
-    "answer (the client did not take it in time), room (another one needed the place).",
+    "Connections that this exporter closed, by reason: headers (no complete request in time), idle (no further "
+    "request), answer (the client did not take it in time), room (to make room for another one).",
     ("reason",),
 )
 REFUSED = Family(
     "benchwatch_requests_refused_total",
     "counter",
-    "Requests that were refused, by why: malformed (not HTTP, or no TLS handshake), host (a name that is not served on "
+    "Requests that were refused, by reason: malformed (not HTTP, or no TLS handshake), host (a name that is not "
+    "served on "
     "loopback), password (none or a wrong one), too_many_passwords (too many were being checked), "
     "rate_limit.",
     ("reason",),
@@ -164,7 +165,7 @@ class Connection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """See asyncio.Protocol."""
-        if self.waiting and not self.owes_headers:  # the first of a further request
+        if self.waiting and not self.owes_headers:  # the first bytes of the next request
             self._become(waiting=True, owes_headers=True, seconds=HEADERS)
         super().data_received(data)
 

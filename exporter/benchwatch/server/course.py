@@ -1,4 +1,4 @@
-"""The course of a run as HTML: its result, its plots, its parameters, and what a Prometheus knows of its machines.
+"""A run over time as HTML: its result, its plots, its parameters, and what a Prometheus knows about its machines.
 
 Figures and sentences are those of `benchwatch show`, plots and tables those of the report: the same code makes them.
 """
@@ -29,7 +29,7 @@ def note(text: str) -> str:
 
 
 def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
-    """All that its files tell."""
+    """Everything from its files."""
     if not timelines:
         return note(f"nothing is recognised yet in the files of this run: expected output of {names()}")
     (run,) = views(timelines, None, {})
@@ -94,16 +94,16 @@ def _tables(run: View) -> Iterator[Section]:
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:
-    """What a Prometheus knows of disks and vdisks over the time of the run."""
+    """What a Prometheus knows about disks and vdisks during the run."""
     return "".join(map(rendered, sections(url, views(timelines, None, {}), _PATIENCE)))
 
 
 def alerts(url: str, name: str) -> str:
-    """The alerts that fire, of this run and of none, those that matter most first; why not, if they are not known."""
+    """The firing alerts of this run, and those of no run, most important first; if they are unknown, why."""
     try:
         firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
     except PrometheusError as error:
-        return note(f"No alerts and no disks: {error}; this page goes on asking.")
+        return note(f"No alerts and no disks: {error}; this page keeps asking.")
     found = [one for one in firing if one.get("labels", {}).get("run") in (None, name)]
     found.sort(key=lambda one: (one["labels"].get("run") is None, one["labels"].get("severity") != _CRITICAL))
     return "".join(map(_alert, found))

@@ -1,4 +1,4 @@
-"""Who may ask: checks before any page answers, each of which refuses with one sentence and counts that.
+"""Access checks before any page answers; each refuses with one sentence and counts that.
 
 The name in `Host`; the rate, certificate, user and password that `--web.config.file` requires (see webconfig).
 """
@@ -94,7 +94,7 @@ async def _known(request: web.Request, users: Users, doors: Doors) -> str:
 
 
 def _check_rate(config: WebConfig, doors: Doors) -> Middleware:
-    """A bucket of `burst` requests, into which one more comes each interval."""
+    """A token bucket: `burst` requests at once, and one more each interval."""
     left, filled = float(config.burst), time.monotonic()
 
     @web.middleware

@@ -24,7 +24,7 @@ from .views import Board, CvmView, WorkerView
 ACTIVE_SHOWN = 100
 _REFRESH_SECONDS = 5
 _WORKERS_A_SECOND = 4
-"""A page with many workers costs more to make, so it is fetched less often."""
+"""A page with many workers costs more to render, so it is fetched less often."""
 ENDED_SHOWN = 50
 _SPARKLINES = f"last {SECONDS // 60} min"
 
@@ -84,8 +84,8 @@ def _banners(board: Board) -> str:
         texts.append(f"Catching up: {board.catching_up}. Figures are incomplete until then.")
     for folder, reason in board.lost.items():
         texts.append(
-            f"The folder of runs {folder} cannot be read: {reason}. Make it a folder that this exporter may read, or "
-            "start it with another --runs.path. It is watched as soon as it can be read."
+            f"The folder of runs {folder} cannot be read: {reason}. Create it or let the exporter's user read it, or "
+            f"start the exporter with another --runs.path. The exporter watches it as soon as it can read it."
         )
     return cells.faults([*texts, *board.faults])
 
@@ -120,7 +120,7 @@ def _gravity(worker: WorkerView) -> int:
 
 
 _FAILED_FIRST = 86400.0
-"""Seconds for which what has failed comes first."""
+"""Seconds for which failed runs come first."""
 
 
 def _run_of(worker: WorkerView) -> str:
@@ -197,7 +197,7 @@ def _spark(
 
 
 def _ended(workers: Sequence[WorkerView], now: float) -> str:
-    """One table: what has failed within a day, then the others, each most recently ended first."""
+    """One table: runs that failed within a day, then the others, each most recently ended first."""
     if not workers:
         return ""
     rows = []
@@ -254,7 +254,7 @@ _WEB = re.compile(r"https?://")
 
 
 def _begin(board: Board, url: str, user: str, first: bool) -> str:
-    """How to watch a benchmark; open as long as there is none."""
+    """How to watch a benchmark; expanded as long as there is none."""
     folder = board.push_folder
     tools = [tool for tool in TOOLS if tool.example]
     name = _worker(tools[0].name)
@@ -269,7 +269,7 @@ def _begin(board: Board, url: str, user: str, first: bool) -> str:
         body = (
             "<ol><li>Run one of these on the machine of the benchmark. Choose your own names for the run "
             f"(<code>my-run</code>) and the worker (<code>{in_html(name)}</code>). You need to install nothing there. "
-            "A file keeps a copy of the output, and the benchmark goes on if this exporter fails."
+            "A file keeps a copy of the output, and the benchmark continues if this exporter fails."
             + "".join(
                 _command(f"{tool.example} 2>&1 | tee -p {tool.name}.log | {send}/{_worker(tool.name)}")
                 for tool in tools

@@ -21,7 +21,7 @@ _OTHER = "choose another address with --web.listen-address"
 _log = logging.getLogger("benchwatch.server")
 
 _STOPPING = 5.0
-"""Seconds that answers under way have to end when the server stops."""
+"""Seconds that unfinished answers have when the server stops."""
 
 
 def listen_address(text: str) -> tuple[str | None, int]:
@@ -61,7 +61,7 @@ class Serving:
             bound.close()
 
     async def cleanup(self) -> None:
-        """Stop: take no more connections, and have answers under way end."""
+        """Stop: accept no more connections, and let unfinished answers end."""
         self._looking_after.cancel()
         for listener in self._listeners:
             listener.close()
@@ -113,7 +113,7 @@ def _server_log() -> logging.Logger:
 
 def _one_line(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
-    if isinstance(error, web.RequestPayloadError):  # whoever reads the body says so
+    if isinstance(error, web.RequestPayloadError):  # the reader of the body reports it
         return False
     if error is not None:
         text = " ".join(str(error).split())[:200]

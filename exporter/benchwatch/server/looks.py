@@ -1,11 +1,11 @@
-"""What pages of runs draw: the course of a run is read and drawn while somebody looks at its page, and no longer.
+"""What pages of runs draw: a run is read and drawn only while somebody looks at its page.
 
-A run is followed (`history.following`) from the first request for its page until nobody has asked for half a minute.
-Then its memory is let go; nothing is done for runs at which nobody looks. Reading and drawing take place in a thread,
-one run at a time. After it comes a pause of 150 times the processor time that it took, times the number of runs that
-are looked at: however long a run is and however many look, pages take less than one percent of a core. (A plot of an
-hour has columns of ten seconds, so nothing is lost.) Only the first reading of what a run has written so far comes on
-top, once, and once more when it has ended.
+A run is followed (`history.following`) from the first request for its page until half a minute after the last one. Then
+its memory is freed; runs at which nobody looks cost nothing. Reading and drawing take place in a thread, one run at a
+time. A pause follows, of 150 times the processor time that it took, times the number of runs that are looked at:
+however long a run is and however many people look, pages take less than one percent of a core. (A plot of an hour has
+columns of ten seconds, so nothing is lost.) Only the first reading of what a run has written so far costs extra, once,
+and once more when it has ended.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ KEPT = 30.0
 _MOST = 8
 """Runs that are followed at a time."""
 _PAUSE, _ALERTS, _MACHINE = 0.9, 5.0, 10.0
-"""Seconds between two drawings of a run, and between two questions for alerts and for disks, at least."""
+"""Least seconds between two drawings of a run, between two queries for alerts, and between two for disks."""
 _SHARE = 150
 """Seconds of pause for a second of processor time."""
 _FIRST, _FURTHER = 2.0, 0.3
@@ -49,7 +49,7 @@ class PagePart(NamedTuple):
 
 
 class _Chore:
-    """Something that is drawn again and again; `work` gives HTML, or None if nothing has changed."""
+    """A part that is drawn again and again; `work` returns HTML, or None if nothing has changed."""
 
     def __init__(self, lock: asyncio.Lock, pause: float, work: Callable[[], str | None]) -> None:
         self.part: PagePart | None = None
@@ -60,7 +60,7 @@ class _Chore:
         self.task: asyncio.Task[None] | None = None
 
     def start(self, looks: int) -> None:
-        """Draw anew, unless that is under way or not yet due."""
+        """Draw it again, unless it is being drawn or not yet due."""
         if self.task is None and time.monotonic() >= self._due:
             self.task = asyncio.create_task(self._draw(looks))
 
@@ -81,7 +81,7 @@ class _Chore:
             html = self._work()
         except (UserError, OSError) as error:
             html = course.note(f"{error}")
-        except Exception as error:  # a fault of ours in one part must not take the others away
+        except Exception as error:  # a bug in one part must not affect the others
             _log.warning("a part of a run's page cannot be drawn: %s: %s", type(error).__name__, error, exc_info=True)
             html = course.note(f"cannot be drawn: {type(error).__name__}; see the exporter's log")
         return html, time.thread_time() - begun
@@ -170,7 +170,7 @@ class Looks:
         return list(self._looks)
 
     async def parts(self, view: RunView) -> Mapping[str, PagePart]:
-        """The parts of its page that are drawn now and again, as they are; `reading` while there is none yet."""
+        """The present parts of its page that are drawn regularly; `reading` while there are none yet."""
         look = self._looks.get(view.name)
         if look is None or [one.folder for one in look.view.places] != [one.folder for one in view.places]:
             if look is None and len(self._looks) >= _MOST and not self._let_go(_PAUSE + _FIRST):
@@ -199,7 +199,7 @@ class Looks:
         self._timer = asyncio.get_running_loop().call_later(KEPT, self._look_after) if self._looks else None
 
     def _let_go(self, silent: float) -> bool:
-        """Forget the runs that nobody has asked for since so many seconds; whether there were any."""
+        """Drop the runs that nobody has requested for so many seconds; returns whether there were any."""
         now = time.monotonic()
         over = [name for name, look in self._looks.items() if now - look.asked >= silent]
         for name in over:
@@ -207,7 +207,7 @@ class Looks:
         return bool(over)
 
     def stop(self) -> None:
-        """Let all go: the exporter ends."""
+        """Drop all runs: the exporter ends."""
         self._let_go(0.0)
         if self._timer is not None:
             self._timer.cancel()

@@ -1,4 +1,4 @@
-"""The places for pushes: how many clients may push at a time, and which of them makes room for another."""
+"""Places for pushes: how many clients can push at a time, and which of them makes room for another."""
 
 import asyncio
 from collections import Counter
@@ -76,7 +76,7 @@ class Places:
         return place
 
     def leave(self, place: PushPlace) -> None:
-        """Have the place for others again."""
+        """Free the place for others."""
         if place in self._taken:
             self._taken.remove(place)
 

@@ -27,7 +27,7 @@ class _Kind:
 
 
 class Repeats(logging.Filter):
-    """A filter for handlers. `clock` gives seconds from some moment on."""
+    """A filter for log handlers. `clock` gives seconds since some fixed moment."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Repeats(logging.Filter):
         return True
 
     def sum_up(self) -> None:
-        """Log how many lines were left out of each minute that is over. To be called now and again."""
+        """Log how many lines of each past minute were left out. To be called regularly."""
         now = self._clock()
         with self._lock:
             over = [(key, kind) for key, kind in self._kinds.items() if now - kind.began >= MINUTE]

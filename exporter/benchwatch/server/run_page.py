@@ -1,8 +1,8 @@
-"""The page of a run: its present, and the parts that are drawn of its course (see looks).
+"""The page of a run: its present state, and the parts that are drawn over time (see looks).
 
-Complete without its script, which each second fetches what is new: a request that says which versions of the parts the
-browser has (`?since=course:7,machine:3`) is answered with those parts alone that are others by now. All text from
-outside goes through `in_html`; names in links are quoted.
+It is complete without its script, which fetches what is new every second: a request names the versions of the parts
+that the browser has (`?since=course:7,machine:3`), and the answer contains only the parts that have changed. All text
+from outside goes through `in_html`; names in links are quoted.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ _MOST_NAMED = 100
 
 
 def run_page(view: RunView, parts: Mapping[str, PagePart], *, now: float, since: str | None = None) -> str:
-    """The page at `now` (Unix seconds); with `since` only what is new to a browser that has these versions."""
+    """The page at `now` (Unix seconds); with `since`, only what is new to a browser that has these versions."""
     known = dict(one.partition(":")[::2] for one in since.split(",")) if since is not None else {}
     seconds = _ACTIVE_SECONDS if _reads(view, parts) else _ENDED_SECONDS
     body = f'<div id="now" data-seconds="{seconds}">{_now(view, now)}</div>'
@@ -48,11 +48,11 @@ def run_page(view: RunView, parts: Mapping[str, PagePart], *, now: float, since:
 
 
 def no_run(name: str, names: Sequence[str]) -> str:
-    """The page where there is no run of that name: which there are."""
+    """The page if there is no run of that name: it lists the known runs."""
     links = "".join(f"<li>{cells.run_link(one, up='../')}</li>" for one in names[:_MOST_NAMED])
     more = f"<p>and {len(names) - _MOST_NAMED} more</p>" if len(names) > _MOST_NAMED else ""
     there = (
-        f"<p>These are here, the most recently changed first:</p><ul>{links}</ul>{more}"
+        f"<p>Known runs, most recently changed first:</p><ul>{links}</ul>{more}"
         if names
         else "<p>There are no runs yet.</p>"
     )
@@ -65,8 +65,8 @@ def _document(title: str, head: str, main: str, more: str = "", script: str = ""
         f'<meta name="viewport" content="width=device-width, initial-scale=1">{more}'
         f'<title>{in_html(title)} · benchwatch</title><link rel="icon" href="{ICON}"><style>{RUN_STYLE}</style></head>'
         f'\n<body><header><a href="../">benchwatch</a>{head}</header>\n<main>{main}</main>\n'
-        '<footer><p><a href="../">All runs</a><a href="../metrics">Metrics</a> Where nothing was measured there is a '
-        f"gap, never a zero.</p></footer>{script}</body></html>\n"
+        '<footer><p><a href="../">All runs</a><a href="../metrics">Metrics</a> A gap means that nothing was measured; '
+        f"it is never drawn as zero.</p></footer>{script}</body></html>\n"
     )
 
 
@@ -97,7 +97,7 @@ def _now(view: RunView, now: float) -> str:
 
 
 def _times(workers: Sequence[WorkerView], now: float) -> list[str]:
-    """How long it has been running, what is left, and of when this is."""
+    """How long it has been running, the time left, and the time of these figures."""
     starts = [worker.start for worker in workers if worker.start is not None]
     if not starts:
         return [f"as of {figures.clock_time(now)}"]
@@ -117,7 +117,7 @@ def _seconds_left(workers: Sequence[WorkerView], now: float) -> float | None:
 
 
 def _left(workers: Sequence[WorkerView], now: float) -> str:
-    """A bar of the time that is over."""
+    """A bar of the elapsed time."""
     left = _seconds_left(workers, now)
     starts = [worker.start for worker in workers if worker.start is not None]
     if left is None or not starts:
@@ -125,7 +125,7 @@ def _left(workers: Sequence[WorkerView], now: float) -> str:
     over = max(0.0, now - min(starts))  # another machine's clock may be ahead
     part = 100 * over / ((over + left) or 1.0)
     bar = f'<rect width="100%" height="6" rx="3"/><rect class="gone" width="{part:.2f}%" height="6" rx="3"/>'
-    return f'<svg class="bar" role="img" aria-label="{part:.0f} % of the planned time is over">{bar}</svg>'
+    return f'<svg class="bar" role="img" aria-label="{part:.0f} % of the planned time has passed">{bar}</svg>'
 
 
 def _tiles(worker: WorkerView, now: float) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 _WRONG_REMEMBERED = 1000
 _LONGEST = 72
-"""bcrypt looks at no more bytes of a password."""
+"""bcrypt uses no further bytes of a password."""
 _CHECKS = 16
 """Passwords that may wait for their check, or be in it, at a time."""
 _CHECKS_OF_ONE_ADDRESS = 4
@@ -26,7 +26,7 @@ class TooManyChecks(Exception):
 
 
 class Users:
-    """Those who may come in: bcrypt hashes by user, at least one."""
+    """The users: bcrypt hashes by name, at least one."""
 
     def __init__(self, hashes: Mapping[str, str]) -> None:
         import bcrypt  # only those who use it pay for it
@@ -43,7 +43,7 @@ class Users:
         self._one_at_a_time = asyncio.Lock()
 
     async def admitted(self, authorization: str | None, address: str = "") -> str:
-        """The user whose name and password an Authorization header gives; empty if they are not right.
+        """The user whose name and password an Authorization header gives; empty if they are wrong.
 
         `address` is the client's. Raises TooManyChecks.
         """

@@ -65,13 +65,13 @@ def _read(poller: Poller, status: Status) -> Iterator[VdiskView]:
 
 
 class VdiskHistory:
-    """What was seen of vdisks, poll by poll."""
+    """The figures of vdisks, poll by poll."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, ...], list[tuple[float, float, float | None]]] = {}
 
     def note(self, views: Sequence[VdiskView]) -> None:
-        """Take down the figures, if they are new."""
+        """Record the figures, if they are new."""
         for view in views:
             key = (view.cvm, view.role or view.vdisk, view.op)
             known = self._seen.setdefault(key, [])
@@ -102,7 +102,7 @@ class VdiskHistory:
         length = max(length, *(float(line.seconds[-1]) for line, _ in lines))
         svg = over_time(lines, length, unit, Marks(), f"{title} of {len(things)} vdisks", log=unit is LATENCY)
         caption = (
-            "As the virtual machine sees them, from the CVM's pages since this page was opened; the whole run is shown "
-            "where serve has --prometheus.url."
+            "As the virtual machine sees them, from the CVM's pages since this page was opened. With `serve "
+            "--prometheus.url`, this shows the whole run."
         )
         yield Plot(title, svg, caption, keys)

@@ -1,4 +1,4 @@
-"""What the web pages need to know about the exporter, and nothing else."""
+"""What the web pages need to know about the exporter."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class WorkerView:
     reason: str = ""
     """Why it is in that state, one clause."""
     notes: Sequence[str] = ()
-    """What to know of how its output was read, a clause each."""
+    """Notes on how its output was read, a clause each."""
     throughput_unit: str = ""
     """What the throughput counts, for people: TPS, IOPS."""
     in_bytes: bool = False
     """Whether that is bytes a second."""
     observer: bool = False
-    """Whether it only sees what another worker counts."""
+    """Whether another worker counts the same operations, as the client of a server does."""
     throughput: float | None = None
     """Operations per second: of the last report while it runs, of the whole run once it has ended."""
     latency: float | None = None
@@ -37,11 +37,11 @@ class WorkerView:
     time: float | None = None
     """When the interval of throughput and latency ended; None once the benchmark has ended."""
     p99_time: float | None = None
-    """The same of p99, where that is of an interval of its own."""
+    """The same for p99, if it has an interval of its own."""
     report_interval: float | None = None
     """Seconds."""
     warmup: float = 0.0
-    """Seconds from the start on that comparisons leave out; the figures here are with it."""
+    """Seconds at the start that comparisons leave out; the figures here include them."""
     operations: float | None = None
     """Operations since the start."""
     start: float | None = None
@@ -71,7 +71,7 @@ class CvmView:
     error: str = ""
     """Why the last poll failed, one clause."""
     vdisks: int = 0
-    """How many vdisks the last poll showed; of no meaning unless it is up."""
+    """How many vdisks the last poll showed; meaningless unless it is up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +109,15 @@ class RunView:
     places: Sequence[RunPlace]
     """Each with workers of its own."""
     workers: Sequence[WorkerView] = ()
-    """Those in memory; of a run that ended long ago none are."""
+    """Those in memory; a run that ended long ago has none."""
     faults: Sequence[str] = ()
     """What is wrong with its files: a sentence each."""
     vdisks: Sequence[VdiskView] = ()
-    """Those of its virtual machine, else of all, the busiest first."""
+    """Those of its virtual machine, otherwise all, busiest first."""
 
 
 class Board(Protocol):
-    """The exporter, as the web side sees it. Everything is asked for on the event loop and must answer at once."""
+    """The exporter, as the web pages see it. Everything is called on the event loop and must answer at once."""
 
     @property
     def ready(self) -> bool:
@@ -125,7 +125,7 @@ class Board(Protocol):
 
     @property
     def ready_reason(self) -> str:
-        """Why it is not ready, one clause; else empty."""
+        """Why it is not ready, one clause; otherwise empty."""
 
     @property
     def catching_up(self) -> str:

@@ -66,7 +66,7 @@ _UNSUPPORTED = {
     "cert": "give the certificate as cert_file",
     "key": "give the key as key_file",
     "client_ca": "give the certificates as client_ca_file",
-    "curve_preferences": "OpenSSL's own preferences hold",
+    "curve_preferences": "OpenSSL's own preferences apply",
 }
 
 
@@ -125,11 +125,11 @@ class WebConfig(NamedTuple):
     headers: dict[str, str] = {}
     """Added to every response."""
     users: dict[str, str] = {}
-    """bcrypt hashes of passwords, by user; empty: everybody is let in."""
+    """bcrypt hashes of passwords, by user; empty: everybody has access."""
     interval: float = 0.0
     """Mean seconds between two requests, at the least; 0: no limit."""
     burst: int = 0
-    """Requests that may come at once nevertheless."""
+    """Requests that may nevertheless come at once."""
 
     def renewed(self) -> "WebConfig":
         """See Renewable."""
@@ -140,7 +140,7 @@ class Renewable(Protocol):
     """A configuration that may change."""
 
     def renewed(self) -> WebConfig:
-        """What holds now; cheap, as every request asks for it."""
+        """The present configuration; cheap, because every request needs it."""
 
 
 class WebConfigFile:
@@ -164,9 +164,9 @@ class WebConfigFile:
                     if bool(now) != bool(before):  # also of a file that is half written
                         raise ConfigError(f"{self._path}: {key}: cannot be added or removed without a restart")
                 self._config = config
-                _log.info("%s has changed and is in force", self._path)
+                _log.info("%s has changed; the new settings are in force", self._path)
             except ConfigError as error:
-                _log.error("%s; what was in force before stays", error)
+                _log.error("%s; the previous settings stay in force", error)
         return self._config
 
     def _stat(self) -> tuple[int, int, int]:
@@ -178,7 +178,7 @@ class WebConfigFile:
 
 
 OPEN = WebConfig()
-"""What holds without such a file: no TLS, everybody is let in."""
+"""The configuration without such a file: no TLS, everybody has access."""
 
 
 def load_web_config(path: Path) -> WebConfig:

@@ -86,7 +86,8 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
     if process is None:
         server = server_host(said.host or told, benchmark, host)
         remark = (
-            f"no process of {host.name} is the server at {said.host}: if it is forwarded, name its machine with --host"
+            f"no process of {host.name} is the server at {said.host}: if the port is forwarded, name the server's "
+            f"machine with --host"
         )
         forwarded = not benchmark.elsewhere and server == host.name and said.host[:1] not in ("", "/", "@")
         return Facts(said.facts, host=server, client=client, remarks=(remark,) if forwarded else ())

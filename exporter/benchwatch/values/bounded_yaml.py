@@ -74,7 +74,7 @@ def _checked(kind: str) -> Callable[[Any, Any], Any]:
                 value = construct(loader, node)
                 if kind != "int" or -(2**63) <= value < 2**63:
                     return value
-            fault = "number of more than 64 bits (to have it as a text, put it in quotes)"
+            fault = "number of more than 64 bits (put it in quotes to make it a text)"
         except yaml.YAMLError:
             raise
         except Exception:  # ValueError of int(), KeyError of a bool, AttributeError of a date ...
@@ -134,4 +134,4 @@ def _count(text: str, bounds: Bounds) -> None:
         if total > bounds.values:
             raise YamlUnreadable(f"expected at most {bounds.values} keys and values, aliases written out", line)
         if len(within) > bounds.depth:
-            raise YamlUnreadable(f"expected at most {bounds.depth} lists and mappings within each other", line)
+            raise YamlUnreadable(f"expected at most {bounds.depth} lists and mappings nested in each other", line)

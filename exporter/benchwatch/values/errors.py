@@ -15,7 +15,7 @@ NOT_MET = 3
 """Exit code: done, and a requirement is not met."""
 EXIT_CODES = {
     0: "done",
-    1: "it did not work out: nothing was recognised, reached, comparable or usable",
+    1: "it failed: nothing was recognised, reached, comparable or usable",
     2: "wrong use: an option, a path or a configuration cannot be used; nothing was started or written",
     3: "a requirement is not met, or a comparison is worse (--require, --fail-on)",
     130: "ended by Ctrl-C; 128 plus the number of any other signal that ended the command",

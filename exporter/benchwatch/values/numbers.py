@@ -153,7 +153,7 @@ def warming_up(warmup: float, start: float | None, now: float) -> str:
 
 def with_warmup(warmup: float) -> str:
     """The time that the figures of an ended run cover, if it is not obvious."""
-    return f"whole run, the warm-up of {duration(warmup)} included" if warmup else ""
+    return f"whole run, including the warm-up of {duration(warmup)}" if warmup else ""
 
 
 def clock_time(unix_seconds: float) -> str:

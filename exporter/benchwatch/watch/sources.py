@@ -249,7 +249,7 @@ class WatchedPrometheus:
         try:
             return PrometheusReading(alerts, self._verdicts())
         except SourceUnreadable as error:
-            return PrometheusReading(alerts, {}, f"gives no verdict, since it {error}")
+            return PrometheusReading(alerts, {}, f"gives no verdict, because it {error}")
 
     def _verdicts(self) -> dict[str, str]:
         answer = self._get(f"/api/v1/query?{urlencode({'query': question(_FRESH)})}", _QueryAnswer)

@@ -62,8 +62,8 @@ def test_without_percentiles_there_are_no_bins() -> None:
     ("text", "remark"),
     [
         ("--name=j --output-format=json", "no live percentiles"),
-        ("--name=j --output-format=normal", "nothing is seen of it"),
-        ("--minimal --name=j", "fio prints terse, as it is told"),
+        ("--name=j --output-format=normal", "benchwatch shows nothing of it"),
+        ("--minimal --name=j", "fio prints terse, as requested"),
         ("--client=host --name=j", "run fio on each host"),
     ],
 )
@@ -78,7 +78,7 @@ def test_an_old_fio_is_named() -> None:
 
 @pytest.mark.parametrize("text", ["--server", "--showcmd job.fio", "--parse-only", "--version", "--enghelp=libaio"])
 def test_what_measures_nothing_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match="is no benchmark"):
+    with pytest.raises(UserError, match="is not a benchmark"):
         command(text)
 
 

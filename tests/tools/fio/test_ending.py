@@ -89,8 +89,6 @@ def test_silence_does_not_finish_a_run_short_of_its_time_in_its_last_second(cut:
 
 
 LOOPS = texts_of(data_of("json-loops-3.33.out"))
-LAST_DUMP = LOOPS[-2]
-"""A dump with an eta of 0 of a job that is limited by its size: 69416 of 81920 I/Os."""
 
 
 def test_a_document_that_may_be_the_last_is_taken_for_it_after_a_silence() -> None:

@@ -42,8 +42,8 @@ def test_only_the_flags_that_are_missing_are_added(command: str, version: str, f
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ("-c h -J", "iperf3 -J prints one document at the end: nothing is seen while it runs without --json-stream"),
-        ("-c h -i 0 --json-stream", "iperf3 -i 0 reports only at the end: nothing is seen while it runs"),
+        ("-c h -J", "iperf3 -J prints one document at the end: without --json-stream, nothing is shown while it runs"),
+        ("-c h -i 0 --json-stream", "iperf3 -i 0 reports only at the end: nothing is shown while it runs"),
         ("-c h --wrong", "cannot parse the options, so no reporting flags were added"),
     ],
 )

@@ -36,7 +36,7 @@ def test_without_percentiles_only_lines_are_asked_for() -> None:
 def test_lines_that_are_switched_off_stay_off() -> None:
     prepared = command("cpu --report-interval=0 run").prepare(True, None)
     assert "--report-interval=1" not in prepared.added
-    assert prepared.remarks == ("nothing is seen of sysbench before its end with --report-interval=0",)
+    assert prepared.remarks == ("with --report-interval=0, sysbench reports nothing before its end",)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_planned_length(text: str, seconds: float | None) -> None:
     ],
 )
 def test_what_measures_nothing_is_refused(text: str, name: str) -> None:
-    with pytest.raises(UserError, match=f"^sysbench {name} is no benchmark: start it without `benchwatch run`$"):
+    with pytest.raises(UserError, match=f"^sysbench {name} is not a benchmark: start it without `benchwatch run`$"):
         command(text)
 
 

@@ -83,10 +83,10 @@ def _cvm_queue(load: Load, strength: float) -> Load:
 
 _FAULTS: Mapping[str, _Fault] = {
     "steady": _Fault("no fault", lambda load, strength: load),
-    "path-slow": _Fault("slow between guest and CVM; both of them are as usual", _path_slow, one_of_them=True),
+    "path-slow": _Fault("a slow path between guest and CVM; both ends are as usual", _path_slow, one_of_them=True),
     "vdisk-slow": _Fault("a slow front end, without a cause that the CVM shows", _vdisk_slow, one_of_them=True),
-    "oplog-full": _Fault("a full oplog: writes wait, and many go past it", _oplog_full),
-    "oplog-bypassed": _Fault("writes go past an oplog that is not full", _oplog_bypassed, (LOG,)),
+    "oplog-full": _Fault("a full oplog: writes wait, and many bypass it", _oplog_full),
+    "oplog-bypassed": _Fault("writes bypass an oplog that is not full", _oplog_bypassed, (LOG,)),
     "reads-hdd": _Fault("most reads come from hard disks", _reads_hdd, (DATA,)),
     "reads-remote": _Fault("most reads come from another host", _reads_remote, (DATA,)),
     "cvm-queue": _Fault("operations queue in the CVM", _cvm_queue),

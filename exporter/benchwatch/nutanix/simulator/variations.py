@@ -238,7 +238,7 @@ def listing() -> str:
     """All scenes and variations with their descriptions, for people."""
     lines = ["Scenes:"]
     lines += [f"  {name}: {scene.description}" for name, scene in SCENES.items()]
-    lines += ["  published: the numbers of public screenshots of 2015, standing still", "", "Variations of the pages:"]
+    lines += ["  published: the numbers of public screenshots of 2015, without changes", "", "Variations of the pages:"]
     for name, variation in PAGE_VARIATIONS.items():
         absent = f" (cannot be read then: {variation.absent})" if variation.absent else ""
         lines.append(f"  {name}: {variation.description}{absent}")

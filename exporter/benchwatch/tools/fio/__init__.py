@@ -53,15 +53,16 @@ _ROLES = Roles(
     },
 )
 _WARNINGS = {
-    "rwmixread_with_rate_iops": "rwmixread was used with rate_iops: each has a rate of its own, the mix no effect",
-    "rate_poisson": "rate_process=poisson draws the times of I/Os at random: a single second misses the rate, by about "
-    "the square root of its I/Os",
+    "rwmixread_with_rate_iops": "rwmixread has no effect with rate_iops: reads and writes have a rate of their own",
+    "rate_poisson": "rate_process=poisson draws the times of I/Os at random: single seconds miss the rate by about "
+    "the square root of their I/Os",
     "rate_poisson_sizes": "with rate_process=poisson, rate= counts every I/O as the smallest block size: the bandwidth "
     "is above the rate",
-    "sync_engine_iodepth": "iodepth is above 1 with a synchronous engine, which has one I/O in flight whatever it says",
-    "libaio_without_direct": "libaio was used without direct=1: buffered I/O is synchronous there",
+    "sync_engine_iodepth": "iodepth above 1 has no effect with a synchronous engine, which has one I/O in flight",
+    "libaio_without_direct": "libaio was used without direct=1: its buffered I/O is synchronous",
     "gtod_reduce_no_latency": "fio was told not to measure latencies",
-    "verify_reads_among_reads": "fio counts the reads of verify= as reads of the workload, and nothing separates them",
+    "verify_reads_among_reads": "fio counts the reads of verify= as reads of the workload, and they cannot be "
+    "separated",
 }
 
 

@@ -107,16 +107,20 @@ class FioCommand(Command):
             formats = ["json+" if percentiles else "json"]
             added.append(f"--output-format={formats[0]}")
         if not {"json", "json+"} & set(formats):
-            remarks.append(f"fio prints {given}, as it is told: nothing is seen of it without --output-format=json+")
+            remarks.append(
+                f"fio prints {given}, as requested: without --output-format=json+, benchwatch shows nothing of it"
+            )
         else:
             if "status-interval" not in options:
                 added.append("--status-interval=1")
             if "json+" not in formats and percentiles:
-                remarks.append(f"fio prints {given}, as it is told: no live percentiles without --output-format=json+")
+                remarks.append(
+                    f"fio prints {given}, as requested: without --output-format=json+, there are no live percentiles"
+                )
         if not options.keys() & _ETA:
             added.append("--eta=never")
         if version and version < (3, 0):
-            remarks.append("fio before 3.0 prints other documents than are understood here")
+            remarks.append("benchwatch does not understand the documents of fio before 3.0")
         return Preparation(tuple(added), tuple(remarks), display=None if given else without_documents)
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
@@ -167,7 +171,7 @@ def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> F
             (jobs[-1] if jobs else of_all)[name] = value or "1"
     for name in own:
         if name in _NO_BENCHMARK:
-            raise UserError(f"fio --{name} is no benchmark: start it without `benchwatch run`")
+            raise UserError(f"fio --{name} is not a benchmark: start it without `benchwatch run`")
     for place, file in enumerate(files):
         sections = _sections(file, {} if place else of_all, set() if place else selected)
         if place and sections:

@@ -29,8 +29,8 @@ _OPTIONAL = re.compile(r"(--(?:timestamps|debug)|-d)=.*", re.DOTALL)  # values t
 _AS_TEXT = frozenset({"verbose", "format", "debug", "title", "timestamps", "forceflush"})
 _KERNEL = ("net.ipv4.tcp_congestion_control", "net.core.rmem_max", "net.core.wmem_max")
 _AT_THE_END = {
-    "-J": "iperf3 -J prints one document at the end: nothing is seen while it runs without --json-stream",
-    "-i 0": "iperf3 -i 0 reports only at the end: nothing is seen while it runs",
+    "-J": "iperf3 -J prints one document at the end: without --json-stream, nothing is shown while it runs",
+    "-i 0": "iperf3 -i 0 reports only at the end: nothing is shown while it runs",
 }
 
 
@@ -86,7 +86,11 @@ def read(arguments: Sequence[str], version: str) -> Iperf3Command:
     except getopt.GetoptError:
         return Iperf3Command(None)
     options = {_LETTERS.get(name.lstrip("-"), name.lstrip("-")): value for name, value in found}
-    for name, why in {"version": "is no benchmark", "help": "is no benchmark", "daemon": "leaves its output"}.items():
+    for name, why in {
+        "version": "is not a benchmark",
+        "help": "is not a benchmark",
+        "daemon": "leaves its output",
+    }.items():
         if name in options:
             raise UserError(f"iperf3 --{name} {why}: start it without `benchwatch run`")
     return Iperf3Command(options, tuple(map(int, number.groups())) if number else ())

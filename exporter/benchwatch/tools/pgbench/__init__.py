@@ -46,15 +46,15 @@ _ROLES = Roles(
         "failed": Lost(
             metrics.FAILED,
             of=(metrics.TRANSACTIONS, metrics.FAILED),
-            remark="transactions failed: {}; throughput counts those that did not, and so does latency where pgbench "
-            "measured each (-P, -R or -L)",
+            remark="transactions failed: {}; throughput counts only the others, as does latency if pgbench measured "
+            "each (-P, -R or -L)",
             bad=True,
         ),
         "skipped": Lost(
             metrics.SKIPPED,
             of=(metrics.TRANSACTIONS, metrics.FAILED, metrics.SKIPPED),
-            remark="transactions were skipped, since they were late already (-R with -L): {}; throughput and latency "
-            "count those that were not",
+            remark="transactions were skipped because they were already late (-R with -L): {}; throughput and latency "
+            "count only the others",
         ),
         "retries": Lost(metrics.RETRIES),
     },

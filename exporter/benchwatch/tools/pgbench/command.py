@@ -98,9 +98,12 @@ class PgbenchCommand(Command):
                 rate = next((f"{rate:g}" for rate in (0.1, 0.01) if size * rate <= room.room), "0.001")
                 added.append(f"--sampling-rate={rate}")
         elif wanted:
-            remarks.append("pgbench before 10 cannot be told where its transaction log goes: no percentiles without -l")
+            remarks.append(
+                "pgbench before 10 has no --log-prefix, so its transaction log cannot be placed: no "
+                "percentiles without -l"
+            )
         if "aggregate-interval" in options:
-            remarks.append("--aggregate-interval is written when the run is over: no live percentiles")
+            remarks.append("the log of --aggregate-interval appears when the run is over: no live percentiles")
         return Preparation(tuple(added), tuple(remarks), uses_log)
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
@@ -131,7 +134,7 @@ def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> P
         raise UserError("pgbench -i fills tables and measures nothing: start it without `benchwatch run`")
     for name in _NO_BENCHMARK:
         if name in options or options.get("builtin") == "list":
-            raise UserError(f"pgbench --{name} is no benchmark: start it without `benchwatch run`")
+            raise UserError(f"pgbench --{name} is not a benchmark: start it without `benchwatch run`")
     database = options.get("dbname") or ("" if old else options.get("d", "")) or (rest[0] if rest else "")
     return PgbenchCommand(options, database, version)
 

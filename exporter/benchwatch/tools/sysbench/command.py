@@ -39,7 +39,7 @@ class SysbenchCommand(Command):
         if "report-interval" not in given:
             added.append("--report-interval=1")
         elif given["report-interval"] == "0":
-            remarks.append("nothing is seen of sysbench before its end with --report-interval=0")
+            remarks.append("with --report-interval=0, sysbench reports nothing before its end")
         if percentiles and "config-file" not in given:
             added += ["--percentile=99"] if "percentile" not in given else []
             added += ["--histogram=on"] if "histogram" not in given and given.get("percentile") != "0" else []
@@ -75,5 +75,5 @@ def read(arguments: Sequence[str], version: str) -> SysbenchCommand:
     words = [word for word in arguments if not word.startswith("--")]
     asked = {*(words[-1:] or ["without a test"]), *options}
     if wrong := next((name for name in _NO_BENCHMARK if name in asked), ""):
-        raise UserError(f"sysbench {wrong} is no benchmark: start it without `benchwatch run`")
+        raise UserError(f"sysbench {wrong} is not a benchmark: start it without `benchwatch run`")
     return SysbenchCommand(options, words[0])

@@ -90,7 +90,7 @@ def _of_host(host: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[s
         yield f"no shell answers as expected: {_line(probe.get('stdout', '') + probe.get('stderr', ''))}"
         return
     if facts["lacks"]:
-        yield f"{facts['lacks']} was not found (PATH can be set in benchwatch_environment)"
+        yield f"{facts['lacks']} was not found: install it, or set PATH in benchwatch_environment"
     number = re.match(r"(\d+)\.(\d+)", facts["python"])
     asked, oldest = host.get("benchwatch_python", "python3"), ".".join(map(str, OLDEST_PYTHON))
     if not number:
@@ -102,7 +102,7 @@ def _of_host(host: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[s
     if not expected["run"]:
         return
     if host.get("benchwatch_installed", {}).get("rc"):
-        yield "benchwatch is not installed: start install.yml first"
+        yield "benchwatch is not installed: run install.yml first"
     checked = host.get("benchwatch_checked", {})
     if checked.get("rc"):
         said = _line(checked.get("stderr", "") or checked.get("stdout", ""))
@@ -112,7 +112,7 @@ def _of_host(host: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[s
         ahead = float(times[-1][1]) - float(times[-1][0])
         if abs(ahead) > float(expected["clock_tolerance"]):
             yield (
-                f"its clock is {abs(ahead):.1f} s {'ahead of' if ahead > 0 else 'behind'} the one here: "
+                f"its clock is {abs(ahead):.1f} s {'ahead of' if ahead > 0 else 'behind'} this machine's: "
                 "set it, or allow for it with benchwatch_clock_tolerance"
             )
 
@@ -128,7 +128,7 @@ def _of_run(hostvars: Mapping[str, Any], hosts: Sequence[str], expected: Mapping
             yield f"{' and '.join(same)}: both are worker {worker}: give each its own benchwatch_worker"
     there = Path(expected["folder"]) / str(expected["name"])
     if expected["name"] and there.exists():
-        yield f"{there} is there already: choose another benchwatch_name"
+        yield f"{there} already exists: choose another benchwatch_name"
 
 
 def read_state(answer: Mapping[str, Any]) -> dict[str, Any]:
