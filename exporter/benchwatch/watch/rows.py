@@ -316,7 +316,7 @@ def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[PastReport]:
     if worker:
         return past.get((name, worker), ()) if sum(one.key[1] == worker for one in run.rows) == 1 else ()
     members = {one.key[1] for one in run.rows if one.key[2] == tool}
-    each = [found for member in members if (found := past.get((name, member), ()))]
+    each = [reports for member in members if (reports := past.get((name, member), ()))]
     told = _told_by_all(each)
     seconds: dict[int, list[PastReport]] = {}
     for reports in each:
