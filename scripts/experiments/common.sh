@@ -71,11 +71,14 @@ record() {
     fail "$worker of run $run failed: $(tail -n 3 "$work/$worker.log")"
 }
 
-# free_ports COUNT: TCP ports of loopback, one line.
+# free_ports COUNT: TCP ports of loopback, one line; below those that the kernel gives to whoever asks for any.
 free_ports() {
   python3 -c '
-import socket, sys
-held = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
+import contextlib, random, socket, sys
+held = []
+while len(held) < int(sys.argv[1]):
+    with contextlib.suppress(OSError):
+        held.append(socket.create_server(("127.0.0.1", random.randrange(10000, 32000))))
 print(*(listener.getsockname()[1] for listener in held))' "$1"
 }
 

@@ -24,9 +24,9 @@ from tests.support.waiting import PATIENCE, eventually
 PATIENT = f"""
 import sys
 from benchwatch.__main__ import entry
-from benchwatch.launch import facts
+from benchwatch.launch import facts, launch
 from benchwatch.tools import postgres
-facts._PATIENCE = postgres._PATIENCE = {PATIENCE}
+facts._PATIENCE = postgres._PATIENCE = launch._LEFT_BEHIND = {PATIENCE}
 postgres._QUESTIONS = postgres._QUESTIONS.replace("'1s'", "'5s'")
 if "--push" in sys.argv:
     from benchwatch.launch import delivery

@@ -114,7 +114,7 @@ def test_a_stopped_sysbench_stalls_and_a_killed_one_says_nothing(
     assert not shown(page, "sysbench_result")
 
 
-@pytest.mark.slow(10)
+@pytest.mark.slow(14)
 def test_a_forced_shutdown_is_a_failed_run_with_results(
     exporter: Exporter, processes: Processes, tables: Database
 ) -> None:
@@ -151,7 +151,7 @@ def test_checkpoints_do_not_end_the_run(exporter: Exporter, processes: Processes
     assert exporter.page("a")[f"sysbench_transactions_total{DB1}"] == sum(counts)
 
 
-@pytest.mark.slow(12)
+@pytest.mark.slow(16)
 def test_run_adds_flags_records_facts_and_hides_the_password(
     exporter: Exporter, tables: Database, tmp_path: Path
 ) -> None:
