@@ -9,7 +9,6 @@ import yaml
 
 from benchwatch.values.durations import Duration
 from tests.support.programs import FOLDER
-from tests.support.waiting import PATIENCE
 
 from .test_compose import AGENT, ROOT, SCALE, SERVICES, environment
 
@@ -126,7 +125,7 @@ def test_an_agent_with_much_to_send_is_unhealthy(page: str, healthy: bool) -> No
     line = f'vmagent_remotewrite_pending_data_bytes{{path="/tmp/queue", url="1:secret-url"}} {page}\n' if page else ""
     script = command.partition(" | ")[2].replace("$$", "$")
     finished = subprocess.run(
-        ["sh", "-c", script], input=f"vmagent_x 7000000\n{line}", text=True, timeout=PATIENCE, check=False
+        ["sh", "-c", script], input=f"vmagent_x 7000000\n{line}", text=True, timeout=60, check=False
     )
     assert (finished.returncode == 0) is healthy
 

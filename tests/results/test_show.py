@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.values.moments import shown_moment
 from tests.compare.made import START, place, progress, summary
 from tests.support.places import RECORDINGS
 
@@ -393,7 +394,7 @@ def test_workers_that_waited_for_one_moment_show_how_near_to_it_they_started_if_
     _, out, _ = show(run)
     (line,) = (line.strip() for line in out.splitlines() if "started:" in line)
     assert re.fullmatch(
-        r"started: 3 of 4 workers, within 2\.10 ms after 2026-09-21T\S+ "
+        rf"started: 3 of 4 workers, within 2\.10 ms after {re.escape(shown_moment(START))} "
         r"\(clocks: off by 12\.0 ms at most; 1 not known to be synchronised\)",
         line,
     )
