@@ -106,6 +106,8 @@ def _earlier(before: FioSnapshot | None, after: FioSnapshot) -> tuple[Integers, 
 def _lengths(before: FioSnapshot | None, after: FioSnapshot, begun: NDArray[np.bool_]) -> Floats:
     """The length of each series' window, seconds; 0 where it is not known."""
     number = len(after.series)
+    if before is not None and not begun.any():
+        return np.full(number, after.time - before.time)
     anew = np.bincount(after.rows[begun], minlength=number)
     first = np.full(number, np.iinfo(np.int64).max)
     np.minimum.at(first, after.rows, after.starts)
