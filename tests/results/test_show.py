@@ -118,6 +118,13 @@ def test_the_operations_of_a_run_are_those_of_the_workload(show: Show) -> None:
         assert result["operations"] == written
 
 
+def test_a_silence_is_a_stall_as_in_the_plots(show: Show, tmp_path: Path) -> None:
+    run = RECORDINGS / "pgbench/sigstop-cont-15.18"
+    assert "  stalls: 3.7 s\n" in show(run)[1]
+    assert main(["report", str(run), "--output", str(tmp_path / "page.html")]) == 0
+    assert "Marked: 1 stall, 3.7 s in all." in (tmp_path / "page.html").read_text()
+
+
 def test_fio_has_reads_and_writes_apart_with_their_bandwidth(show: Show) -> None:
     _, out, _ = show(RECORDINGS / "fio/json-multi-stonewall-3.42.out")
     assert "  reader read    32,068   125 MiB/s  61.4 µs  60.7 µs  85.5 µs  99.8 µs   173 µs  1.90 ms\n" in out
