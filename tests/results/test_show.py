@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -257,6 +258,21 @@ def test_a_run_that_did_not_end_well_meets_no_requirement(show: Show, tmp_path: 
     (run / "db.out").unlink()
     code, out, _ = show(run, "--require", "tps > 1")
     assert (code, out.splitlines()[-1]) == (3, "NOT MET: tps > 1: a failed: exit code 2")
+
+
+def test_a_word_of_one_tool_is_required_of_the_workers_of_that_tool(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a", STEADY)
+    shutil.copyfile(RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out", run / "disk.out")
+    asked = ["tps >= 990", "iops > 1k", "failed == 0", "mean < 100us", "skipped == 0"]
+    code, out, _ = show(run, *(word for one in asked for word in ("--require", one)))
+    assert code == 3
+    assert out.splitlines()[-5:] == [
+        "met: tps >= 990: 1,000",
+        "met: iops > 1k: 96,854 (rrw all)",
+        "met: failed == 0: 0",
+        "NOT MET: mean < 100us: 160 µs, and 2 more",
+        "NOT MET: skipped == 0: not measured",
+    ]
 
 
 def test_a_mean_that_is_as_high_as_the_limit_keeps_it(show: Show, tmp_path: Path) -> None:
