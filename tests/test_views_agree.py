@@ -82,6 +82,8 @@ def test_percentiles_of_a_log_that_lacks_a_part_of_the_run_are_none(
     out = capsys.readouterr().out
     assert "  ! a: a log has 8,738 of 74,697 transactions, so there are no percentiles\n" in out
     assert out.endswith("NOT MET: p99 < 1s: not measured\n")
+    assert main(["report", str(run), "--output", str(run.parent / "page.html")]) == 0
+    assert "Latency distribution" not in (run.parent / "page.html").read_text()
 
 
 def test_fio(place: Place, capsys: pytest.CaptureFixture[str]) -> None:

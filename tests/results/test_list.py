@@ -108,3 +108,6 @@ def test_workers_of_a_run_are_one_line(listed: Listed, tmp_path: Path) -> None:
     new = runs(listed("--json")[1])[0]
     assert (new["workers"], new["unit"], new["latency_mean_seconds"]) == (3, "TPS", None)
     assert new["rate"] > 1000
+    (tmp_path / "runs/new/other.out").write_bytes((RECORDINGS / "sysbench/rw-t8-1.0.20/rw-t8-1.0.20.out").read_bytes())
+    new = runs(listed("--json")[1])[0]
+    assert (new["tools"], new["rate"]) == (["pgbench", "sysbench"], None)  # whose transactions are not the same

@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +118,13 @@ def test_the_operations_of_a_run_are_those_of_the_workload(show: Show) -> None:
         _, out, _ = show(RECORDINGS / f"fio/{recording}.out", "--json")
         (result,) = json.loads(out)["subjects"][0]["results"]
         assert result["operations"] == written
+
+
+def test_a_silence_is_a_stall_as_in_the_plots(show: Show, tmp_path: Path) -> None:
+    run = RECORDINGS / "pgbench/sigstop-cont-15.18"
+    assert "  stalls: 3.7 s\n" in show(run)[1]
+    assert main(["report", str(run), "--output", str(tmp_path / "page.html")]) == 0
+    assert "Marked: 1 stall, 3.7 s in all." in (tmp_path / "page.html").read_text()
 
 
 def test_fio_has_reads_and_writes_apart_with_their_bandwidth(show: Show) -> None:
@@ -252,6 +260,21 @@ def test_a_run_that_did_not_end_well_meets_no_requirement(show: Show, tmp_path: 
     (run / "db.out").unlink()
     code, out, _ = show(run, "--require", "tps > 1")
     assert (code, out.splitlines()[-1]) == (3, "NOT MET: tps > 1: a failed: exit code 2")
+
+
+def test_a_word_of_one_tool_is_required_of_the_workers_of_that_tool(show: Show, tmp_path: Path) -> None:
+    run = place(tmp_path / "a", STEADY)
+    shutil.copyfile(RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out", run / "disk.out")
+    asked = ["tps >= 990", "iops > 1k", "failed == 0", "mean < 100us", "skipped == 0"]
+    code, out, _ = show(run, *(word for one in asked for word in ("--require", one)))
+    assert code == 3
+    assert out.splitlines()[-5:] == [
+        "met: tps >= 990: 1,000",
+        "met: iops > 1k: 96,854 (rrw all)",
+        "met: failed == 0: 0",
+        "NOT MET: mean < 100us: 160 µs, and 2 more",
+        "NOT MET: skipped == 0: not measured",
+    ]
 
 
 def test_a_mean_that_is_as_high_as_the_limit_keeps_it(show: Show, tmp_path: Path) -> None:

@@ -170,6 +170,7 @@ def test_workers_of_one_run_stand_together_in_natural_order_with_their_sum() -> 
 
 def test_different_units_are_not_added_up() -> None:
     assert "together" not in page(FakeBoard([worker(), worker("vm1", throughput_unit="IOPS")]))
+    assert "together" not in page(FakeBoard([worker(), worker("vm1", tool="sysbench")]))
 
 
 def test_results_with_a_warm_up_in_them_say_so() -> None:

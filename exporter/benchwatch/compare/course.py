@@ -7,6 +7,8 @@ import numpy as np
 
 from .statistics import Floats, linearised
 
+SILENT_INTERVALS = 3
+"""Times the usual distance of two reports that a silence is longer than: a stall."""
 _SLACK = 0.1
 """Fraction of a report that may precede the end of the warm-up: pgbench prints tenths of seconds."""
 

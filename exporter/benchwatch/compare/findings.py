@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from ..metrics.latencies import Group
 from ..metrics.samples import Family
 from ..tools.registry import named
 from .changes import is_unsteady, shift_of
+from .course import SILENT_INTERVALS
 from .experiment import Experiment
 from .measured import MeasuredRun
 from .measures import THROUGHPUT, of_lost
@@ -84,9 +87,12 @@ def about(experiment: Experiment) -> list[Finding]:
 
 
 def stalled(run: MeasuredRun, group: Group) -> float | None:
-    """Seconds in which nothing completed; None without reports."""
+    """Seconds in which nothing completed, or for which nothing was reported; None without reports."""
     course = run.courses.get(group)
-    return None if course is None else float(course.seconds[course.totals["operations"] <= 0].sum())
+    if course is None:
+        return None
+    silent = course.seconds > SILENT_INTERVALS * np.median(course.seconds)
+    return float(course.seconds[(course.totals["operations"] <= 0) | silent].sum())
 
 
 def _of_run(run: MeasuredRun) -> Iterator[Finding]:

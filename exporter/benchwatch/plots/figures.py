@@ -273,8 +273,8 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
     curves, shares, keys, told = [], [], [], []
     for run, histogram in found:
         counts = histogram.between(run.warmup, np.inf)
-        if counts.sum():
-            exact = _bins(run, operation, scene.roles)
+        exact = _bins(run, operation, scene.roles)
+        if counts.sum() and exact is not None:
             known = (exact.between(), _BIN_EDGES) if exact.count else (counts, histogram.bounds)
             curves.append((*latencies.curve(*known), drawing.Stroke(run.colour)))
             told.append(_told(exact, run.name if len(found) > 1 else ""))
@@ -299,13 +299,18 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
     )
 
 
-def _bins(run: View, operation: str, roles: Roles) -> Latencies:
-    """Every latency of an operation after the warm-up, by bin: those of which `compare` has its percentiles."""
+def _bins(run: View, operation: str, roles: Roles) -> Latencies | None:
+    """Every latency of an operation after the warm-up, by bin: those of which `compare` has its percentiles.
+
+    None if a log lacks a part of the run.
+    """
     merged = Latencies()
     for worker in run.timelines:
         measured = WorkerFigures(worker, run.warmup)
         for group in worker.latencies:
             if not roles.operation or group[-1] == operation:
+                if measured.cut_off(group):
+                    return None
                 merged.extend(measured.latencies(group) or Latencies())
     return merged
 

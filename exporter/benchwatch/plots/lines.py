@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compare.course import SILENT_INTERVALS
+
 Array = NDArray[np.float64]
 
 COLUMNS = 360
 """Columns of a plot, if there are more values."""
 _GAP_INTERVALS = 2.5
 """Times the usual distance of two values at which something is missing between them."""
-_SILENT_INTERVALS = 3
-"""The same for a stall."""
 _STALLED_INTERVALS = 1.5
 """Times the usual distance that a stall is longer than: one report of 0 is none."""
 
@@ -106,7 +106,7 @@ def stalls(throughput: Line) -> list[Span]:
     if not usual:
         return []
     seconds = np.concatenate(([max(0.0, throughput.seconds[0] - usual)], throughput.seconds))
-    idle = (throughput.values == 0) | (np.diff(seconds) > _SILENT_INTERVALS * usual)
+    idle = (throughput.values == 0) | (np.diff(seconds) > SILENT_INTERVALS * usual)
     edges = np.flatnonzero(np.diff(idle.astype(np.int8), prepend=0, append=0))
     spans = [Span(*map(float, seconds[pair])) for pair in edges.reshape(-1, 2)]
     return [span for span in spans if span.end - span.begin > _STALLED_INTERVALS * usual]

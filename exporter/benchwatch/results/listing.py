@@ -154,12 +154,12 @@ def _listed(run: "Run", now: float) -> ListedRun:
     workers = run.workers
     worst = min(workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
     counted = [worker for worker in workers if not worker.roles.observer] or workers
-    units = {worker.roles.unit for worker in counted}
+    units = {(worker.tool.name, worker.roles.unit) for worker in counted}
     figures = [worker.figures for worker in counted]
     rates = [one.throughput for one in figures]
     known = [rate for rate in rates if rate is not None]
     alone = figures[0] if len(figures) == 1 else None
-    unit = next(iter(units)) if len(units) == 1 else None
+    unit = next(unit for _, unit in units) if len(units) == 1 else None
     starts = [worker.start for worker in workers if worker.start is not None]
     return ListedRun(
         run.name,

@@ -172,11 +172,14 @@ def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[
     several = len({*without, *(result.run.name for result in results)}) > 1
     found: list[tuple[bool, str]] = []
     missing = [*without]
+    meant = {result.run.name for result in results if _applies(asked, result)}
     for result in results:
         if result.state != "finished":
             return CheckedRequirement(
                 asked, False, f"{result.run.name} {result.state}" + (f": {result.reason}" * bool(result.reason))
             )
+        if result.run.name in meant and not _applies(asked, result):  # but to another tool of that run
+            continue
         mine = list(_figures(asked, result)) if result.measured else []
         if not mine:
             missing.append(result.run.name)
@@ -190,6 +193,16 @@ def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[
     missed = sum(not met for met, _ in found)
     more = f", and {missed - 1} more" if missed > 1 else ""
     return CheckedRequirement(asked, not missed, f"{worst[1]}{more}")
+
+
+def _applies(asked: Requirement, result: RunResult) -> bool:
+    """Whether its tool has a figure of that name."""
+    roles = result.run.roles
+    if asked.figure in _COUNTS:
+        return asked.figure in roles.lost
+    return asked.figure in (*_MEASURES, _STALLED) or (
+        asked.figure == roles.unit.name.lower() and not roles.unit.in_bytes
+    )
 
 
 def _shown(value: float, kind: _Kind) -> str:
@@ -216,8 +229,7 @@ def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, flo
         elif share is not None or (count == 0 and result.operations):
             yield (), share or 0.0, "share"
         return
-    words = {roles.unit.name.lower() for roles in (run.roles,) if not roles.unit.in_bytes}
-    measure = _MEASURES.get(asked.figure) or (THROUGHPUT if asked.figure in words else None)
+    measure = _MEASURES.get(asked.figure) or (THROUGHPUT if _applies(asked, result) else None)
     meant = [group for group, one in run.figures if one is THROUGHPUT and _is_meant(asked, group, run)]
     if measure is None or (measure in _LATENCIES and not all((one, measure) in run.figures for one in meant)):
         return

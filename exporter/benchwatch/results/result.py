@@ -95,7 +95,7 @@ class RunResult(NamedTuple):
 
     @property
     def stalled(self) -> float | None:
-        """Seconds in which nothing completed; None without reports."""
+        """Seconds in which nothing completed, or for which nothing was reported; None without reports."""
         found = [stalled(self.run, group) for group, _ in self.run.main()]
         known = [seconds for seconds in found if seconds is not None]
         return max(known) if known else None

@@ -58,7 +58,7 @@ def together(group: Sequence[WorkerView]) -> str:
     """The running workers' total, if their operations are of one kind."""
     running = [worker for worker in group if worker.state == "running" and worker.throughput is not None]
     running = [worker for worker in running if not worker.observer] or running
-    units = {(worker.throughput_unit, worker.in_bytes) for worker in running}
+    units = {(worker.tool, worker.throughput_unit) for worker in running}
     if len(units) != 1:
         return ""
     text = throughput(running[0])(sum(worker.throughput or 0.0 for worker in running))
