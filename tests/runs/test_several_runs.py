@@ -11,7 +11,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
-from tests.support.places import RECORDINGS
+from tests.support.places import NOW, RECORDINGS, placing
 
 REPORT = """=== repeat {number} ===
 progress: 5.0 s, {number}00.0 tps, lat 0.500 ms stddev 0.100
@@ -126,3 +126,38 @@ def test_documents_of_several_runs_of_fio_are_chosen_too(tmp_path: Path, capsys:
         )
     for alone, part in found:
         assert alone == part != []
+
+
+LINE = "progress: {}.0 s, 100.0 tps, lat 2.000 ms stddev 0.100, 0 failed\n"
+LINES = "".join(LINE.format(second) for second in range(1, 21))
+
+
+def log_of(second: float) -> bytes:
+    """2000 transactions of 1 ms, 100 a second from there on."""
+    times = (second + number / 100 for number in range(2000))
+    lines = (f"0 {number} 1000 0 {time:.0f} 0\n" for number, time in enumerate(times, 1))
+    return "".join(lines).encode()
+
+
+@pytest.mark.parametrize("earlier", ["", "pgbench (15.18)\n" + LINES + "pgbench (15.18)\n"], ids=["anew", "appended"])
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_log_that_an_earlier_run_left_behind_is_not_that_of_the_next(
+    tmp_path: Path, earlier: str, copied: bool
+) -> None:
+    """A copied log may be this run's, whatever the times of the files are."""
+    place = placing(tmp_path / "runs")
+    place("a/pgbench_log.123", log_of(NOW - 1000), NOW - (50 if copied else 980))
+    place("a/db1.err", (earlier + "".join(LINE.format(second) for second in range(1, 11))).encode(), NOW)
+    runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
+    while runs.poll(NOW + 0.2):
+        pass
+    page = Exposition().render(runs.workers, ("live", "runs"))
+    labels = 'run="a",worker="db1"'
+    if copied:
+        assert f"pgbench_transactions_total{{{labels}}} 2000\n" in page
+        return
+    assert f"pgbench_tps{{{labels}}} 100.0\n" in page
+    assert f"pgbench_transactions_total{{{labels}}} 989\n" in page
+    assert f"benchwatch_run_start_timestamp_seconds{{{labels}}} {NOW - 10}\n" in page
+    assert f"benchwatch_run_last_report_timestamp_seconds{{{labels}}} {NOW}\n" in page
+    assert "pgbench_latency_" not in page.replace("pgbench_latency_average", "").replace("pgbench_latency_stddev", "")

@@ -12,7 +12,7 @@ from benchwatch.metrics.exposition import Exposition
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.fio.parser import FioParser
-from tests.support.places import NOW, RECORDINGS, Place
+from tests.support.places import NOW, RECORDINGS, Place, placing
 
 PGBENCH = RECORDINGS / "pgbench"
 FIO = RECORDINGS / "fio"
@@ -455,3 +455,24 @@ def test_a_clock_that_is_set_is_said(tmp_path: Path, caplog: pytest.LogCaptureFi
         "the clock was set forward by 3600.0 s",
         "the clock was set back by 3601.5 s",
     ]
+
+
+@pytest.mark.parametrize("roots", [("here", "pushed"), ("pushed", "here")])
+def test_of_workers_of_one_name_in_two_folders_the_active_one_is_shown_and_it_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, roots: tuple[str, str]
+) -> None:
+    line = "progress: 1.0 s, {}.0 tps, lat 1.000 ms stddev 0.100\n"
+    placing(tmp_path)("here/a/db1.err", line.format(10).encode(), NOW - 1000)
+    placing(tmp_path)("pushed/a/db1.err", line.format(20).encode(), NOW)
+    runs = settle(Runs([tmp_path / root for root in roots], RunsSettings(), BUCKETS))
+    sentence = (
+        f"worker db1 of run a is in {tmp_path}/here/a and in {tmp_path}/pushed/a: "
+        "the active one is shown, or the one that ended last; rename one"
+    )
+    settle(runs)
+    assert page(runs)['pgbench_tps{run="a",worker="db1"}'] == 20
+    assert page(runs)['benchwatch_watch_errors_total{reason="twins"}'] == 1
+    assert runs.problems == [sentence] == [record.getMessage() for record in caplog.records]
+    settle(runs, NOW + 1000)
+    placing(tmp_path)("here/a/db1.err", 2 * line.format(30).encode(), NOW + 1002)
+    assert page(settle(runs, NOW + 1003))['pgbench_tps{run="a",worker="db1"}'] == 30

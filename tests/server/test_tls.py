@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from benchwatch.server.tls import server_context
+from benchwatch.server.tls import server_contexts
 from benchwatch.server.webconfig import Tls, WebConfig
 from benchwatch.values.errors import ConfigError
 from tests.support.serving import FakeBoard, Served, served
@@ -153,7 +153,7 @@ def test_a_renewal_that_cannot_be_used_is_said_and_the_old_one_stays(
 
 
 def test_the_range_of_versions_is_kept_to(made: Path) -> None:
-    context = server_context(tls(made, min_version="TLS13"))
+    context = server_contexts(tls(made, min_version="TLS13"))()
     assert (context.minimum_version, context.maximum_version) == (ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_3)
     with served(config=WebConfig(tls(made, max_version="TLS12"))) as server:
         client = ssl.create_default_context(cafile=str(made / "ca.crt"))
@@ -212,5 +212,33 @@ def test_files_that_cannot_be_used_are_named(made: Path, tmp_path: Path) -> None
         ),
     ):
         with pytest.raises(ConfigError) as caught:
-            server_context(wrong)
+            server_contexts(wrong)
         assert message in str(caught.value)
+
+
+class Changing:
+    """A configuration that changes."""
+
+    def __init__(self, tls: Tls) -> None:
+        self.tls = tls
+
+    def renewed(self) -> WebConfig:
+        return WebConfig(self.tls)
+
+
+def test_what_the_file_says_of_clients_certificates_holds_without_a_restart(made: Path) -> None:
+    required = {"client_auth_type": "RequireAndVerifyClientCert", "client_ca_file": made / "ca.crt"}
+    config = Changing(tls(made))
+    with served(config=config) as server:
+        assert get(server, made).status_code == 200
+        config.tls = tls(made, **required)
+        with pytest.raises(requests.ConnectionError):
+            get(server, made)
+        with pytest.raises(requests.ConnectionError):
+            get(server, made, pair(made / "other", "stranger"))
+        assert get(server, made, pair(made, "client")).status_code == 200
+        config.tls = tls(made, max_version="TLS12")
+        client = ssl.create_default_context(cafile=str(made / "ca.crt"))
+        plain = socket.create_connection(("127.0.0.1", server.port), 5)
+        with client.wrap_socket(plain, server_hostname="localhost") as connection:
+            assert connection.version() == "TLSv1.2"

@@ -86,13 +86,20 @@ class Runs:
         self._ahead: float | None = None  # the time of day less elapsed time
         self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
         self._configured: dict[str, None] = {}  # what it says and what is not so
+        self._said: set[str] = set()  # of workers in two folders
         self.looked = False
         """Whether all folders have been examined."""
 
     @property
     def workers(self) -> list[Worker]:
-        """The workers of all runs in memory; of two with the same name in two folders, one."""
-        return list({worker.labels: worker for run in self._runs.values() for worker in run.workers}.values())
+        """The workers of all runs in memory; of two of one name in two folders the active one, else the last."""
+        found: dict[tuple[tuple[str, str], ...], Worker] = {}
+        for run in self._runs.values():
+            for worker in run.workers:
+                other = found.setdefault(worker.labels, worker)
+                if other is not worker and (not worker.ended, worker.end) > (not other.ended, other.end):
+                    found[worker.labels] = worker
+        return list(found.values())
 
     @property
     def behind(self) -> list[Run]:
@@ -108,7 +115,21 @@ class Runs:
     def problems(self) -> list[str]:
         """What is wrong at the moment with the configuration and with runs in memory, the newest of these first."""
         each = sorted((run for run in self._runs.values() if run.problems), key=lambda run: run.modified, reverse=True)
-        return [*self._configured, *(f"{run.name}: {problem}" for run in each for problem in run.problems)]
+        of_runs = (f"{run.name}: {problem}" for run in each for problem in run.problems)
+        return [*self._configured, *self._twins(), *of_runs]
+
+    def _twins(self) -> Iterator[str]:
+        """A sentence for each worker that is in two folders."""
+        folders: dict[tuple[tuple[str, str], ...], Path] = {}
+        for run in self._runs.values():
+            for worker in run.workers:
+                first = folders.setdefault(worker.labels, run.folder)
+                if first != run.folder:
+                    here, there = sorted((first, run.folder))
+                    yield (
+                        f"worker {worker.name} of run {run.name} is in {here} and in {there}: "
+                        "the active one is shown, or the one that ended last; rename one"
+                    )
 
     def named(self, name: str) -> list[KnownRun]:
         """The runs whose label is that name: one, or one in each of several folders."""
@@ -173,6 +194,10 @@ class Runs:
             taken += read
             run.due = elapsed + _ENDED_EVERY if run.ended and not read else 0.0
             yield
+        for sentence in self._twins():
+            if sentence not in self._said:
+                self._said.add(sentence)
+                self.faults.say("twins", sentence)
         self._let_old_go()
         self.looked = not self._unseen
         return taken >= CHUNK or bool(self._unseen) or bool(self.behind)

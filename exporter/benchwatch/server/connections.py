@@ -13,7 +13,7 @@ import resource
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from aiohttp import web
@@ -206,12 +206,17 @@ class Listener:
     """Accepts connections on one address."""
 
     def __init__(
-        self, server: web.Server, doors: Doors, listening: socket.socket, context: ssl.SSLContext | None, **options: Any
+        self,
+        server: web.Server,
+        doors: Doors,
+        listening: socket.socket,
+        contexts: Callable[[], ssl.SSLContext] | None,
+        **options: Any,
     ) -> None:
         self._server = server
         self._doors = doors
         self._socket = listening
-        self._context = context
+        self._contexts = contexts
         self._options = options
         self._loopback = is_loopback(listening.getsockname()[0])
         self._loop = asyncio.get_running_loop()
@@ -260,7 +265,8 @@ class Listener:
 
     async def _connect(self, connection: socket.socket, protocol: Connection) -> None:
         try:
-            await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=self._context)
+            context = self._contexts and self._contexts()
+            await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=context)
         except BaseException as error:
             connection.close()
             self._doors.remove(protocol)

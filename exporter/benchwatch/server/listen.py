@@ -5,7 +5,7 @@ import logging
 import os
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aiohttp import web
@@ -14,7 +14,7 @@ from ..values.addresses import is_loopback
 from ..values.errors import ConfigError
 from .app import DOORS
 from .connections import IDLE, Doors, Listener, look_after
-from .tls import server_context
+from .tls import server_contexts
 from .webconfig import OPEN, Renewable, WebConfig
 
 _OTHER = "choose another address with --web.listen-address"
@@ -46,7 +46,7 @@ class Serving:
         self.addresses: list[Any] = []
         """Of the sockets, as the system gives them."""
 
-    async def listen(self, host: str | None, port: int, context: ssl.SSLContext | None) -> None:
+    async def listen(self, host: str | None, port: int, contexts: Callable[[], ssl.SSLContext] | None) -> None:
         """Take connections on an address too. Raises OSError."""
         server = self._runner.server
         assert server
@@ -55,7 +55,7 @@ class Serving:
         try:
             for each in bound.sockets:
                 listening = socket.socket(fileno=os.dup(each.fileno()))
-                self._listeners.append(Listener(server, self._doors, listening, context, **options))
+                self._listeners.append(Listener(server, self._doors, listening, contexts, **options))
                 self.addresses.append(listening.getsockname())
         finally:
             bound.close()
@@ -74,7 +74,7 @@ async def serve(app: web.Application, addresses: Sequence[str], config: Renewabl
     Raises ConfigError when an address or certificate cannot be used.
     """
     tls = config.renewed().tls
-    context = server_context(tls, config) if tls else None
+    contexts = server_contexts(tls, config) if tls else None
     wanted = [(address, *listen_address(address)) for address in addresses]
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOPPING)
     await runner.setup()
@@ -82,7 +82,7 @@ async def serve(app: web.Application, addresses: Sequence[str], config: Renewabl
     try:
         for address, host, port in wanted:
             try:
-                await serving.listen(host, port, context)
+                await serving.listen(host, port, contexts)
             except OSError as error:
                 raise ConfigError(f"cannot listen on {address!r}: {error.strerror or error}; {_OTHER}") from error
     except ConfigError:

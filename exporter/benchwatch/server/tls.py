@@ -1,12 +1,13 @@
 """TLS of the server, with certificates that can change while it runs.
 
-As in Prometheus' own programs, each handshake checks the files and reads them again if they have changed, so a renewed
-certificate needs no restart.
+As in Prometheus' own programs, each connection checks the files and reads them again if they have changed, so a renewed
+certificate needs no restart. Each connection has one context from its start: in OpenSSL a context that is exchanged
+within the handshake brings its certificate, but neither whether clients need one nor the versions.
 """
 
 import logging
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,15 @@ _VERIFY = {
 }
 
 
-def server_context(tls: Tls, config: Renewable = OPEN) -> ssl.SSLContext:
-    """What a server needs to speak TLS; `config` says how from now on, if it has another way.
+def server_contexts(tls: Tls, config: Renewable = OPEN) -> Callable[[], ssl.SSLContext]:
+    """Gives what the server needs for the next connection; `config` says how from now on, if it has another way.
 
-    Raises ConfigError when certificate, key or CA cannot be used.
+    Raises ConfigError when certificate, key or CA cannot be used; later, what was in use stays.
     """
-    first = current = _context(tls)
+    current = _context(tls)
     stamp = tls, _stamp(tls)
 
-    def choose(connection: ssl.SSLSocket | ssl.SSLObject, _name: str | None, _context_then: ssl.SSLContext) -> None:
+    def renewed() -> ssl.SSLContext:
         nonlocal current, stamp
         present = config.renewed().tls or tls
         now = present, _stamp(present)
@@ -41,10 +42,9 @@ def server_context(tls: Tls, config: Renewable = OPEN) -> ssl.SSLContext:
                 current = _context(present)
             except ConfigError as error:
                 _log.error("%s; the previous certificate stays in use", error)
-        connection.context = current
+        return current
 
-    first.sni_callback = choose
-    return first
+    return renewed
 
 
 def may_pass(certificate: dict[str, Any] | None, tls: Tls) -> bool:

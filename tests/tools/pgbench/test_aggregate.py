@@ -25,6 +25,10 @@ AGGREGATED = [path for path in LOGS if path.parent.name.startswith("agglog")]
             "1795168239 287 189422 675952066 291 18431 36425 74963579 0 5933 3 5 9 2 1",
             AggregateInterval(1795168239, 287, 3, 5, 9, 3),
         ),
+        (  # 19
+            "1795168239 287 189422 675952066 291 18431 36425 74963579 0 5933 3 5 9 2 1 4",
+            AggregateInterval(1795168239, 287, 3, 5, 9, 7),
+        ),
     ],
 )
 def test_line_of_each_version(line: str, expected: AggregateInterval) -> None:

@@ -91,6 +91,20 @@ def test_report_with_failures_and_retries() -> None:
     assert found["pgbench_result_statement_retries", "0", update] == 13178
 
 
+def test_report_of_19_with_other_failures() -> None:
+    """By its source: --failures-detailed prints a line more."""
+    deadlocks = "number of deadlock failures: 0 (0.000%)\n"
+    name = "serial-maxtries3-detailed-15.18"
+    report = streams(name)[f"{name}.out"].decode()
+    assert deadlocks in report
+    report = report.replace(deadlocks, f"{deadlocks}number of other failures: 7 (0.070%)\n")
+    (state,) = read({"a.out": report.encode()})
+    found = values(state)
+    assert found["pgbench_result_failed_transactions", "other"] == 7
+    assert found["pgbench_result_failed_transactions", "serialization"] == 5556
+    assert not [record for record in text_records(report) if isinstance(record, Misread)]
+
+
 @pytest.mark.parametrize(
     "name", ["multi-script-r-9.6.5", "multi-script-r-11bp", "multi-script-r-15.18", "multi-script-r-18.6"]
 )

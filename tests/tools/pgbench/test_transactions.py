@@ -59,14 +59,16 @@ def whole(records: list[Any]) -> Whole:
 
 
 def plainly(data: bytes) -> Whole:
-    """The same by the plainest reading there is; only whole lines of digits, from 2001 to 2096, and the four words."""
+    """The same by the plainest reading there is; only whole lines of digits, from 2001 to 2096, and the five words."""
     rows, extras, lines, size, words = [], [], 0, 0, []
     edges = []
     fields = 0
     for line in data.decode("latin-1").split("\n")[:-1]:
         parts = line.split(" ")
         if not re.fullmatch(
-            r"\d+ \d+ (\d{1,12}|skipped|failed|serialization|deadlock) \d{1,4} [1-3]\d{9} \d{1,6}( \d{1,12}){0,2}", line
+            r"\d+ \d+ (\d{1,12}|skipped|failed|serialization|deadlock|other) "
+            r"\d{1,4} [1-3]\d{9} \d{1,6}( \d{1,12}){0,2}",
+            line,
         ):
             continue
         fields = fields or len(parts)
@@ -187,11 +189,12 @@ def test_skipped_and_failed_transactions_have_no_latency() -> None:
     text = (
         "0 1 skipped 0 1795168160 732124 0 0\n0 2 2313 0 1795168160 733687 748 1\n0 3 failed 1 1795168160 733700 7 2\n"
         "0 4 serialization 0 1795168160 733800 7 2\n0 5 deadlock 0 1795168160 733900 7 2\n"
+        "0 6 other 0 1795168160 734000 7 0\n"  # 19
     )
     found = whole(parse("log", text.encode()))
     assert found.rows == [(2313, 0, 1795168160)]
-    assert (found.skipped, found.failed, found.lines) == (1, 3, 5)
-    assert found.extra == (7, 4, 4)
+    assert (found.skipped, found.failed, found.lines) == (1, 4, 6)
+    assert found.extra == (7, 4, 5)
 
 
 def test_lines_of_another_length_than_the_first_are_not_understood() -> None:

@@ -107,6 +107,13 @@ def test_the_next_run_in_one_stream_begins_with_its_banner() -> None:
     assert not any(isinstance(record, Begin) for record in parse(data_of("rw-t8")))
 
 
+def test_an_earlier_interval_begins_the_next_run_where_the_banners_were_left_out() -> None:
+    lines = [line for line in text_of("rw-t8").splitlines(keepends=True) if line.startswith("[ ")]
+    once = parse("".join(lines).encode())
+    assert len(once) == len(lines)
+    assert parse("".join(2 * lines).encode()) == [*once, Begin(), *once]
+
+
 def test_moments_are_where_lines_end_and_grow() -> None:
     for name in NAMES:
         data = data_of(name)

@@ -1,4 +1,4 @@
-"""pgbench 9.3 - 18: its text (progress, final report, initialisation, errors), transaction log and aggregated log."""
+"""pgbench 9.3 - 19: its text (progress, final report, initialisation, errors), transaction log and aggregated log."""
 
 import re
 

@@ -7,6 +7,7 @@ From `doLog()` of pgbench.c; microseconds and their squares:
     9.5 - 14    ... [sum_lag sum2_lag min_lag max_lag [skipped]]    with -R, and -L: 6, 10 or 11 fields
     15+         ... sum_lag sum2_lag min_lag max_lag skipped
                     retried retries serialization_failures deadlock_failures    always 15 fields
+    19+         ... other_failures                              16 fields
 
 `start` is the Unix second in which the interval begins. `count` includes the skipped up to 14, only successes from 15.
 A line is written when a later interval's first transaction completes, so the last interval never is, and a file grows
@@ -19,8 +20,8 @@ from typing import NamedTuple
 from ..api import Misread
 from ..lines import LIMIT, Overlong, WholeLines
 
-_FIELDS = frozenset([6, 10, 11, 15])
-_LINE = re.compile(rb"[1-3]\d{9} \d{1,12}(?: \d{1,30}){4}(?: \d{1,30}){0,4}(?: \d{1,12}){0,5}\r?")
+_FIELDS = frozenset([6, 10, 11, 15, 16])
+_LINE = re.compile(rb"[1-3]\d{9} \d{1,12}(?: \d{1,30}){4}(?: \d{1,30}){0,4}(?: \d{1,12}){0,6}\r?")
 """Unix time to 2096; sums of squares are long, counts are not."""
 
 
@@ -86,9 +87,9 @@ def interval(line: bytes) -> AggregateInterval | None:
     if len(numbers) not in _FIELDS:
         return None
     start, count, *rest = numbers
-    if len(numbers) == 15:
-        skipped, retried, retries, serialization, deadlock = rest[-5:]
-        return AggregateInterval(start, count, skipped, retried, retries, serialization + deadlock)
+    if len(numbers) >= 15:
+        skipped, retried, retries, *failed = rest[8:]
+        return AggregateInterval(start, count, skipped, retried, retries, sum(failed))
     late = rest[-1] if len(numbers) == 11 else None
     if late is not None and late > count:  # the count includes them
         return None

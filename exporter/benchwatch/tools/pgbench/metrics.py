@@ -55,7 +55,8 @@ TRANSACTIONS = Family(
 FAILED = Family(
     "pgbench_failed_transactions_total",
     "counter",
-    "Transactions that failed with a serialization or deadlock error after all tries (15+): failed of the progress "
+    "Transactions that failed with a serialization or deadlock error after all tries (15+), or with any error where "
+    "that is passed over (19+, --continue-on-error): failed of the progress "
     "lines, or from the transaction log; then the final report's figure.",
 )
 SKIPPED = Family(
@@ -138,7 +139,7 @@ RESULT_LAG_MAX = _runs(
 )
 RESULT_FAILURES = _runs(
     "pgbench_result_failed_transactions",
-    "Failed transactions of the run by kind of error (serialization, deadlock): the final report with "
+    "Failed transactions of the run by kind of error (serialization, deadlock, in 19+ other): the final report with "
     "--failures-detailed.",
     "kind",
 )

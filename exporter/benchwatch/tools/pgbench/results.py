@@ -33,6 +33,7 @@ _RUN: dict[str, tuple[Family, tuple[str, ...]]] = {
     "lag_max": (metrics.RESULT_LAG_MAX, ()),
     "serialization_failures": (metrics.RESULT_FAILURES, ("serialization",)),
     "deadlock_failures": (metrics.RESULT_FAILURES, ("deadlock",)),
+    "other_failures": (metrics.RESULT_FAILURES, ("other",)),
 }
 _SCRIPT = {
     "transactions": metrics.SCRIPT_TRANSACTIONS,

@@ -18,6 +18,10 @@ Times:
 - The end is start + length of the run, which the report's rate and transactions tell; without them the last write of
   a stream with a message, if that is not long after the last report, as in a copy.
 
+A log that was last written more than SILENT seconds before the run began is that of an earlier run, left in the folder
+(or, in a text of several runs, of one before), and counts for nothing. When a run without transactions in a log began,
+its text tells; of a copied log nothing is known of when it was written.
+
 All this depends on what was read from each stream, not on the order in which the streams were read.
 """
 
@@ -29,8 +33,8 @@ from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
 from ...metrics.limits import DEFAULT, Limits
 from ...metrics.samples import Family, Sample
-from ..api import HISTORY, Figures, Outcome, Report, Times
-from ..beginning import PUNCTUAL, SLOW, ElapsedState, beginning
+from ..api import HISTORY, Figures, Outcome, Report, Times, Written
+from ..beginning import PUNCTUAL, SILENT, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
 from .course import ProgressCourse
@@ -78,8 +82,11 @@ class PgbenchState(ElapsedState):
         self.idle_reports = 0
         self._course = ProgressCourse()
         self._results = Results()
-        self._log = TransactionLog(buckets, limits.scripts)
-        self._totals = Totals(self._log)
+        self._logs = TransactionLog(buckets, limits.scripts)
+        self._no_logs = TransactionLog(buckets, limits.scripts)
+        self._logged = -math.inf  # when a log was last written, Unix seconds
+        self._begun: dict[str, float] = {}  # by stream: when its text was last written, less the seconds in it
+        self._totals = Totals(self._logs)
         self._progress: Progress | None = None
         self._lines: deque[Progress] = deque(maxlen=HISTORY)
         self._last_interval: int | None = None  # of the aggregated log
@@ -97,12 +104,15 @@ class PgbenchState(ElapsedState):
             case Progress():
                 self._apply_progress(record, stream)
             case Transactions():
-                self._log.add(record, stream)
+                self._logs.add(record, stream)
+                self._logged = max(arrived, self._logged)
                 if record.lines:
                     self._behind = min(arrived - record.end, self._behind)
                 self._course.progressed |= record.lines > 0
             case AggregateInterval():
                 self._totals.add_interval(record)
+                self._logged = max(arrived, self._logged)
+                self._behind = min(arrived - record.start, self._behind)
                 self._last_interval = max(record.start, self._last_interval or 0)
                 self._course.progressed = True
             case Parameter() | SummaryFigure() | Statement():
@@ -112,7 +122,7 @@ class PgbenchState(ElapsedState):
                     self._course.clients = int(clients)
             case Complete():
                 self._course.complete = True
-                self._log.windows.complete()
+                self._logs.windows.complete()
                 if (length := self._results.length) is not None:
                     self._lengths[stream] = length
                 self._messages.add(stream)
@@ -132,6 +142,24 @@ class PgbenchState(ElapsedState):
         if isinstance(record, Progress | Transactions | AggregateInterval | Parameter):
             self._course.benchmark = True
 
+    def written(self, stream: str, times: Written) -> None:
+        """See tools.State."""
+        super().written(stream, times)
+        seconds = self._lengths.get(stream, self._elapsed.get(stream))
+        if seconds is not None and not times.undated:
+            self._begun[stream] = times.last - seconds
+
+    @property
+    def _log(self) -> TransactionLog:
+        """The logs of this run: none if they are those of an earlier one."""
+        return self._no_logs if self._is_log_old else self._logs
+
+    @property
+    def _is_log_old(self) -> bool:
+        lines = self._totals.count.start
+        begun = min(self._begun.values(), default=math.inf) if lines is None else lines
+        return begun < math.inf and self._logged < begun - SILENT and self._behind < SLOW
+
     def tick(self, now: float) -> None:
         """Closes the seconds of the transaction log that waited long enough, on the clock that dates the log."""
         if self._behind < math.inf:
@@ -142,7 +170,7 @@ class PgbenchState(ElapsedState):
         self._close(time + WAIT)
 
     def _close(self, time: float) -> None:
-        if self._log.windows.tick(time):
+        if self._logs.windows.tick(time):
             self.version += 1
 
     @property
@@ -303,7 +331,7 @@ class PgbenchState(ElapsedState):
 
     def _counter(self, name: str) -> int | None:
         figure = self._results.figures.get(name)
-        return self._totals.total(name) if figure is None else int(figure)
+        return self._totals.total(name, logs=not self._is_log_old) if figure is None else int(figure)
 
     def _apply_progress(self, line: Progress, stream: str) -> None:
         covered = self._totals.add_line(line)
@@ -334,5 +362,6 @@ class PgbenchState(ElapsedState):
 
     @property
     def _reported(self) -> float | None:
-        times = (self._dated(self._progress) if self._progress else None, self._log.end, self._last_interval)
+        line = self._dated(self._progress) if self._progress else None
+        times = (line, self._log.end, None if self._is_log_old else self._last_interval)
         return max((time for time in times if time is not None), default=None)

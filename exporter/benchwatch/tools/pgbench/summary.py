@@ -1,4 +1,4 @@
-"""pgbench's final report (stdout, written at exit), all versions from 9.3 to 18.
+"""pgbench's final report (stdout, written at exit), all versions from 9.3 to 19.
 
 From `printResults()` of pgbench.c. Lines in their order, with the versions that print them:
 
@@ -11,6 +11,7 @@ From `printResults()` of pgbench.c. Lines in their order, with the versions that
     number of transactions actually processed: 1000[/1000]    all; 9.6 and 10 count skipped transactions too
     number of failed transactions: 0 (0.000%)                 15+
     number of serialization failures: 0 (0.000%) | number of deadlock failures: ...    15+ --failures-detailed
+    number of other failures: 0 (0.000%)                      19+ --failures-detailed
     number of transactions retried: 0 (0.000%) | total number of retries: 0            15+, unless --max-tries=1
                                                               the report ends here if nothing was executed
     number of transactions skipped: 0 (0.000 %)               9.5+ -R -L
@@ -84,6 +85,7 @@ _COUNTS = {
     "number of failed transactions: ": rf"(?P<failed>{_COUNT}){_SHARE}",
     "number of serialization failures: ": rf"(?P<serialization_failures>{_COUNT}){_SHARE}",
     "number of deadlock failures: ": rf"(?P<deadlock_failures>{_COUNT}){_SHARE}",
+    "number of other failures: ": rf"(?P<other_failures>{_COUNT}){_SHARE}",
     "number of transactions retried: ": rf"(?P<retried>{_COUNT}){_SHARE}",
     "total number of retries: ": rf"(?P<retries>{_COUNT})",
     "number of transactions skipped: ": rf"(?P<skipped>{_COUNT}){_SHARE}",

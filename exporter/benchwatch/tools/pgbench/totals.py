@@ -46,9 +46,11 @@ class Totals:
             if (count := getattr(record, name)) is not None:
                 self._intervals[name] = self._intervals.get(name, 0) + count
 
-    def total(self, name: str) -> int | None:
-        """The counter of that name so far; None if this run has none, or it is not known."""
+    def total(self, name: str, *, logs: bool) -> int | None:
+        """The counter of that name so far, with or without `logs`; None if this run has none, or it is not known."""
         found = [self._lines[name]] if name in self._lines else []
+        if not logs:
+            return max(found, default=None)
         if self._intervals.get(name):  # 0 may mean that the option is off
             found.append(self._intervals[name])
         if self._log.lines and self._log.whole:

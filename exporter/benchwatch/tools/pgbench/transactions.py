@@ -1,12 +1,12 @@
 """pgbench's transaction log (-l): one line a transaction, one file a thread: `<prefix>.<pid>[.<thread>]`.
 
-From `doLog()` of pgbench.c 9.3 - 18:
+From `doLog()` of pgbench.c 9.3 - 19:
 
     client_id transaction_no time script_no epoch_s epoch_us [lag] [retries]
 
     transaction_no    per client, from 0 (up to 10) or 1
     time              latency in microseconds, or `skipped` (9.5+, -R -L), `failed`, or with --failures-detailed
-                      `serialization` or `deadlock` (15+)
+                      `serialization` or `deadlock` (15+) or `other` (19+)
     epoch_s epoch_us  when it completed, Unix seconds and microseconds, not padded: `1795168289 48431` is ...289.048431
                       (seconds of the years 2001 to 2096)
     lag               only with -R: microseconds between the scheduled and the true begin
@@ -42,11 +42,12 @@ SMALL = 10
 """A lag is hardly ever that short, microseconds; the number of retries hardly ever larger."""
 
 _LINE = re.compile(
-    rb"(?P<client>\d+) (?P<number>\d+) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock) (?P<script>\d{1,4}) "
-    rb"(?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
+    rb"(?P<client>\d+) (?P<number>\d+) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock|other) "
+    rb"(?P<script>\d{1,4}) (?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})"
+    rb"(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
 )
 _NUMBERED = re.compile(rb"(?m)^(\d{1,18}) (\d{1,18}) ")
-_WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock"])
+_WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock", b"other"])
 _FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
 _DIGIT_0, _DIGIT_9, _SPACE, _NEWLINE = b"09 \n"

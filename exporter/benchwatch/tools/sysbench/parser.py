@@ -1,6 +1,7 @@
 """The text that sysbench prints: interval lines (`reports`), final reports (`summary`), and around them:
 
-sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)   first; another one begins another run in the same stream
+sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)   first; another one begins another run in the same stream, as does an
+                                                    interval line that is earlier than the one before it
 Number of threads: 8
 Target transaction rate: 60/sec                     with --rate
 Report intermediate results every 1 second(s)
@@ -52,6 +53,7 @@ class SysbenchParser(LineParser):
 
     _TORN = (SysbenchFigure, Bin, Said)
     _time = 0.0
+    _reported = 0.0  # seconds of the last interval line
     _checkpoint = False
     _after_fatal = False
 
@@ -76,10 +78,11 @@ class SysbenchParser(LineParser):
 
     def _read(self, text: str) -> list[Record] | None:
         if banner := _BANNER.match(text):
-            self._checkpoint = False
+            self._checkpoint, self._reported = False, 0.0
             return [*([Begin()] if self.records else []), Said("version", banner[1])]
         if interval := report(text):
-            return [interval]
+            before, self._reported = self._reported, getattr(interval, "time", self._reported)
+            return [*([Begin()] if self._reported < before else []), interval]
         if LAST.match(text):
             checkpoint, self._checkpoint = self._checkpoint, False
             return [SysbenchComplete(self._time, checkpoint)]
