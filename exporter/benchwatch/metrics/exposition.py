@@ -24,13 +24,11 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 RENDER_ERRORS = Family(
     "benchwatch_render_errors_total",
     "counter",
-    "Times that a worker, a CVM or a part of the exporter could not be rendered, by what was left out: its samples on "
-    "this page, or its view on the landing page. The log names it.",
+    "Times that a worker, a CVM or a part of the exporter could not be shown, by what of it was left out: its samples "
+    "on this page, or its view on the landing page. The log names it.",
     ("of",),
 )
-SERIES = Family(
-    "benchwatch_series", "gauge", "Series of this page, all parts together, without those about the page itself."
-)
+SERIES = Family("benchwatch_series", "gauge", "Series of this page in all parts, without these of the page itself.")
 SERIES_LEFT_OUT = Family(
     "benchwatch_series_left_out",
     "gauge",
@@ -39,8 +37,8 @@ SERIES_LEFT_OUT = Family(
 WORKERS_LEFT_OUT = Family(
     "benchwatch_workers_left_out",
     "gauge",
-    "Workers and CVMs that are not on this page because it has reached runs.limits.series; those that ended first are "
-    "left out first. The log names them.",
+    "Workers and CVMs that are not on this page because it has reached runs.limits.series; those that ended first go "
+    "first. The log names them.",
 )
 ACTIVE_LEFT_OUT = Family(
     "benchwatch_active_workers_left_out",

@@ -27,8 +27,8 @@ _NEVER = object()
 BEYOND_LIMIT = Family(
     "benchwatch_run_beyond_limit",
     "gauge",
-    "Series of a worker (for the limit labels: labels) that are not on this page, by the limit of runs.limits that "
-    "they exceed; absent if there are none.",
+    "Series of a worker (of labels: labels) that are not on this page, by the limit of runs.limits that they are "
+    "beyond; absent where there are none.",
     ("limit",),
 )
 

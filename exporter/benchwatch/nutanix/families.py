@@ -12,7 +12,7 @@ def _family(name: str, help_text: str, *labels: str, kind: Kind = "gauge") -> Fa
 
 CVM_UP = _family(
     "cvm_up",
-    "1 if the last poll read and understood the CVM's main page, less than three poll intervals ago; otherwise 0.",
+    "1 if the last poll read and understood the CVM's main page, less than three poll intervals ago; else 0.",
 )
 CVM_POLL_DURATION = _family("cvm_poll_duration_seconds", "Time that the last poll of the CVM took, all pages together.")
 CVM_LAST_SUCCESS = _family(
@@ -32,8 +32,8 @@ CVM_UNRECOGNISED_ROWS = _family(
 )
 CVM_UNMATCHED_ROWS = _family(
     "cvm_unmatched_rows_total",
-    "Rows of the front-end view for which no row of Hosted VDisks has the same name or uuid, summed over all polls: "
-    "their numbers appear as those of a vdisk with the name in that row.",
+    "Rows of the front-end view for which no row of Hosted VDisks has the same name or uuid, summed over all polls:"
+    " their numbers are those of a vdisk of their own name.",
     kind="counter",
 )
 
@@ -55,7 +55,7 @@ DISK_AVAILABLE = _family(
 DISK_SIZE = _family("disk_size_bytes", "Size of a disk of this CVM (Cluster State, in GB of 1024^3).", "disk", "tier")
 OPLOG_UTILISATION = _family(
     "oplog_utilisation_ratio",
-    "Used share of the CVM's oplog or LWS, 0 to 1 (row Total of /oplog_flush_stats).",
+    "Used part of the CVM's oplog or LWS, 0 to 1 (row Total of /oplog_flush_stats).",
     "store",
 )
 
@@ -84,12 +84,12 @@ FRONTEND_LATENCY = _family(
     "op",
 )
 FRONTEND_ERRORS = _family("vdisk_frontend_errors_per_second", f"Failed operations per second, {_FRONT}", "vdisk")
-FRONTEND_OUTSTANDING = _family("vdisk_frontend_outstanding_ops", f"Operations in flight, {_FRONT}", "vdisk", "op")
+FRONTEND_OUTSTANDING = _family("vdisk_frontend_outstanding_ops", f"Operations under way, {_FRONT}", "vdisk", "op")
 FRONTEND_OUTSTANDING_BYTES = _family(
-    "vdisk_frontend_outstanding_bytes", f"Bytes of the operations in flight, {_FRONT}", "vdisk", "op"
+    "vdisk_frontend_outstanding_bytes", f"Bytes of the operations under way, {_FRONT}", "vdisk", "op"
 )
 FRONTEND_QUEUE = _family("vdisk_frontend_queue_length", f"Average operations outstanding, {_FRONT}", "vdisk")
-FRONTEND_BUSY = _family("vdisk_frontend_busy_ratio", f"Share of the time with operations in flight, {_FRONT}", "vdisk")
+FRONTEND_BUSY = _family("vdisk_frontend_busy_ratio", f"Part of the time with operations under way, {_FRONT}", "vdisk")
 FRONTEND_SIZE = _family("vdisk_frontend_operation_size_bytes", f"Average size of an operation, {_FRONT}", "vdisk")
 UNSTABLE_BYTES = _family("vdisk_unstable_bytes", "Data written unstably over NFS and not yet committed.", "vdisk")
 UNSTABLE_OPS = _family("vdisk_unstable_ops_per_second", "Unstable NFS writes per second.", "vdisk")
@@ -106,7 +106,7 @@ FRONTEND_LATENCY_RANGE = _family(
 )
 SIZE_RANGE = _family("vdisk_size_range_bytes", f"Average size of the operations {_RANGE}", "vdisk", "op", "le")
 
-_BACK = "(Hosted VDisks: without writes that the oplog absorbed)."
+_BACK = "(Hosted VDisks: leaves out writes that the oplog absorbed)."
 BACKEND_OPS = _family("vdisk_backend_ops_per_second", f"Operations per second behind the oplog {_BACK}", "vdisk", "op")
 BACKEND_BYTES = _family("vdisk_backend_bytes_per_second", f"Throughput behind the oplog {_BACK}", "vdisk", "op")
 BACKEND_LATENCY = _family(
@@ -118,12 +118,12 @@ BACKEND_LATENCY = _family(
 BACKEND_ERRORS = _family("vdisk_backend_errors_per_second", f"Failed operations per second {_BACK}", "vdisk")
 BACKEND_RANDOM = _family("vdisk_backend_random_ops_per_second", f"Random operations per second {_BACK}", "vdisk")
 BACKEND_SIZE = _family("vdisk_backend_operation_size_bytes", f"Average size of an operation {_BACK}", "vdisk")
-OUTSTANDING = _family("vdisk_outstanding_ops", "Operations in flight (Hosted VDisks).", "vdisk", "op")
+OUTSTANDING = _family("vdisk_outstanding_ops", "Operations under way (Hosted VDisks).", "vdisk", "op")
 OUTSTANDING_BYTES = _family(
-    "vdisk_outstanding_bytes", "Bytes of the operations in flight (Hosted VDisks).", "vdisk", "op"
+    "vdisk_outstanding_bytes", "Bytes of the operations under way (Hosted VDisks).", "vdisk", "op"
 )
 QUEUE_LENGTH = _family("vdisk_queue_length", "Average length of the vdisk's queue (Hosted VDisks).", "vdisk")
-BUSY = _family("vdisk_busy_ratio", "Share of the time the vdisk was busy (Hosted VDisks).", "vdisk")
+BUSY = _family("vdisk_busy_ratio", "Part of the time the vdisk was busy (Hosted VDisks).", "vdisk")
 USAGE = _family("vdisk_usage_bytes", "Space the vdisk takes (Hosted VDisks, in whole GB).", "vdisk")
 DEDUP = _family("vdisk_dedup_bytes", "Deduplicated data of the vdisk (Hosted VDisks, in whole GB).", "vdisk")
 OPLOG_BYTES = _family("vdisk_oplog_bytes", "Data in the oplog, not yet drained (Hosted VDisks).", "vdisk")
@@ -132,18 +132,18 @@ OPLOG_OPS = _family("vdisk_oplog_ops_per_second", "Writes per second absorbed by
 OPLOG_RATE = _family("vdisk_oplog_bytes_per_second", "Throughput into the oplog (Hosted VDisks).", "vdisk")
 
 RANDOM = _family(
-    "vdisk_random_ratio", "Random share of the operations, 0 to 1, over about 3 s (Ops and Randomness).", "vdisk", "op"
+    "vdisk_random_ratio", "Random part of the operations, 0 to 1, over about 3 s (Ops and Randomness).", "vdisk", "op"
 )
 SEQUENTIAL = _family(
     "vdisk_sequential_ratio",
-    "Sequential share of the operations, 0 to 1, over about 3 s (Ops and Randomness): their pattern, not whether they"
+    "Sequential part of the operations, 0 to 1, over about 3 s (Ops and Randomness): their pattern, not whether they"
     " bypass the oplog.",
     "vdisk",
     "op",
 )
 READ_SOURCE_RATIO = _family(
     "vdisk_read_source_ratio",
-    "Share of the data read that came from this source, 0 to 1, over about 3 s (Read Source).",
+    "Part of the data read that came from this source, 0 to 1, over about 3 s (Read Source).",
     "vdisk",
     "source",
 )
@@ -155,7 +155,7 @@ READ_SOURCE_BYTES = _family(
 )
 WRITE_DESTINATION_RATIO = _family(
     "vdisk_write_destination_ratio",
-    "Share of the data written that went to this destination, 0 to 1, over about 3 s (Write Destination).",
+    "Part of the data written that went to this destination, 0 to 1, over about 3 s (Write Destination).",
     "vdisk",
     "destination",
 )

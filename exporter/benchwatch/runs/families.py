@@ -14,14 +14,14 @@ RUN_INFO = Family(
 RUN_PARAMETER = Family(
     "benchwatch_run_parameter",
     "gauge",
-    "One parameter of the run, as the tool or the run's run.yaml names it; absent without a value; always 1.",
+    "One parameter of the run, as the tool or the run's run.yaml names it; none without a value; always 1.",
     ("name", "value"),
     "runs",
 )
 RUN_STATE = Family(
     "benchwatch_run_state",
     "gauge",
-    "1 for the worker's present state, 0 for the others; some time after the end, only the present state remains.",
+    "1 for the worker's present state, 0 for the others; a while after the end only the present one is left.",
     ("state",),
 )
 RUN_REASON = Family(
@@ -33,16 +33,16 @@ RUN_REASON = Family(
 RUN_NOTE = Family(
     "benchwatch_run_note_info",
     "gauge",
-    "How a worker's output was read: which of several runs in one file is shown, and which prefix was removed from "
-    "each line; always 1.",
+    "What to know of how a worker's output was read: which of several runs in one file is shown, and what was left out "
+    "before each line; always 1.",
     ("note",),
     "runs",
 )
 RUN_REPETITIONS = Family(
     "benchwatch_run_repetitions",
     "gauge",
-    "Consecutive runs of the tool in the worker's output, of which one is shown (the last, unless another was "
-    "selected); absent if there is only one.",
+    "Runs of the tool in the worker's output, one after the other, of which one is shown (the last, unless another was "
+    "chosen); absent where there is only one.",
     part="runs",
 )
 RUN_START = Family(
@@ -71,8 +71,8 @@ RUN_INTERVAL = Family(
 RUN_WARMUP = Family(
     "benchwatch_run_warmup_seconds",
     "gauge",
-    "Seconds at the start that comparisons and reports leave out, from the run's record; absent without a warm-up. "
-    "All other metrics cover the whole run.",
+    "Seconds from the start on that comparisons and reports leave out, from the run's record; absent without a "
+    "warm-up. All other metrics are of the whole run.",
     part="runs",
 )
 RUN_OBJECTIVE = Family(
@@ -84,8 +84,8 @@ RUN_OBJECTIVE = Family(
 RUN_HOST = Family(
     "benchwatch_run_host_info",
     "gauge",
-    "The machine whose disks and processors the run uses (role server), and, if the tool is the client of a server, "
-    "the machine of the benchmark itself, which may be the same (role client); as far as they are known; always 1.",
+    "The machine whose disks and processors the run uses (role server), and that of the benchmark itself where it "
+    "works on a server, be it the same machine or another (role client), as far as they are known; always 1.",
     ("host", "role"),
     "runs",
 )
@@ -101,24 +101,24 @@ RUN_DISK = Family(
     "benchwatch_run_disk_info",
     "gauge",
     "Role of a disk of the run's host (role server) in this run (data, log ...), by the device's name in "
-    "node_exporter: from its run.yaml, otherwise as `benchwatch run` found it; always 1.",
+    "node_exporter: from its run.yaml, else as `benchwatch run` found it; always 1.",
     ("host", "device", "role"),
     "runs",
 )
 STREAM_BYTES = Family(
-    "benchwatch_stream_bytes_total", "counter", "Bytes of the worker's output that were read.", ("tool",), "runs"
+    "benchwatch_stream_bytes_total", "counter", "Bytes read of the worker's output.", ("tool",), "runs"
 )
 STREAM_RECORDS = Family(
     "benchwatch_stream_records_total",
     "counter",
-    "Records parsed in the worker's output: report lines, documents, transactions of a log.",
+    "Records understood in the worker's output: report lines, documents, transactions of a log.",
     ("tool",),
     "runs",
 )
 STREAM_ERRORS = Family(
     "benchwatch_stream_errors_total",
     "counter",
-    "Lines or documents of the worker's output that could not be parsed, by reason.",
+    "Lines or documents of the worker's output that were not understood, by reason.",
     ("tool", "reason"),
     "runs",
 )

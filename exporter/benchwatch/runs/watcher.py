@@ -44,7 +44,7 @@ CHUNK = 256 * 1024
 BUDGET = 4 * 1024 * 1024
 """Bytes after which a round of reading gives others a turn."""
 
-RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Known runs, active and ended.", ("phase",))
+RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Runs that are known, by whether they are on or ended.", ("phase",))
 FAMILIES = (WATCH_ERRORS, WATCH_ERROR_TIME, RUNS_KNOWN)
 
 _T = TypeVar("_T")

@@ -41,7 +41,7 @@ DOORS = web.AppKey("doors", Doors)
 SCRAPE_DURATION = Family(
     "benchwatch_scrape_duration_seconds",
     "summary",
-    "Time to render and compress answers to /metrics, seconds, up to the previous answer.",
+    "Time that answers to /metrics took to render and compress, seconds, up to the one before this.",
 )
 FAMILIES = (SCRAPE_DURATION,)
 

@@ -35,19 +35,18 @@ _SWEEP = 1.0
 _ACCEPT = 16
 """Connections accepted before something else gets its turn."""
 
-OPEN = Family("benchwatch_connections", "gauge", "Open connections to this exporter.")
+OPEN = Family("benchwatch_connections", "gauge", "Connections to this exporter that are open.")
 CLOSED = Family(
     "benchwatch_connections_closed_total",
     "counter",
-    "Connections that this exporter closed, by reason: headers (no complete request in time), idle (no further "
-    "request), answer (the client did not take it in time), room (to make room for another one).",
+    "Connections that this exporter closed, by why: headers (no complete request in time), idle (no further request), "
+    "answer (the client did not take it in time), room (another one needed the place).",
     ("reason",),
 )
 REFUSED = Family(
     "benchwatch_requests_refused_total",
     "counter",
-    "Requests that were refused, by reason: malformed (not HTTP, or no TLS handshake), host (a name that is not "
-    "served on "
+    "Requests that were refused, by why: malformed (not HTTP, or no TLS handshake), host (a name that is not served on "
     "loopback), password (none or a wrong one), too_many_passwords (too many were being checked), "
     "rate_limit.",
     ("reason",),

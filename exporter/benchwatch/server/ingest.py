@@ -65,11 +65,11 @@ _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP
 REQUESTS = Family(
     "benchwatch_push_requests_total",
     "counter",
-    "Pushes that have ended, by HTTP status code; 499 if the client's connection broke.",
+    "Pushes that have ended, by HTTP status code; 499 where the client's connection broke.",
     ("code",),
 )
-ACTIVE = Family("benchwatch_push_active", "gauge", "Active pushes.")
-BYTES = Family("benchwatch_push_bytes_total", "counter", "Bytes received from pushes and written to files.")
+ACTIVE = Family("benchwatch_push_active", "gauge", "Pushes going on now.")
+BYTES = Family("benchwatch_push_bytes_total", "counter", "Bytes taken from pushes and written to files.")
 FAMILIES = (REQUESTS, ACTIVE, BYTES)
 
 

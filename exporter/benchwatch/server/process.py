@@ -26,7 +26,7 @@ _PROCESS = {
         Family("process_resident_memory_bytes", "gauge", "Resident memory of this exporter, bytes."),
         Family("process_start_time_seconds", "gauge", "When this exporter was started, Unix time in seconds."),
         Family("process_open_fds", "gauge", "Open file descriptors of this exporter."),
-        Family("process_max_fds", "gauge", "Limit of open file descriptors of this exporter."),
+        Family("process_max_fds", "gauge", "How many file descriptors this exporter may have open."),
     )
 }
 FAMILIES = (BUILD_INFO, *_PROCESS.values())
