@@ -191,11 +191,18 @@ def student(probability: float, degrees: float) -> float:
     With t = sqrt(degrees) tan(angle) its density is cos(angle) ** (degrees - 1), which is integrated by trapezoids.
     """
     degrees = min(degrees, _NORMAL)
-    angles = np.linspace(0.0, math.pi / 2, _ANGLES)
-    density = np.maximum(np.cos(angles), 0.0) ** (degrees - 1)
+    angles, cosines = _right_angle()
+    density = cosines ** (degrees - 1)
     parts = np.append(0.0, np.cumsum(density[1:] + density[:-1]))
     angle = float(np.interp(2 * probability - 1, parts / parts[-1], angles))
     return math.sqrt(degrees) * math.tan(angle)
+
+
+@lru_cache(maxsize=1)
+def _right_angle() -> tuple[Floats, Floats]:
+    """The angles up to a right one, and their cosines."""
+    angles = np.linspace(0.0, math.pi / 2, _ANGLES)
+    return angles, np.maximum(np.cos(angles), 0.0)
 
 
 def _ranks(values: Floats) -> Floats:
