@@ -230,6 +230,7 @@ def test_requirements_know_units_groups_and_what_was_not_measured(show: Show, as
         ("tps > 1MiB/s", "tps: expected a number, such as 1000 or 1k, got '1MiB/s'"),
         ("failed < 20ms", "failed: expected a number, or a part such as 0.1%, got '20ms'"),
         ("p99 < 1,5ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
+        (" < 20ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
         ("p99 20ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
     ],
 )
