@@ -55,6 +55,11 @@ def test_a_run_with_a_log_gets_all_figures(run_page: Page) -> None:
     )
 
 
+def test_an_objective_of_0_lies_below_a_logarithmic_axis(place: Place, tmp_path: Path) -> None:
+    page = report(tmp_path, pgbench(place, "a", b"latency_objective: 0", log=False))
+    assert page.text("figcaption")[1].endswith("The objective, 0, lies below the plot.")
+
+
 def test_without_a_log_there_is_only_what_progress_lines_tell(place: Place, tmp_path: Path) -> None:
     assert report(tmp_path, pgbench(place, "a", log=False)).text("h3") == ["Throughput", "Mean latency"]
 

@@ -232,6 +232,7 @@ def test_requirements_know_units_groups_and_what_was_not_measured(show: Show, as
         ("tps > 1MiB/s", "tps: expected a number, such as 1000 or 1k, got '1MiB/s'"),
         ("failed < 20ms", "failed: expected a number, or a part such as 0.1%, got '20ms'"),
         ("p99 < 1,5ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
+        (" < 20ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
         ("p99 20ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
     ],
 )
@@ -325,11 +326,11 @@ def test_a_repeat_in_which_nothing_is_recognised_is_named_and_meets_no_requireme
     (tmp_path / "a-3/db.yaml").write_text("repeat_of: a\nexit_code: 0\n")
     (tmp_path / "a-3/db.out").write_text("something else\n")
     code, out, _ = show(tmp_path / "a", "--require", "tps > 1")
-    assert "\n  without a-3 (nothing recognised)\n" in out
+    assert "\n  without a-3 (no result)\n" in out
     assert (code, out.splitlines()[-1]) == (3, "NOT MET: tps > 1: not measured in a-3")
     _, out, _ = show(tmp_path / "a", "--json")
     assert json.loads(out)["subjects"][0]["without"] == ["a-3"]
-    assert '<failure message="a-3: nothing recognised" />' in show(tmp_path / "a", "--format", "junit")[1]
+    assert '<failure message="a-3: no result" />' in show(tmp_path / "a", "--format", "junit")[1]
 
 
 def test_repeats_with_workers_of_several_tools_have_a_mean_for_each(show: Show, tmp_path: Path) -> None:

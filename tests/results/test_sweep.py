@@ -136,6 +136,16 @@ def test_where_no_latency_is_known_nothing_is_said_of_a_knee(show: Show, tmp_pat
     assert "knee" not in out
 
 
+@pytest.mark.parametrize(("inner", "number"), [("", 0), ("a: 1, b: 2, c: 3", 3)])
+def test_a_point_without_parameters_or_with_three_is_refused(
+    show: Show, inner: str, number: int, tmp_path: Path
+) -> None:
+    place(tmp_path / "curve-1", 1000.0, record=f"sweep: {{of: curve, point: {{{inner}}}}}\n")
+    code, _, err = show(tmp_path / "curve")
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"curve-1/run.yaml:1: sweep: point: expected one or two parameters, got {number}" in err
+
+
 def test_words_have_a_table_without_a_knee_or_a_law(show: Show, tmp_path: Path) -> None:
     for word in ("simple", "prepared", "extended", "other"):
         point(tmp_path, {"protocol": word}, [1000.0])

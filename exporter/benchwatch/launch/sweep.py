@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from ..settings.record import SUFFIX, Record, SweepPoint, check_label, read_record
+from ..settings.record import MOST_PARAMETERS, SUFFIX, Record, SweepPoint, check_label, read_record
 from ..settings.settings import RunsSettings
 from ..tools.invocation import Benchmark, recordable
 from ..values.errors import UserError
@@ -27,7 +27,6 @@ from .record import RunRecord
 ORDERS = ("shuffled", "interleaved", "given")
 LABEL = "sweep"
 """The label of a run with the name of its sweep."""
-_MOST_PARAMETERS = 2
 _MOST_VALUES = 1000
 _NUMBER = r"-?\d{1,15}(?:\.\d{1,9})?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:([x+])({_NUMBER}))?")
@@ -92,7 +91,7 @@ def points_of(parameters: Sequence[SweptParameter], words: Sequence[str]) -> lis
     names = [one.name for one in parameters]
     if not names:
         return [{}]
-    if len(names) > _MOST_PARAMETERS or len(set(names)) < len(names):
+    if len(names) > MOST_PARAMETERS or len(set(names)) < len(names):
         raise UserError(f"--sweep: expected one or two different parameters, got {', '.join(names)}")
     used = [found for word in words for found in _PLACEHOLDER.findall(word)]
     for name in used:

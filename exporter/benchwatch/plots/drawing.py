@@ -117,7 +117,7 @@ def latency_limits(lines: Sequence[Drawn], objective: float | None) -> tuple[flo
     low = min((float(np.nanmin(line.low)) for line in lines if np.isfinite(line.low).any()), default=1e-3) / 1.25
     high = max((float(np.nanmax(line.high)) for line in lines if np.isfinite(line.high).any()), default=1e-2) * 1.25
     low, high = (low, high) if low > 0 else (max(high, 1e-9) / 1e3, max(high, 1e-9))
-    if objective is None:
+    if not objective:  # a logarithmic axis has no place for 0
         return low, high
     lowest, highest = min(low, objective / 1.25), max(high, objective * 1.25)
     readable = np.log(high / low) >= _LEAST_SHARE * np.log(highest / lowest)

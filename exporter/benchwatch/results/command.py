@@ -102,7 +102,7 @@ def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
     suites = []
     for one, told in zip(subjects, found, strict=True):
         ended = [f"{result.run.name}: {result.state}" for result in one.results if result.state != "finished"]
-        ended += [f"{run}: nothing recognised" for run in one.without]
+        ended += [f"{run}: no result" for run in one.without]
         cases = [Case("the run has finished", "; ".join(ended))]
         cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in told]
         suites.append(Suite(one.name, cases))

@@ -46,7 +46,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_FORM = re.compile(r"\s*([^<>=!]+?)\s*(<=|>=|==|!=|<|>)\s*(\S.*?)\s*")
+_FORM = re.compile(r"\s*([^<>=!\s][^<>=!]*?)\s*(<=|>=|==|!=|<|>)\s*(\S.*?)\s*")
 _NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?)\s*([a-zA-Z/%µ]*)")
 _MEASURES: Mapping[str, Measure] = {
     "throughput": THROUGHPUT,

@@ -182,7 +182,7 @@ def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> Toge
     name = f"{subject.name} ({kind})" if kind else subject.name
     head = f"{name}: {len(counted)} run{'s' * (len(counted) != 1)}{of} together"
     left_out = [f"{one.run.name} ({one.state})" for one in results if one not in counted]
-    left_out += [f"{run} (nothing recognised)" for run in subject.without]
+    left_out += [f"{run} (no result)" for run in subject.without]
     lines = [f"without {', '.join(left_out)}"] if left_out else []
     if subject.swept:
         table, notes = sweep_text.told([one.run for one in counted])

@@ -24,7 +24,7 @@ _TO_LOOK = 0.3
 _DEFAULT_INTERVAL = 10.0
 
 
-class Said(NamedTuple):
+class StateSays(NamedTuple):
     """What the state of a version says, see tools.State."""
 
     version: tuple[int, int]
@@ -36,7 +36,7 @@ class Said(NamedTuple):
     idle_reports: int
 
 
-def judge(said: Said, record: RunFile, silent: float, *, cut_off: bool) -> tuple[str, str]:
+def judge(said: StateSays, record: RunFile, silent: float, *, cut_off: bool) -> tuple[str, str]:
     """The phase after `silent` seconds without a report or byte, and its reason, which may be empty.
 
     `cut_off`: what was read last ends in the middle of a line or document.

@@ -32,7 +32,7 @@ from .families import (
 )
 from .files import FileStatus, Rewritten
 from .layout import StreamPlan
-from .phase import ENDED, IDLE, PHASES, Said, judge
+from .phase import ENDED, IDLE, PHASES, StateSays, judge
 from .stream import Stream
 
 KEPT_LIVE = 60.0
@@ -88,7 +88,7 @@ class Worker:
         self._cut_off = False
         self._kept_live = True
         self._changes = 0
-        self._last_said: Said | None = None
+        self._last_said: StateSays | None = None
 
     @property
     def state(self) -> State:
@@ -344,12 +344,12 @@ class Worker:
         return self.state.end or self._runfile.end or self.state.last_report or self._written
 
     @property
-    def _said(self) -> Said:
+    def _said(self) -> StateSays:
         """What its state says, asked only when that may have changed: this is needed at every look and scrape."""
         state, said = self.state, self._last_said
         version = self._last, state.version
         if said is None or said.version != version:
-            said = self._last_said = Said(
+            said = self._last_said = StateSays(
                 version,
                 state.outcome,
                 state.reason,

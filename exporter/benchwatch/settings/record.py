@@ -59,6 +59,8 @@ _PLAIN = (
 )
 _RESERVED = frozenset({"run", "worker", "tool", "tool_version", "job", "instance", "le", "quantile"})
 
+MOST_PARAMETERS = 2
+"""Of a sweep."""
 _Text = str | int | float | bool
 
 
@@ -83,6 +85,10 @@ class SweepPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """In which its runs were started,"""
     seed: int | None = None
     """and the seed of that order, where it is a random one."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.point) <= MOST_PARAMETERS:
+            raise ValueError(f"point: expected one or two parameters, got {len(self.point)}")
 
     @property
     def values(self) -> dict[str, str]:
