@@ -28,7 +28,7 @@ def test_a_sweep_is_drawn_over_its_parameter_and_as_a_capacity_curve(tmp_path: P
     rates, latencies, capacity = page.text("figcaption")
     assert rates.endswith("Dashed: the universal scalability law.")
     assert latencies.endswith("Dotted: the objective.")
-    assert capacity.endswith("joined in their order. Dashed: the peak by the universal scalability law.")
+    assert capacity.endswith("in order. Dashed: the peak by the universal scalability law.")
     assert "TPS over clients: 1: 1000; 2: 1923; 4: 3478; 8: 5369; 16: 6038; 32: 4644" in page.source
 
 

@@ -132,7 +132,7 @@ def test_a_folder_of_runs_that_is_not_there_is_named_on_the_page_until_it_appear
     runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets(1))
     shown = Exporter(runs, [], [], None, lambda: NOW)
     runs.poll(NOW)
-    sentence = f"The folder of runs {tmp_path}/runs cannot be read: No such file or directory. Make it a folder"
+    sentence = f"The folder of runs {tmp_path}/runs cannot be read: No such file or directory. Create it or"
     assert sentence in landing_page(shown, now=NOW, url="http://bench.example")
     place("a/db1.err", RECORDINGS / "pgbench" / "tpcb-15.18.err")
     while runs.poll(NOW):

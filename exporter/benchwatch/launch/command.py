@@ -104,8 +104,8 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUES",
         help="run with each value, such as clients=1,2,4 or 1..64x2, in place of {NAME} in the command; at most twice",
     )
-    run.add_argument("--order", choices=ORDERS, help="of the runs of a sweep (default: shuffled)")
-    run.add_argument("--seed", type=int, metavar="N", help="of the shuffled order (default: a new one)")
+    run.add_argument("--order", choices=ORDERS, help="order of the runs of a sweep (default: shuffled)")
+    run.add_argument("--seed", type=int, metavar="N", help="seed of the shuffled order (default: a new one)")
     add_require(run)
     run.add_argument("--overwrite", action="store_true", help="replace a run (and worker) of this name that has ended")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)

@@ -30,7 +30,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `push`."""
     parser = add(
         usage="benchwatch push [options] URL PATH...",
-        description="Sends recorded runs to an exporter elsewhere, without what it already has.",
+        description="Sends recorded runs to an exporter elsewhere; what it already has is not sent again.",
         examples=(
             "benchwatch push host:19777 runs/test1",
             "benchwatch push host:19777 runs",

@@ -42,7 +42,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         "--format",
         choices=("terminal", "markdown", "json", "junit"),
         default="terminal",
-        help="(default: terminal)",
+        help="format of the output (default: terminal)",
     )
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.add_argument(

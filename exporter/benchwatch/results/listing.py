@@ -39,7 +39,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     parser = add(
         parents=[common],
         usage="benchwatch list [options] [DIR...]",
-        description="Lists the runs of a folder, the latest first.",
+        description="Lists the runs of a folder, latest first.",
         examples=(
             "benchwatch list",
             "benchwatch list --label cluster=a --newer 7d",
