@@ -39,7 +39,7 @@ from .aggregate import AggregateInterval
 from .course import ProgressCourse
 from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
 from .log import TransactionLog
-from .messages import ClientAborted, Failure, Ignored, RunAborted, VacuumStarted
+from .messages import ClientAborted, Failure, Ignored, Reconnected, RunAborted, VacuumStarted
 from .progress import Progress
 from .results import Results
 from .summary import Complete, Parameter, Statement, SummaryFigure
@@ -61,6 +61,7 @@ Record = (
     | ClientAborted
     | Failure
     | Ignored
+    | Reconnected
     | RunAborted
     | VacuumStarted
     | InitialisationStep
@@ -135,7 +136,7 @@ class PgbenchState(ElapsedState):
                 self._course.benchmark = True
             case InitialisationStep() | Generated() | Initialised():
                 self._apply_initialisation(record, stream)
-            case ClientAborted() | Failure() | Ignored() | RunAborted():
+            case ClientAborted() | Failure() | Ignored() | Reconnected() | RunAborted():
                 self._course.add(record)
                 self._messages.add(stream)
         if isinstance(record, Progress | Transactions | AggregateInterval | Parameter):
