@@ -128,6 +128,23 @@ def test_pages_of_vdisks_are_read_only_while_the_interval_lasts(world: World) ->
     assert poller.status.duration == 12
 
 
+def test_one_page_of_a_vdisk_is_read_even_if_the_main_page_takes_longer_than_the_interval(world: World) -> None:
+    world.cluster("checkpoint", 1, 2)
+    poller = world.poller(NutanixSettings(vdisks=ALL))
+    enter = world.cvms[0].enter
+
+    def slow(target: str) -> None:
+        world.now += 12
+        enter(target)
+
+    world.cvms[0].enter = slow  # type: ignore[method-assign]
+    seen = []
+    for _ in range(2):
+        world.poll(poller, 6)
+        seen += series(poller, "nutanix_vdisk_details_timestamp_seconds")
+    assert sorted(seen) == ['vdisk="40043"', 'vdisk="45269"']
+
+
 def test_never_more_than_one_request_at_a_time(world: World) -> None:
     world.cluster("checkpoint", 1, 8)
     poller = world.poller(NutanixSettings(vdisks=ALL, oplog_flush_stats=True))

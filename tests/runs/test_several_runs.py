@@ -161,3 +161,19 @@ def test_a_log_that_an_earlier_run_left_behind_is_not_that_of_the_next(
     assert f"benchwatch_run_start_timestamp_seconds{{{labels}}} {NOW - 10}\n" in page
     assert f"benchwatch_run_last_report_timestamp_seconds{{{labels}}} {NOW}\n" in page
     assert "pgbench_latency_" not in page.replace("pgbench_latency_average", "").replace("pgbench_latency_stddev", "")
+
+
+@pytest.mark.parametrize(("since", "shown"), [(1000, 999), (25, 2000)])
+def test_a_log_that_was_left_behind_is_older_than_the_times_of_the_lines(
+    tmp_path: Path, since: float, shown: int
+) -> None:
+    """While nothing says how long the first interval was, that may be a minute."""
+    place = placing(tmp_path / "runs")
+    place("a/pgbench_log.123", log_of(NOW - since), NOW - since + 20)
+    lines = (LINE.format(f"{NOW + second:.0f}.000").replace(".000.0", ".000") for second in range(-9, 1))
+    place("a/db1.err", "".join(lines).encode(), NOW)
+    runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
+    while runs.poll(NOW + 0.2):
+        pass
+    page = Exposition().render(runs.workers, ("live",))
+    assert f'pgbench_transactions_total{{run="a",worker="db1"}} {shown}\n' in page

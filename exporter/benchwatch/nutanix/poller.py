@@ -1,9 +1,9 @@
 """Reads the pages of a CVM in the background, one poll after another, and keeps the last snapshot.
 
 A poll reads the main page, the oplog page if configured, and the pages of a limited number of selected vdisks: those
-least recently read first, until the poll interval is used up. Polls start on a grid of the interval and never
-overlap. The main page's numbers are shown before the other pages are requested. A page that fails is counted; a vdisk
-that disappears between the list and its page is not an error.
+least recently read first, until the poll interval is used up, and one of them even if it is. Polls start on a grid of
+the interval and never overlap. The main page's numbers are shown before the other pages are requested. A page that
+fails is counted; a vdisk that disappears between the list and its page is not an error.
 
 Numbers are shown only while they are less than three intervals old (details: three rounds of turns), by the monotonic
 clock at the time of the scrape, whatever a running poll does. After that the CVM is down.
@@ -187,11 +187,12 @@ class Poller(CvmSource):
         details = self._lasting(previous.details, selected) if previous is not None else {}
         self._turns = {vdisk: turn for vdisk, turn in self._turns.items() if vdisk in selected}
         self._missing.intersection_update(selected)
-        failed = False
+        asked = failed = False
         waiting = sorted(selected, key=lambda vdisk: self._turns.get(vdisk, -1))
         for vdisk in waiting[: self._settings.vdisks.max_detail_pages]:
-            if self._stopping.is_set() or self._monotonic() - began >= self._settings.poll_interval:
+            if self._stopping.is_set() or (asked and self._monotonic() - began >= self._settings.poll_interval):
                 break
+            asked = True
             self._turns[vdisk] = next(self._requests)
             details.pop(vdisk, None)
             try:

@@ -147,7 +147,7 @@ def test_four_runs_in_one_file_begin_three_times() -> None:
 
 def test_another_run_begins() -> None:
     banner, vacuum, init = "pgbench (15.18)\n", "starting vacuum...end.\n", "dropping old tables...\n"
-    refused = "pgbench: error: could not create connection for setup\n"
+    refused = 'pgbench: fatal: could not count number of branches: ERROR:  relation "x" does not exist\n'
     later = LINE.replace("1.0 s", "2.0 s")
     epoch = LINE.replace("1.0 s", "1795168139.483 s")
     assert begins(banner, vacuum, LINE, later, REPORT) == 0
@@ -160,6 +160,26 @@ def test_another_run_begins() -> None:
     assert begins(REPORT, LINE) == begins(REPORT, REPORT) == begins(refused, REPORT) == 1
     assert begins(REPORT, refused, refused) == 1
     assert begins(REPORT, "pgbench: error: client 3 script 0 aborted in command 1 query 0: ERROR:  x\n") == 1
+
+
+REFUSED = (
+    'pgbench: error: connection to server at "h", port 5432 failed: Connection refused\n'
+    "\tIs the server running on that host and accepting TCP/IP connections?\n"
+    "pgbench: error: could not create connection for setup\n"
+)
+STARTING_UP = 'connection to database "x" failed:\nFATAL:  the database system is starting up\n'
+
+
+@pytest.mark.parametrize("refused", [REFUSED, STARTING_UP], ids=["15", "12"])
+def test_starts_that_found_no_server_are_part_of_the_run_that_follows(refused: str) -> None:
+    """A script that waits for the server; only standard error shows its tries."""
+    for start in ("pgbench (15.18)\n", "starting vacuum...end.\n", "dropping old tables...\n", LINE, REPORT):
+        assert begins(refused, refused, start) == 0
+    assert begins(REPORT, refused, "starting vacuum...end.\n") == begins(LINE, REPORT, refused, LINE) == 1
+    (failed,) = read({"a.err": (2 * refused).encode()})
+    assert failed.outcome == "failed"
+    (tried,) = read({"a.err": f"{2 * refused}starting vacuum...end.\n{LINE}".encode(), "a.out": REPORT.encode()})
+    assert (tried.outcome, tried.reason, len(tried.history)) == ("finished", "", 1)
 
 
 def test_another_run_does_not_begin() -> None:

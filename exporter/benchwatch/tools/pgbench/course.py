@@ -1,7 +1,7 @@
 """The course of a run as its messages tell it: initialisation, errors, the end."""
 
 from ..api import Outcome
-from .messages import ClientAborted, Failure, Ignored, RunAborted
+from .messages import ClientAborted, Failure, Ignored, Reconnected, RunAborted
 
 _KEPT = 100
 """How many errors are remembered; the first are those that say why."""
@@ -28,7 +28,7 @@ class ProgressCourse:
         self._failures: list[Failure] = []
         self._more = 0  # failures that are not kept
 
-    def add(self, message: ClientAborted | Failure | Ignored | RunAborted) -> None:
+    def add(self, message: ClientAborted | Failure | Ignored | Reconnected | RunAborted) -> None:
         """Takes in one message."""
         if isinstance(message, ClientAborted):
             self._aborted.setdefault(message.client, message.message)
@@ -36,6 +36,9 @@ class ProgressCourse:
             self._run_aborted = message.message
         elif isinstance(message, Failure):
             self._fail(message)
+        elif isinstance(message, Reconnected):
+            self._failures.clear()
+            self._more = 0
         elif self._more:
             self._more -= 1
         elif self._failures:

@@ -37,6 +37,10 @@ class Ignored(NamedTuple):
     """The failure before was of no consequence."""
 
 
+class Reconnected(NamedTuple):
+    """The failures before are those of starts that found no server; it was started again."""
+
+
 class RunAborted(NamedTuple):
     """pgbench's last words when a client had aborted."""
 
@@ -47,7 +51,7 @@ class VacuumStarted(NamedTuple):
     """A benchmark begins (unless -n); its connection is established."""
 
 
-Message = ClientAborted | Failure | Ignored | RunAborted | VacuumStarted
+Message = ClientAborted | Failure | Ignored | Reconnected | RunAborted | VacuumStarted
 
 VACUUM_START = "starting vacuum"
 
@@ -63,6 +67,11 @@ _ERROR = re.compile(
     r"|could not connect to server: .+|could not translate host name .+)"
 )
 _SERVER_ERROR = re.compile(r"(?:ERROR|FATAL|PANIC):  .+")
+_NO_SERVER = re.compile(
+    r"connection to (?:database|server)\b|could not (?:connect to server|translate host name)"
+    r"|could not create connection for setup",
+    re.IGNORECASE,
+)
 _IGNORED = "ignoring this error and continuing anyway"
 _SPACES = re.compile(r"\s+")
 
@@ -100,6 +109,11 @@ def server_error(text: str) -> Failure | None:
     """An error as the server words it and pgbench without prefix passes it on; other programs print the same."""
     match = _SERVER_ERROR.match(text)
     return Failure(_tidy(match[0]), fatal=False) if match else None
+
+
+def is_no_server(failure: Failure) -> bool:
+    """Whether a start found no server, so that it leaves nothing on standard output."""
+    return _NO_SERVER.match(failure.message) is not None
 
 
 def known(text: str) -> bool:

@@ -18,7 +18,7 @@ Times:
 - The end is start + length of the run, which the report's rate and transactions tell; without them the last write of
   a stream with a message, if that is not long after the last report, as in a copy.
 
-A log that was last written more than SILENT seconds before the run began is that of an earlier run, left in the folder
+A log that was last written before the run began is that of an earlier run, left in the folder
 (or, in a text of several runs, of one before), and counts for nothing. When a run without transactions in a log began,
 its text tells; of a copied log nothing is known of when it was written.
 
@@ -34,13 +34,13 @@ from ...metrics.latencies import is_cut_off
 from ...metrics.limits import DEFAULT, Limits
 from ...metrics.samples import Family, Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from ..beginning import PUNCTUAL, SILENT, SLOW, ElapsedState, beginning
+from ..beginning import PUNCTUAL, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
 from .course import ProgressCourse
 from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
 from .log import TransactionLog
-from .messages import ClientAborted, Failure, Ignored, RunAborted, VacuumStarted
+from .messages import ClientAborted, Failure, Ignored, Reconnected, RunAborted, VacuumStarted
 from .progress import Progress
 from .results import Results
 from .summary import Complete, Parameter, Statement, SummaryFigure
@@ -62,6 +62,7 @@ Record = (
     | ClientAborted
     | Failure
     | Ignored
+    | Reconnected
     | RunAborted
     | VacuumStarted
     | InitialisationStep
@@ -136,7 +137,7 @@ class PgbenchState(ElapsedState):
                 self._course.benchmark = True
             case InitialisationStep() | Generated() | Initialised():
                 self._apply_initialisation(record, stream)
-            case ClientAborted() | Failure() | Ignored() | RunAborted():
+            case ClientAborted() | Failure() | Ignored() | Reconnected() | RunAborted():
                 self._course.add(record)
                 self._messages.add(stream)
         if isinstance(record, Progress | Transactions | AggregateInterval | Parameter):
@@ -156,9 +157,9 @@ class PgbenchState(ElapsedState):
 
     @property
     def _is_log_old(self) -> bool:
-        lines = self._totals.count.start
-        begun = min(self._begun.values(), default=math.inf) if lines is None else lines
-        return begun < math.inf and self._logged < begun - SILENT and self._behind < SLOW
+        lines = self._totals.count.start  # too late by up to the interval, while that is not known
+        begun = min(self._begun.values(), default=-math.inf) if lines is None else lines - SLOW
+        return self._logged < begun - PUNCTUAL and self._behind < SLOW
 
     def tick(self, now: float) -> None:
         """Closes the seconds of the transaction log that waited long enough, on the clock that dates the log."""

@@ -8,7 +8,9 @@ A line may be a progress line (`progress`), a line of the final report (`summary
 Another run begins in the same stream with that line, `starting vacuum...`, a progress line, the first line of a report
 or a step of `pgbench -i` when the run before is over or has come further than that; with a progress line also when
 elapsed seconds go back or give way to Unix time or the reverse. Steps of `pgbench -i` after a complete report, as a
-script that cleans up leaves them, belong to the next run, and begin none. What is no line of pgbench is `other_text`.
+script that cleans up leaves them, belong to the next run, and begin none. A start that found no server is no run if
+another start follows: it prints nothing on standard output, which may be a file of its own, and a script that waits
+for the server tries often. What is no line of pgbench is `other_text`.
 """
 
 import re
@@ -18,7 +20,19 @@ from typing import NamedTuple
 from ..api import Begin, Misread
 from ..lines import EXCERPT, LineParser
 from .initialisation import Generated, Initialisation, InitialisationStep, Initialised, initialisation
-from .messages import ClientAborted, Failure, Ignored, Message, RunAborted, VacuumStarted, known, message, server_error
+from .messages import (
+    ClientAborted,
+    Failure,
+    Ignored,
+    Message,
+    Reconnected,
+    RunAborted,
+    VacuumStarted,
+    is_no_server,
+    known,
+    message,
+    server_error,
+)
 from .progress import PROGRESS, PROGRESS_START, Progress, progress
 from .summary import REPORT_START, Complete, Entry, Parameter, ReportReader, Statement, SummaryFigure
 
@@ -57,6 +71,8 @@ class _Run:
         self.report = ReportReader()
         self.failed = False
         self.fatal = False
+        self.connected = False
+        """Whether something is there that needs a server."""
         self.initialising = False
         self.server_error_follows = False
         self.prepared: list[Initialisation] = []  # steps after the report: of the next run, if there is one
@@ -173,6 +189,7 @@ class TextParser(LineParser):
         over = run.report.complete and isinstance(found, ClientAborted | Failure)
         if over or (isinstance(found, VacuumStarted) and run.under_way):
             run = self._begin()
+        run.connected |= not (isinstance(found, Failure) and (is_no_server(found) or run.server_error_follows))
         if isinstance(found, Failure):
             run.fatal |= found.fatal
             run.failed |= found.fatal or run.time is None
@@ -184,7 +201,9 @@ class TextParser(LineParser):
             self._text(text.partition("...")[2])
 
     def _begin(self) -> _Run:
-        self._out += (Begin(), *self._run.prepared)
+        run = self._run
+        is_retry = run.failed and not (run.connected or run.banner or run.time is not None or run.report.begun)
+        self._out += (Reconnected() if is_retry else Begin(), *run.prepared)
         self._run = _Run()
         return self._run
 
