@@ -307,6 +307,14 @@ def test_links_lead_to_dashboards(path: Path) -> None:
 
 
 @every_dashboard
+def test_lines_are_told_apart_by_all_labels_that_they_have(path: Path) -> None:
+    for panel in panels(load(path)):
+        for target in panel.get("targets", []) if panel["type"] in ("timeseries", "state-timeline", "stat") else []:
+            outer = re.match(r"(?:max|min|sum|count) by \(([^)]*)\)", target["expr"])
+            assert outer is None or set(outer[1].split(", ")) <= set(re.findall(r"\w+", target["legendFormat"])), panel
+
+
+@every_dashboard
 def test_alerts_and_runs_are_marked(path: Path) -> None:
     names = [annotation["name"] for annotation in load(path)["annotations"]["list"]]
     assert names[:2] == ["Alerts", "Runs"] and names[2:] in ([], ["Checkpoints"], ["Moves"])

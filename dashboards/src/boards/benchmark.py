@@ -21,7 +21,11 @@ QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"
 _RULES = Path(__file__).parents[3] / "prometheus/rules/dashboards.yml"
 _RECORDS = frozenset(re.findall(r"record: (\S+)", _RULES.read_text()))
 
-OBJECTIVE = Query(f"min(benchwatch_run_latency_objective_seconds{{{RUN}}})", "objective")
+_ACTIVE = f'benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1'
+OBJECTIVE = Query(
+    f"min(benchwatch_run_latency_objective_seconds{{{RUN}}} and on (run, worker) ({_ACTIVE}))", "objective"
+)
+"""The lowest of the runs that are active at that time: those that have ended do not miss theirs any more."""
 
 
 def _parts(tools: Sequence[Tool]) -> Iterator[tuple[Tool, Roles, Sequence[Roles]]]:
@@ -208,7 +212,7 @@ def latency_now(size: tuple[int, int]) -> dashboard.Panel:
     return stat(
         "Latency now",
         "Mean of the last report over all operations, its 99th percentile (the highest of the workers), and the lowest "
-        "latency objective of the runs.",
+        "latency objective of the active runs.",
         now(one_of("what", means | windows), "{{what}}"),
         now(OBJECTIVE.expression, OBJECTIVE.legend),
         unit="s",

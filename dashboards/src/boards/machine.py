@@ -14,18 +14,25 @@ _NO_DATABASE = "Nothing measured in this time range: the Prometheus job `postgre
 _OTHER_CLIENTS = 'host=~"$client",host!~"$host"'
 
 
-def _mean(mode: str, hosts: str = HOST) -> str:
-    return f"avg by (host) ({rate(f'node_cpu_seconds_total{{{hosts},mode={chr(34)}{mode}{chr(34)}}}')})"
+def _mean(mode: str) -> str:
+    return f"avg by (host) ({rate(f'node_cpu_seconds_total{{{HOST},mode={chr(34)}{mode}{chr(34)}}}')})"
+
+
+def _busy(hosts: str) -> str:
+    """Waiting for I/O is idle time: a processor then has nothing to do."""
+    idle = f"sum by (host) ({rate(f'node_cpu_seconds_total{{{hosts},mode=~{chr(34)}idle|iowait{chr(34)}}}')})"
+    return f"1 - {idle} / count by (host) (node_cpu_seconds_total{{{hosts},mode={chr(34)}idle{chr(34)}}})"
 
 
 def processors_busy(size: tuple[int, int]) -> dashboard.Panel:
     """Client and database, busy and stolen, from few of many series: to sum all up costs ten times as much."""
-    server = {"server": f"1 - {_mean('idle')}"} | {mode: _mean(mode) for mode in ("steal", "iowait")}
+    server = {"server": _busy(HOST)} | {mode: _mean(mode) for mode in ("steal", "iowait")}
     return graph(
         "Processors: client and database",
         "Busy share of the processors of the host whose disks the benchmark uses (server), and of its own (client) if "
-        "that is another machine; what the hypervisor took from the server, and what waited for I/O.",
-        Query(one_of("what", {"client": f"1 - {_mean('idle', _OTHER_CLIENTS)}", **server}), "{{host}} {{what}}"),
+        "that is another machine; of the server's, what the hypervisor took (steal), and what was idle while something "
+        "waited for I/O (iowait).",
+        Query(one_of("what", {"client": _busy(_OTHER_CLIENTS), **server}), "{{host}} {{what}}"),
         unit="percentunit",
         bad="a client near 100 % measures itself; steal: the CVM or other guests have the processors.",
         none=disks.NONE,
@@ -77,7 +84,8 @@ def memory(size: tuple[int, int]) -> dashboard.Panel:
 
 
 def _network(name: str) -> str:
-    devices = 'device!~"lo|veth.*|docker.*|br-.*"'
+    """Of physical interfaces: what goes over a bond, a VLAN or a bridge is counted on those below it."""
+    devices = 'device!~"lo|(veth|docker|br|virbr|vnet|vlan|bond|team|tap|tun|cali|cni|flannel|ovs).*|.+[.][0-9]+"'
     return f"sum by (host) ({rate(f'node_network_{name}_total{{{HOST},{devices}}}')})"
 
 
@@ -86,7 +94,7 @@ def network(size: tuple[int, int]) -> dashboard.Panel:
     dropped = f"({_network('receive_drop')} + {_network('transmit_drop')})"
     return graph(
         "Network",
-        "Bytes a second over the interfaces of each host, and what was dropped or failed (right).",
+        "Bytes a second over the physical interfaces of each host, and packets dropped a second (right).",
         Query(
             one_of(
                 "what", {"received": _network("receive_bytes"), "sent": _network("transmit_bytes"), "dropped": dropped}

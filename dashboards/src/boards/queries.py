@@ -90,6 +90,11 @@ def hdd_reads(vdisks: str) -> str:
     return f'{by} ({one} ({every},source=~".*hdd.*"}})) or 0 * {by} ({every}}})'
 
 
+def once(series: str) -> str:
+    """What is added up: of several exporters that report the same, one counts."""
+    return f"max without (instance) ({series})"
+
+
 def peak(series: str) -> str:
     """A reported latency over each step of the graph: its maximum."""
     return f"max_over_time({series}[$__interval])"
@@ -110,7 +115,7 @@ def weighted_latency(latency: str, weight: str) -> str:
 
 def histogram(buckets: str) -> str:
     """Observations a second between two bounds in each step, for a heatmap."""
-    return f"sum by (le) ({rate(buckets)})"
+    return f"sum by (le) ({once(rate(buckets))})"
 
 
 def named(vdisks: str, by: str, other: str = "") -> str:

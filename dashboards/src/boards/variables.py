@@ -125,8 +125,8 @@ def job() -> dashboard.VariableModel:
 def _hosts(role: str) -> str:
     """Those that the chosen runs use; all under node_exporter where a run says nothing of its own."""
     known = f"last_over_time(benchwatch_run_host_info{{{RUN}{{}}}}[$__range])"
-    told = " or on () ".join(f"group by (host) ({known.replace('{}', more)})" for more in (f',role="{role}"', ""))
-    return f"query_result({told} or on () group by (host) (node_disk_io_now))"
+    told = " or on (run, worker) ".join(known.replace("{}", more) for more in (f',role="{role}"', ""))
+    return f"query_result(group by (host) ({told}) or on () group by (host) (node_disk_io_now))"
 
 
 def controller() -> dashboard.VariableModel:
