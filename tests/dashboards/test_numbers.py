@@ -301,6 +301,27 @@ def test_disks_have_the_roles_that_the_chosen_run_gives_them(tmp_path: Path) -> 
         shows(tmp_path, variable("live", "log_device", run=run), loads, {f'{{device="{device}"}}': 1})
 
 
+def test_what_is_not_the_log_is_data_as_in_the_rules(tmp_path: Path) -> None:
+    who = {"run": "r", "worker": "db1", "host": "h"}
+    roles = {"sda": "wal", "sdb": "data", "sdc": "index"}
+    loads = [
+        line
+        for device, role in roles.items()
+        for line in (
+            series("benchwatch_run_disk_info", f"1x{SECONDS}", **who, device=device, role=role),
+            series("node_disk_written_bytes_total", f"0+100x{SECONDS}", host="h", device=device),
+            series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk=device, vm="v", disk="d", role=role),
+            series("nutanix_vdisk_frontend_latency_seconds", f"0.001x{SECONDS}", cvm="c", vdisk=device, op="read"),
+        )
+    ]
+    for kind, devices in (("log", ["sda"]), ("data", ["sdb", "sdc"])):
+        shows(tmp_path, variable("live", f"{kind}_device"), loads, {f'{{device="{one}"}}': 1 for one in devices})
+        shown = {f'{{host="h", device="{one}", op="write"}}': 100 for one in devices}
+        shows(tmp_path, f"round({expression('live', f'{kind.capitalize()} device: throughput')})", loads, shown)
+        found = {f'{{cvm="c", vdisk="{one}", op="read", which="v d {roles[one]}"}}': 0.001 for one in devices}
+        shows(tmp_path, expression("live", f"{kind.capitalize()} vdisks: front-end latency"), loads, found)
+
+
 def test_a_short_outage_of_a_target_is_seen(tmp_path: Path) -> None:
     loads = [series("up", f"1x{SECONDS - 12} 0x4 1x8", job="node", instance="h:9100")]
     shows(tmp_path, expression("exporter", "Targets"), loads, {'{job="node", instance="h:9100"}': 0})

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -81,7 +80,7 @@ def links(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
     path = tmp_path_factory.mktemp("links") / "test.yml"
     path.write_text(yaml.safe_dump(content))
-    command = [program("promtool"), "test", "rules", path]
+    command = [program("promtool"), "test", "rules", str(path)]
     printed = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     found = {}
     for part in printed.split("alertname: ")[1:]:

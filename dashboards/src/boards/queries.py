@@ -24,6 +24,8 @@ UNRECORDED = f'{RUN},run!~"$recorded"'
 FIO = f'{RUN},job=~"$job"'
 VDISK = 'cvm=~"$cvm",vdisk=~"$vdisk"'
 HOST = 'host=~"$host"'
+ROLES = {"log": 'role=~"log|wal"', "data": 'role!~"|log|wal"'}
+"""Of disks and vdisks, as prometheus/rules have them: what is not the log is data."""
 EXPORTER_JOBS = 'job=~"benchwatch-.*"'
 
 _OTHERS = ("nutanix", "benchwatch", "node", "pg", "process", "scrape")
@@ -150,8 +152,8 @@ def of_role(disks: str, role: str) -> str:
     """
     device = f'device=~"${role}_device"'
     known = (
-        f'benchwatch_run_disk_info{{{RUN},{device},role="{role}"}}',
-        f'benchwatch_disk_info{{{device},role="{role}"}}',
+        f"benchwatch_run_disk_info{{{RUN},{device},{ROLES[role]}}}",
+        f"benchwatch_disk_info{{{device},{ROLES[role]}}}",
     )
     every = f"node_disk_io_now{{{HOST},{device}}}"
     return f"({disks})\nand on (host, device) ({' or on (host) '.join((*(f'{one} @ end()' for one in known), every))})"
