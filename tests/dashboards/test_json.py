@@ -15,7 +15,20 @@ from benchwatch.tools.registry import TOOLS
 from tests.support.grafana import DASHBOARDS, FILES, Json, load, panels, targets
 
 UNITS = frozenset(
-    ["none", "short", "s", "bytes", "Bps", "iops", "ops", "percentunit", "bool_yes_no", "dtdurations", "dateTimeAsIso"]
+    [
+        "none",
+        "short",
+        "s",
+        "bytes",
+        "Bps",
+        "iops",
+        "ops",
+        "pps",
+        "percentunit",
+        "bool_yes_no",
+        "dtdurations",
+        "dateTimeAsIso",
+    ]
     + [f"suffix:{text}" for text in ("x", " x its usual")]
 )
 """Those of `packages/grafana-data/src/valueFormats/categories.ts` of Grafana 12.2 that are used here."""

@@ -441,3 +441,15 @@ def test_what_goes_over_a_bond_is_counted_on_the_interfaces_below_it(tmp_path: P
     shown = {f'{{host="h", what="{what}"}}': value for what, value in (("received", 200), ("sent", 200))}
     query = f"round({expression('live', 'Network')})"
     shows(tmp_path, query, loads, {**shown, '{host="h", what="dropped"}': 400})
+
+
+def test_sessions_and_locks_of_all_servers_on_a_host_are_added_up(tmp_path: Path) -> None:
+    loads = [
+        series(name, f"{port - 5430}x{SECONDS}", instance=f"{exporter}:9187", host="h", server=f"h:{port}", **labels)
+        for exporter in ("a", "b")
+        for port in (5432, 5433)
+        for name, labels in (("pg_sessions_active", {"wait_event_type": "IO"}), ("pg_locks_waiting", {}))
+    ]
+    shown = {'{host="h", wait_event_type="IO"}': 5}
+    shows(tmp_path, expression("live", "Active sessions by what they wait for"), loads, shown)
+    shows(tmp_path, expression("live", "Locks"), loads, {'{host="h"}': 5})

@@ -6,7 +6,7 @@ from grafana_foundation_sdk.models import dashboard
 
 from . import disks
 from .panels import graph
-from .queries import HOST, Query, one_of, processors, rate
+from .queries import HOST, Query, once, one_of, processors, rate
 
 _NO_DATABASE = "Nothing measured in this time range: the Prometheus job `postgres` scrapes postgres_exporter"
 
@@ -105,7 +105,7 @@ def network(size: tuple[int, int]) -> dashboard.Panel:
         bad="a plateau at the speed of the interface, or drops.",
         none=disks.NONE,
         size=size,
-        right=("/dropped$/", "ops", None),
+        right=("/dropped$/", "pps", None),
     )
 
 
@@ -125,13 +125,13 @@ def host() -> Sequence[dashboard.Panel]:
 
 def database() -> Sequence[dashboard.Panel]:
     """What the database's sessions wait for, its checkpoints and its log."""
-    by_type = f"max by (host, wait_event_type) (pg_sessions_active{{{HOST}}}) > 0"
+    by_type = f"sum by (host, wait_event_type) ({once(f'pg_sessions_active{{{HOST}}}')}) > 0"
     one = "sum by (host) (rate(pg_{}_total{{{}}}[$__rate_interval]))"
     return [
         graph(
             "Active sessions by what they wait for",
-            "Client sessions that are in a statement, by the type of the event that each waits for; CPU waits for "
-            "nothing.",
+            "Client sessions that are in a statement, of all servers of a host, by the type of event that each waits "
+            "for; CPU waits for nothing.",
             Query(by_type, "{{host}} {{wait_event_type}}"),
             unit="short",
             bad="IO or LWLock takes over: the log or the buffers; Lock: sessions wait for each other.",
@@ -142,7 +142,7 @@ def database() -> Sequence[dashboard.Panel]:
         graph(
             "Locks",
             "Locks that are not granted, and for how long the oldest has been waited for (right).",
-            Query(f"max by (host) (pg_locks_waiting{{{HOST}}})", "{{host}} waiting"),
+            Query(f"sum by (host) ({once(f'pg_locks_waiting{{{HOST}}}')})", "{{host}} waiting"),
             Query(f"max by (host) (pg_locks_longest_wait_seconds{{{HOST}}})", "{{host}} longest"),
             unit="short",
             bad="above 0 when latency rises: the database, not the storage.",
