@@ -160,7 +160,21 @@ def test_the_target_is_that_of_the_jobs_that_are_on(tmp_path: Path) -> None:
         series("fio_target_iops", f"300x{SECONDS}", **second),
         series("fio_iops", f"199x{SECONDS}", **first),
     ]
-    shows(tmp_path, expression("live", "Throughput", 1), loads, {'{run="r"}': 200})
+    shows(tmp_path, expression("live", "Throughput", 1), loads, {'{run="r", unit="IOPS", op="read"}': 200})
+
+
+def test_the_target_has_the_unit_and_the_operation_of_the_rates_that_it_is_for(tmp_path: Path) -> None:
+    known = [("fio_target_iops", "fio_iops", {"job": "j", "op": op}) for op in ("read", "write")]
+    known.append(("iperf_target_bytes_per_second", "iperf_throughput_bytes_per_second", {"direction": "sent"}))
+    loads = [
+        series(name, f"100x{SECONDS}", run="r", worker="w", **labels)
+        for target, rate_, labels in known
+        for name in (target, rate_)
+    ]
+    shown = {f'{{run="r", unit="{unit}", op="{op}"}}': 100.0 for unit, op in (("IOPS", "read"), ("IOPS", "write"))}
+    shown['{run="r", unit="B/s", direction="sent", op="sent"}'] = 100
+    for place in (0, 1):
+        shows(tmp_path, expression("live", "Throughput", place), loads, shown)
 
 
 def test_the_age_of_data_is_told_when_two_exporters_know_the_run(tmp_path: Path) -> None:
