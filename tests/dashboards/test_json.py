@@ -15,7 +15,20 @@ from benchwatch.tools.registry import TOOLS
 from tests.support.grafana import DASHBOARDS, FILES, Json, load, panels, targets
 
 UNITS = frozenset(
-    ["none", "short", "s", "bytes", "Bps", "iops", "ops", "percentunit", "bool_yes_no", "dtdurations", "dateTimeAsIso"]
+    [
+        "none",
+        "short",
+        "s",
+        "bytes",
+        "Bps",
+        "iops",
+        "ops",
+        "pps",
+        "percentunit",
+        "bool_yes_no",
+        "dtdurations",
+        "dateTimeAsIso",
+    ]
     + [f"suffix:{text}" for text in ("x", " x its usual")]
 )
 """Those of `packages/grafana-data/src/valueFormats/categories.ts` of Grafana 12.2 that are used here."""
@@ -303,6 +316,14 @@ def test_links_lead_to_dashboards(path: Path) -> None:
         assert link in uids
     (link,) = dashboard["links"]
     assert link["tags"] == ["benchwatch"] and link["includeVars"] and link["keepTime"]
+
+
+@every_dashboard
+def test_lines_are_told_apart_by_all_labels_that_they_have(path: Path) -> None:
+    for panel in panels(load(path)):
+        for target in panel.get("targets", []) if panel["type"] in ("timeseries", "state-timeline", "stat") else []:
+            outer = re.match(r"(?:max|min|sum|count) by \(([^)]*)\)", target["expr"])
+            assert outer is None or set(outer[1].split(", ")) <= set(re.findall(r"\w+", target["legendFormat"])), panel
 
 
 @every_dashboard

@@ -3,7 +3,7 @@
 Four machines with node_exporters, a run of ten VMs on each at the same time, four controllers of two clusters: the
 series of all of them are in one Prometheus, and those of one run's machine alone in another. Each query of each panel
 has to give the same. Devices and vdisks of one name have other roles elsewhere, both clusters number their vdisks
-alike, and two exporters poll the same controllers, one of them without a mapping.
+alike, and two exporters know the same runs and poll the same controllers, one of them without a mapping.
 """
 
 from collections.abc import Iterator, Mapping
@@ -175,11 +175,6 @@ def _controller(number: int, exporter: int, mapped: bool) -> Iterator[Made]:
         yield constant("vdisk_extent_group_up_migrations", f'{vdisk},window="120s"', value)
 
 
-def _exporter(number: int) -> int:
-    """Which of the two exporters knows the machine's run."""
-    return 1 + number // 3
-
-
 _NOT_MADE = {
     "pgbench": {"Behind the schedule", "Parameters", "Statements"},
     "density": {"CVM overhead at 80 % load"},
@@ -199,15 +194,15 @@ class Worlds(NamedTuple):
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
     folder = tmp_path_factory.mktemp("machines")
     times = range(BEGIN, END + 1, STEP)
-    together = [one for number in MACHINES for one in _machine(number, _exporter(number))]
-    for exporter in (1, 2):
-        together += [one for number in MACHINES for one in _controller(number, exporter, mapped=exporter == 1)]
 
-    def only(number: int) -> list[Made]:
-        return [*_machine(number, _exporter(number)), *_controller(number, 1, mapped=True)]
+    def only(number: int, exporter: int = 1) -> list[Made]:
+        return [*_machine(number, exporter), *_controller(number, exporter, mapped=exporter == 1)]
+
+    # What is of no exporter is the same twice.
+    together = {one[:2]: one for number in MACHINES for exporter in (1, 2) for one in only(number, exporter)}
 
     with (
-        served(folder, together, times, "every") as every,
+        served(folder, [*together.values()], times, "every") as every,
         served(folder, only(1), times, "first") as first,
         served(folder, only(4), times, "fourth") as fourth,
     ):

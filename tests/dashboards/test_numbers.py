@@ -160,7 +160,21 @@ def test_the_target_is_that_of_the_jobs_that_are_on(tmp_path: Path) -> None:
         series("fio_target_iops", f"300x{SECONDS}", **second),
         series("fio_iops", f"199x{SECONDS}", **first),
     ]
-    shows(tmp_path, expression("live", "Throughput", 1), loads, {'{run="r"}': 200})
+    shows(tmp_path, expression("live", "Throughput", 1), loads, {'{run="r", unit="IOPS", op="read"}': 200})
+
+
+def test_the_target_has_the_unit_and_the_operation_of_the_rates_that_it_is_for(tmp_path: Path) -> None:
+    known = [("fio_target_iops", "fio_iops", {"job": "j", "op": op}) for op in ("read", "write")]
+    known.append(("iperf_target_bytes_per_second", "iperf_throughput_bytes_per_second", {"direction": "sent"}))
+    loads = [
+        series(name, f"100x{SECONDS}", run="r", worker="w", **labels)
+        for target, rate_, labels in known
+        for name in (target, rate_)
+    ]
+    shown = {f'{{run="r", unit="{unit}", op="{op}"}}': 100.0 for unit, op in (("IOPS", "read"), ("IOPS", "write"))}
+    shown['{run="r", unit="B/s", direction="sent", op="sent"}'] = 100
+    for place in (0, 1):
+        shows(tmp_path, expression("live", "Throughput", place), loads, shown)
 
 
 def test_the_age_of_data_is_told_when_two_exporters_know_the_run(tmp_path: Path) -> None:
@@ -313,6 +327,27 @@ def test_disks_have_the_roles_that_the_chosen_run_gives_them(tmp_path: Path) -> 
         shows(tmp_path, variable("live", "log_device", run=run), loads, {f'{{device="{device}"}}': 1})
 
 
+def test_what_is_not_the_log_is_data_as_in_the_rules(tmp_path: Path) -> None:
+    who = {"run": "r", "worker": "db1", "host": "h"}
+    roles = {"sda": "wal", "sdb": "data", "sdc": "index"}
+    loads = [
+        line
+        for device, role in roles.items()
+        for line in (
+            series("benchwatch_run_disk_info", f"1x{SECONDS}", **who, device=device, role=role),
+            series("node_disk_written_bytes_total", f"0+100x{SECONDS}", host="h", device=device),
+            series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk=device, vm="v", disk="d", role=role),
+            series("nutanix_vdisk_frontend_latency_seconds", f"0.001x{SECONDS}", cvm="c", vdisk=device, op="read"),
+        )
+    ]
+    for kind, devices in (("log", ["sda"]), ("data", ["sdb", "sdc"])):
+        shows(tmp_path, variable("live", f"{kind}_device"), loads, {f'{{device="{one}"}}': 1 for one in devices})
+        shown = {f'{{host="h", device="{one}", op="write"}}': 100 for one in devices}
+        shows(tmp_path, f"round({expression('live', f'{kind.capitalize()} device: throughput')})", loads, shown)
+        found = {f'{{cvm="c", vdisk="{one}", op="read", which="v d {roles[one]}"}}': 0.001 for one in devices}
+        shows(tmp_path, expression("live", f"{kind.capitalize()} vdisks: front-end latency"), loads, found)
+
+
 def test_a_short_outage_of_a_target_is_seen(tmp_path: Path) -> None:
     loads = [series("up", f"1x{SECONDS - 12} 0x4 1x8", job="node", instance="h:9100")]
     shows(tmp_path, expression("exporter", "Targets"), loads, {'{job="node", instance="h:9100"}': 0})
@@ -341,27 +376,106 @@ def test_the_parameters_of_pgbench_are_not_those_of_other_tools(tmp_path: Path) 
     shows(tmp_path, expression("pgbench", "Parameters"), known, {'{run="a", name="clients", value="16"}': 1})
 
 
-@pytest.mark.parametrize("board", ["live", "spike"])
-def test_of_many_runs_the_worst_verdicts_are_shown_and_no_run_as_usual_beside_them(tmp_path: Path, board: str) -> None:
-    runs = [
-        line
-        for run, slowness in (("a", 9), ("b", 7), ("c", 5), ("d", 4), ("e", 3), ("f", 1))
-        for line in (
-            series("run:benchmark_slowness:ratio", f"{slowness}+0x10", run=run, host="h"),
-            *([series("run:benchmark_slow:info", "1+0x10", run=run, host="h")] if run != "f" else []),
-        )
+def processor(host: str, **parts: float) -> list[dict[str, str]]:
+    """Two processors of a host, by the part of their time in each mode."""
+    return [
+        series("node_cpu_seconds_total", f"0+{part}x{SECONDS}", host=host, cpu=cpu, mode=mode)
+        for mode, part in parts.items()
+        for cpu in ("0", "1")
     ]
-    named = [
-        line
-        for run, ratio in (("a", 60), ("b", 40), ("c", 30))
-        for line in (
-            series("run:verdict:layer", f"{ratio}+0x10", run=run, host="h", layer="log_device"),
-            series("run:verdict:which", f"{ratio}+0x10", run=run, host="h", layer="log_device", which="sdb"),
-        )
+
+
+def test_a_processor_that_waits_for_io_is_not_busy(tmp_path: Path) -> None:
+    loads = processor("h", idle=0.25, iowait=0.5, user=0.125, steal=0.125) + processor("c", idle=0.75, user=0.25)
+    query = expression("live", "Processors: client and database", client="(h|c)")
+    lines = {("h", "server"): 0.25, ("h", "steal"): 0.125, ("h", "iowait"): 0.5, ("c", "client"): 0.25}
+    shows(tmp_path, query, loads, {f'{{host="{host}", what="{what}"}}': part for (host, what), part in lines.items()})
+
+
+def test_the_objective_is_that_of_the_runs_that_are_active(tmp_path: Path) -> None:
+    loads = []
+    for run, objective, state in (("old", 0.001, "finished"), ("new", 0.005, "running")):
+        loads.append(series("benchwatch_run_latency_objective_seconds", f"{objective}x{SECONDS}", run=run, worker="w"))
+        loads.append(series("benchwatch_run_state", f"1x{SECONDS}", run=run, worker="w", state=state))
+    for panel, place in (("Latency", 2), ("Latency now", 1)):
+        shows(tmp_path, expression("live", panel, place), loads, {"{}": 0.005})
+
+
+def finished(run: str, *results: float | None) -> list[dict[str, str]]:
+    """A run of pgbench with these results, None for a database that has none."""
+    names = [{"run": run, "worker": f"db{number}"} for number in range(len(results))]
+    return [
+        *(series("benchwatch_run_info", f"1x{SECONDS}", **who, tool="pgbench") for who in names),
+        *(
+            series("pgbench_result_tps", f"{tps}x{SECONDS}", **who)
+            for who, tps in zip(names, results, strict=True)
+            if tps is not None
+        ),
     ]
-    words = 'host="h", layer="log device", which="sdb"'
-    with_layer, without, usual = (expression(board, "Verdict", place) for place in range(3))
-    shows(tmp_path, with_layer, runs + named, {f'{{run="a", {words}}}': 60, f'{{run="b", {words}}}': 40})
-    shows(tmp_path, without, runs + named, {'{run="d", host="h"}': 4})
-    shows(tmp_path, usual, runs + named, {})
-    shows(tmp_path, usual, runs[-1:], {'{run="f", host="h"}': 1})
+
+
+def test_a_run_of_which_a_database_has_no_result_is_not_one_of_fewer_databases(tmp_path: Path) -> None:
+    loads = finished("two", 900, 900) + finished("four", 500, 500, 500, None)
+    # A process of another tool beside the databases makes the run no other kind.
+    loads.append(series("benchwatch_run_info", f"1x{SECONDS}", run="two", worker="disk", tool="fio"))
+    kind = Value("tool", "", "tool", '"tool"')
+    (query,) = [one for one in targets(load(DENSITY)) if one.panel == "Of linear"][:1]
+    shown = {'{run="two", tool="pgbench", kind="pgbench"}': 2}
+    shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, shown)
+
+
+def test_what_the_cvm_takes_is_no_part_of_what_the_databases_take(tmp_path: Path) -> None:
+    loads = processor("h", idle=0.25, user=0.75) + processor("cvm", idle=0.75, user=0.25)
+    loads += pgbench("db1", f"100x{SECONDS}", f"0.001x{SECONDS}")
+    both = {"host": "(h|cvm)", "controller": "cvm"}
+    shows(tmp_path, expression("density", "CVM overhead", 0, **both), loads, {"{}": 0.25})
+    per_transaction = "Processor time of a transaction"
+    shows(tmp_path, expression("density", per_transaction, 0, **both), loads, {"{}": 0.015})
+    stalled = [*loads[:-2], *pgbench("db1", f"0x{SECONDS}", "stale")]
+    shows(tmp_path, expression("density", per_transaction, 0, **both), stalled, {})
+
+
+@pytest.mark.parametrize(("place", "name", "harmless"), [(0, "stream", "other_text"), (1, "watch", "unrecognised")])
+def test_errors_are_0_only_where_an_exporter_is_asked_and_harmless_ones_are_none(
+    place: int, name: str, harmless: str, tmp_path: Path
+) -> None:
+    query = expression("exporter", "Errors", place)
+    shows(tmp_path, query, [series("up", f"1x{SECONDS}", job="node")], {})
+    exporter = series("benchwatch_build_info", f"1x{SECONDS}", instance="a", version="1")
+    who = {"run": "r", "worker": "w"} if name == "stream" else {}
+    ignored = series(f"benchwatch_{name}_errors_total", f"7x{SECONDS}", **who, reason=harmless)
+    shows(tmp_path, query, [exporter, ignored], {"{}": 0})
+    counted = series(f"benchwatch_{name}_errors_total", f"2x{SECONDS}", **who, reason="other")
+    shows(tmp_path, query, [exporter, ignored, counted], {"{}": 2})
+
+
+def test_reads_are_all_local_before_a_move_and_not_unknown_afar(tmp_path: Path) -> None:
+    loads = vdisks("nutanix_vdisk_read_source_ratio", v1={"cache": 0.75, "estore": 0.25}, v2={"estore_remote": 1})
+    loads += [series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk=vdisk) for vdisk in ("v1", "v2")]
+    label = '{{cvm="c", vdisk="{0}", which="vdisk {0}"}}'.format
+    local, remote = (expression("locality", "Reads: local and remote", place) for place in range(2))
+    shows(tmp_path, local, loads, {label("v1"): 1, label("v2"): 0})
+    shows(tmp_path, remote, loads, {label("v1"): 0, label("v2"): 1})
+
+
+def test_what_goes_over_a_bond_is_counted_on_the_interfaces_below_it(tmp_path: Path) -> None:
+    loads = [
+        series(f"node_network_{way}_total", f"0+{rate}x{SECONDS}", host="h", device=device)
+        for way in ("receive_bytes", "transmit_bytes", "receive_drop", "transmit_drop")
+        for device, rate in (("eth0", 100), ("eth1", 100), ("bond0", 200), ("bond0.7", 200), ("br0", 200), ("lo", 9))
+    ]
+    shown = {f'{{host="h", what="{what}"}}': value for what, value in (("received", 200), ("sent", 200))}
+    query = f"round({expression('live', 'Network')})"
+    shows(tmp_path, query, loads, {**shown, '{host="h", what="dropped"}': 400})
+
+
+def test_sessions_and_locks_of_all_servers_on_a_host_are_added_up(tmp_path: Path) -> None:
+    loads = [
+        series(name, f"{port - 5430}x{SECONDS}", instance=f"{exporter}:9187", host="h", server=f"h:{port}", **labels)
+        for exporter in ("a", "b")
+        for port in (5432, 5433)
+        for name, labels in (("pg_sessions_active", {"wait_event_type": "IO"}), ("pg_locks_waiting", {}))
+    ]
+    shown = {'{host="h", wait_event_type="IO"}': 5}
+    shows(tmp_path, expression("live", "Active sessions by what they wait for"), loads, shown)
+    shows(tmp_path, expression("live", "Locks"), loads, {'{host="h"}': 5})

@@ -65,13 +65,13 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
 
 def history(size: tuple[int, int]) -> dashboard.Panel:
     """Those of the time range; where there is little room, one line for each kind of alert."""
-    by = "alertname, worker, host, vm, role, op, vdisk, device" if size[1] > 4 else "alertname"
+    by = "alertname, worker, host, vm, role, op, vdisk, device, cvm" if size[1] > 4 else "alertname"
     return timeline(
         "Alert history",
         "When each alert fired; consecutive runs share a line.",
         Query(
             f"max by ({by}) (ALERTS{{{CHOSEN}}})",
-            "{{alertname}} {{worker}} {{vm}} {{role}} {{device}} {{op}}",
+            "{{alertname}} {{worker}} {{host}} {{vm}} {{role}} {{device}} {{vdisk}} {{op}} {{cvm}}",
         ),
         bad="several that begin together: the first is closest to the cause.",
         none="No alert fired in this time range",

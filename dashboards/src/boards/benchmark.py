@@ -21,7 +21,11 @@ QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"
 _RULES = Path(__file__).parents[3] / "prometheus/rules/dashboards.yml"
 _RECORDS = frozenset(re.findall(r"record: (\S+)", _RULES.read_text()))
 
-OBJECTIVE = Query(f"min(benchwatch_run_latency_objective_seconds{{{RUN}}})", "objective")
+_ACTIVE = f'benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1'
+OBJECTIVE = Query(
+    f"min(benchwatch_run_latency_objective_seconds{{{RUN}}} and on (run, worker) ({_ACTIVE}))", "objective"
+)
+"""The lowest of the runs that are active at that time: those that have ended do not miss theirs any more."""
 
 
 def _parts(tools: Sequence[Tool]) -> Iterator[tuple[Tool, Roles, Sequence[Roles]]]:
@@ -56,22 +60,31 @@ def _recorded(name: str, more: str = "") -> str:
 def throughput(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
     """All workers of a run together."""
     rates: dict[str, str] = {}
-    targets = []
+    targets: dict[str, str] = {}
+
+    def add(units: dict[str, str], words: str) -> None:
+        unit = roles.unit.name
+        units[unit] = f"{units[unit]} or {words}" if unit in units else words
+
     for _, roles, earlier in _parts(tools):
         recorded = _recorded(f"run:{roles.rate.name}:mean1s")
         runs = UNRECORDED if recorded else RUN
         own = mean_of(f"{_by(roles)} ({_rate(roles, earlier, runs, each_second=True)})")
-        words = _with_operation(roles, f"({mean(recorded)} or {own})" if recorded else own)
-        rates[roles.unit.name] = f"{rates[roles.unit.name]} or {words}" if roles.unit.name in rates else words
+        add(rates, _with_operation(roles, f"({mean(recorded)} or {own})" if recorded else own))
         if target := roles.target_rate:
             labels = ", ".join(("run", "worker", *roles.labels))
             wanted = f"max by ({labels}) ({target.name}{{{RUN}}} and on ({labels}) {roles.rate.name})"
-            targets.append(f"sum by (run) ({wanted})")
+            add(targets, _with_operation(roles, f"{_by(roles)} ({wanted})"))
     return graph(
         "Throughput",
         "What each run does a second, all workers together: the mean of the reports in each step.",
-        Query(one_of("unit", {unit: f"({one})" for unit, one in rates.items()}), "{{run}} {{unit}} {{op}}"),
-        *([Query("\nor ".join(targets), "{{run}} target")] if targets else []),
+        *(
+            Query(
+                one_of("unit", {unit: f"({one})" for unit, one in units.items()}), f"{{{{run}}}} {{{{unit}}}} {legend}"
+            )
+            for units, legend in ((rates, "{{op}}"), (targets, "{{op}} target"))
+            if units
+        ),
         unit="short",
         bad="drops to 0, saw-teeth with the period of checkpoints, or stays below the dashed target.",
         none=NO_RUN,
@@ -208,7 +221,7 @@ def latency_now(size: tuple[int, int]) -> dashboard.Panel:
     return stat(
         "Latency now",
         "Mean of the last report over all operations, its 99th percentile (the highest of the workers), and the lowest "
-        "latency objective of the runs.",
+        "latency objective of the active runs.",
         now(one_of("what", means | windows), "{{what}}"),
         now(OBJECTIVE.expression, OBJECTIVE.legend),
         unit="s",

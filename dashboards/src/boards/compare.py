@@ -10,7 +10,7 @@ from grafana_foundation_sdk.models import dashboard
 from . import variables
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED, Steps
-from .queries import Query, alive, mean_of, now
+from .queries import Query, alive, mean_of, now, once
 from .tables import Column, bars, course, table, transformation
 
 _MARGIN = 5
@@ -51,13 +51,12 @@ def _hidden() -> list[dashboard.VariableModel]:
 
 
 def _pgbench_table() -> dashboard.Panel:
-    def each(name: str, how: str, more: str = "") -> str:
-        one = f"max by (run, worker) (pgbench_result_{name}{{{more}}})"  # of several exporters that know it
-        return f"{how} by (run) ({one})"
+    def each(name: str, run: str = "") -> str:
+        return once(f"pgbench_result_{name}{{{run}}}")
 
     def total(name: str, how: str) -> Query:
-        baseline = each(name, how, 'run="$baseline"')
-        return now(f"{each(name, how)} / on () group_left () {baseline}")
+        base = each(name, 'run="$baseline"')
+        return now(f"{how} by (run) ({each(name)}) / on () group_left () {how}({base})")
 
     return table(
         "pgbench: results in percent of the baseline",
@@ -66,9 +65,9 @@ def _pgbench_table() -> dashboard.Panel:
         total("tps", "sum"),
         total("latency_average_seconds", "max"),
         total("latency_stddev_seconds", "max"),
-        now(each("tps", "sum")),
-        now(each("latency_average_seconds", "max")),
-        now(each("tps", "count")),
+        now(f"sum by (run) ({each('tps')})"),
+        now("max by (run) (pgbench_result_latency_average_seconds)"),
+        now(f"count by (run) ({each('tps')})"),
         columns=[
             _RUN,
             Column("Value #A", "TPS", "percentunit", steps=_MORE, decimals=1),
@@ -212,7 +211,8 @@ def _courses() -> list[dashboard.Panel]:
             "TPS or IOPS of both runs by the seconds since each began, all workers and jobs together.",
             mean_of(
                 " or ".join(
-                    f"sum {alive(f'{name}{{{{{{where}}}}}}', ' {shift}')}" for name in ("pgbench_tps", "fio_iops")
+                    f"sum ({once(alive(f'{name}{{{{{{where}}{more}}}}}', ' {shift}'))})"
+                    for name, more in (("pgbench_tps", ""), ("fio_iops", ',op!~"sync|verify"'))
                 )
             ),
             unit="short",

@@ -7,20 +7,26 @@ from .benchmark import NO_RUN
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED
 from .panels import BOTH, graph, stat
-from .queries import HOST, RUN, Query, alive, mean, mean_of, now, peak, processors, rate
+from .queries import HOST, RUN, Query, alive, mean, mean_of, now, once, peak, processors, rate
 from .storage import CVM as _CVM
 from .storage import NO_CVM
 from .tables import RUN_COMPARED, Column, bars, table, transformation
 
 _NO_RESULT = "No result of pgbench at the end of this time range"
 _KIND = "${kind:csv}"
-_INFO = f"group by (run, {_KIND}) (benchwatch_run_info{{{RUN}}})"
+_DATABASES = f'benchwatch_run_info{{{RUN},tool="pgbench"}}'
+# A run may have processes of other tools beside its databases. One of which a database has no result is of no number.
+_INFO = f"topk by (run) (1, group by (run, {_KIND}) ({_DATABASES}))"
+_WHOLE = (
+    f"count by (run) (group by (run, worker) (pgbench_result_tps{{{RUN}}}))"
+    f" == on (run) count by (run) (group by (run, worker) ({_DATABASES}))"
+)
 
 
 def _of(result: str, how: str) -> str:
-    """A figure of each run, of its databases' results, with the labels of its kind."""
-    one = f"max by (run, worker) (pgbench_result_{result}{{{RUN}}})"  # of several exporters that read the run
-    return f"{how} by (run) ({one}) * on (run) group_left ({_KIND}) {_INFO}"
+    """A figure of each run whose databases all have a result, with the labels of its kind."""
+    one = once(f"pgbench_result_{result}{{{RUN}}}")
+    return f"(({how} by (run) ({one}) and on (run) ({_WHOLE})) * on (run) group_left ({_KIND}) {_INFO})"
 
 
 _COUNT = _of("tps", "count")
@@ -86,7 +92,7 @@ def _now() -> list[dashboard.Panel]:
         stat(
             "Active databases",
             "pgbench processes that report now, one per database.",
-            now(f"count({_TPS})", "databases"),
+            now(f"count({once(_TPS)})", "databases"),
             unit="short",
             bad="fewer than were started.",
             none="none",
@@ -95,7 +101,7 @@ def _now() -> list[dashboard.Panel]:
         stat(
             "Total TPS",
             "Transactions per second of all databases together.",
-            now(f"sum({_TPS})", "TPS"),
+            now(f"sum({once(_TPS)})", "TPS"),
             unit="short",
             bad="falls as databases are added.",
             none="none",
@@ -104,7 +110,7 @@ def _now() -> list[dashboard.Panel]:
         stat(
             "TPS of a database",
             "Mean over the databases.",
-            now(f"avg({_TPS})", "TPS"),
+            now(f"avg({once(_TPS)})", "TPS"),
             unit="short",
             bad="falls faster than databases are added.",
             none="none",
@@ -161,9 +167,9 @@ def _courses() -> list[dashboard.Panel]:
         graph(
             "Total, and the spread",
             "All databases together, and the lowest, median and highest single database.",
-            Query(mean_of("sum " + alive(_TPS)), "total"),
+            Query(mean_of(f"sum ({once(alive(_TPS))})"), "total"),
             Query(f"min({mean(_TPS)})", "lowest database"),
-            Query(f"quantile(0.5, {mean(_TPS)})", "middle database"),
+            Query(f"quantile(0.5, {once(mean(_TPS))})", "middle database"),
             Query(f"max({mean(_TPS)})", "highest database"),
             unit="short",
             bad="the total is flat while databases are added.",
@@ -201,8 +207,10 @@ def _cores(hosts: str) -> str:
 
 
 _CONTROLLER = 'host="$controller"'
-_OVERHEAD = f"{_cores(_CONTROLLER)} / ({_cores(_CONTROLLER)} + {_cores(HOST)})"
-_LOAD = f"({_cores(HOST)} / count(node_cpu_seconds_total{{{HOST},mode={chr(34)}idle{chr(34)}}}))"
+_GUESTS = f'{HOST},host!="$controller"'
+_OVERHEAD = f"{_cores(_CONTROLLER)} / ({_cores(_CONTROLLER)} + {_cores(_GUESTS)})"
+_LOAD = f"({_cores(_GUESTS)} / count(node_cpu_seconds_total{{{_GUESTS},mode={chr(34)}idle{chr(34)}}}))"
+_NOW = f"(sum({once(_TPS)}) > 0)"
 _NO_CONTROLLER = "Select the CVM's own host at the top; without one, see steal"
 
 
@@ -233,8 +241,8 @@ def _cost() -> list[dashboard.Panel]:
         stat(
             "Processor time of a transaction",
             "Processor seconds that a transaction costs the databases' hosts, and the CVM.",
-            _lately(f"{_cores(HOST)} / sum(max by (run, worker) ({_TPS}))", "hosts"),
-            _lately(f"{_cores(_CONTROLLER)} / sum(max by (run, worker) ({_TPS}))", "CVM"),
+            _lately(f"{_cores(_GUESTS)} / {_NOW}", "hosts"),
+            _lately(f"{_cores(_CONTROLLER)} / {_NOW}", "CVM"),
             unit="s",
             bad="rises with the number of databases.",
             none="no transactions now",
@@ -306,7 +314,8 @@ BOARD = Board(
                 ),
                 table(
                     "Runs",
-                    "The same in numbers; spread is the slowest database divided by the mean.",
+                    "The same in numbers; spread is the slowest database divided by the mean. A run of which a database has "
+                    "no final report (it failed, or is not done) is left out.",
                     now(_named(_COUNT)),
                     now(_named(_TOTAL)),
                     now(_named(_EACH)),

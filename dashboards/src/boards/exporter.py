@@ -11,6 +11,7 @@ from .tables import Column, table
 
 _NONE = "Nothing scraped in this time range: is the exporter running, and is it a target of Prometheus?"
 _PROCESS = 'process_{}{{job="benchwatch-live"}}'
+_EXPORTERS = "benchwatch_build_info"
 
 
 def _overview() -> list[dashboard.Panel]:
@@ -49,13 +50,17 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Errors",
-            "Parse errors (lines and documents), and unusable files and folders, since the exporter started.",
-            now(f"sum(benchwatch_stream_errors_total{{{RUN}}}) or vector(0)", "in streams"),
-            now("sum(benchwatch_watch_errors_total) or vector(0)", "of files"),
+            "Parse errors (lines and documents), and unusable files and folders, since the exporter started. Text of "
+            "other programs, and files of no benchmark, are none.",
+            now(
+                f'sum(benchwatch_stream_errors_total{{{RUN},reason!="other_text"}}) or 0 * max({_EXPORTERS})',
+                "in streams",
+            ),
+            now(f'sum(benchwatch_watch_errors_total{{reason!="unrecognised"}}) or 0 * max({_EXPORTERS})', "of files"),
             unit="short",
             bad="above 0: the figures of a run are incomplete. What could not be used lists files and folders, Parse "
             "errors lists streams.",
-            none="0",
+            none="not counted",
             size=(12, 4),
             text_mode=BOTH,
             steps=((None, GREEN), (1, ORANGE)),
@@ -63,11 +68,12 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Started",
             "Time since the exporter started.",
-            now(f"time() - {_PROCESS.format('start_time_seconds')}", "ago"),
+            now(f"time() - {_PROCESS.format('start_time_seconds')}", "{{instance}}"),
             unit="dtdurations",
             bad="shorter than you expect: it was restarted (nothing is lost).",
             none="none",
             size=(12, 4),
+            text_mode=BOTH,
         ),
     ]
 
@@ -176,7 +182,7 @@ def _scrapes() -> list[dashboard.Panel]:
             Query(
                 f"{rate('benchwatch_scrape_duration_seconds_sum')} / "
                 f"({rate('benchwatch_scrape_duration_seconds_count')} > 0)",
-                "{{job}}",
+                "{{job}} {{instance}}",
             ),
             unit="s",
             bad="tens of milliseconds and more.",
@@ -226,7 +232,7 @@ def _streams() -> list[dashboard.Panel]:
         ),
         graph(
             "Parse errors",
-            "Lines and documents that could not be parsed so far, by reason.",
+            "Lines and documents that could not be parsed so far, by reason; other_text is harmless.",
             Query(
                 f"sum by (run, worker, reason) (benchwatch_stream_errors_total{{{RUN}}})",
                 "{{run}} {{worker}} {{reason}}",
@@ -238,8 +244,8 @@ def _streams() -> list[dashboard.Panel]:
         graph(
             "Pushes",
             "Bytes a second received from pushes (left) and active pushes (right).",
-            Query(rate("benchwatch_push_bytes_total"), "bytes"),
-            Query("benchwatch_push_active", "going on"),
+            Query(f"sum({rate('benchwatch_push_bytes_total')})", "bytes"),
+            Query("sum(benchwatch_push_active)", "going on"),
             unit="Bps",
             bad="active, but no bytes: the sender hangs.",
             none=_NONE,
@@ -278,10 +284,10 @@ def _cost() -> list[dashboard.Panel]:
         ),
         graph(
             "Open files of the exporter",
-            "Open file descriptors, and their limit.",
+            "Open file descriptors.",
             Query(_PROCESS.format("open_fds"), "{{instance}}"),
             unit="short",
-            bad="near the limit of the process.",
+            bad="near the limit of the process (`process_max_fds`).",
             none=_NONE,
             size=(8, 7),
         ),

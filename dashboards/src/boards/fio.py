@@ -4,14 +4,14 @@ from grafana_foundation_sdk.models import dashboard
 
 from . import benchmark, variables
 from .board import Board, Row
-from .look import BLUE, GREEN, ORANGE, RED
+from .look import GREEN, OPERATIONS, ORANGE, RED
 from .panels import BOTH, graph, heatmap, stat
-from .queries import FIO, Query, histogram, mean, now, peak, rate
+from .queries import FIO, Query, histogram, mean, now, once, peak, rate
 from .tables import RUN_COMPARED, Column, table
 
 _JOB = "{{worker}} {{job}} {{op}}"
 _BY = "by (worker, job, op)"  # of several runs the highest
-_OPS = {"read": BLUE, "write": ORANGE, "trim": "purple", "sync": "yellow"}
+_OPS = {operation: color for operation, (_, color) in OPERATIONS.items()}
 
 
 def _overview() -> list[dashboard.Panel]:
@@ -20,7 +20,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "IOPS",
             "I/Os completed a second in the last window, all jobs together.",
-            now(f"sum by (op) (fio_iops{{{FIO}}})", "{{op}}"),
+            now(f"sum by (op) ({once(f'fio_iops{{{FIO}}}')})", "{{op}}"),
             unit="iops",
             bad="0 while running.",
             none=benchmark.NO_REPORT,
@@ -31,7 +31,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Bandwidth",
             "Bytes completed a second in the last window, all jobs together.",
-            now(f"sum by (op) (fio_bandwidth_bytes_per_second{{{FIO}}})", "{{op}}"),
+            now(f"sum by (op) ({once(f'fio_bandwidth_bytes_per_second{{{FIO}}}')})", "{{op}}"),
             unit="Bps",
             bad="0 while running.",
             none=benchmark.NO_REPORT,
@@ -140,8 +140,8 @@ def _rates() -> list[dashboard.Panel]:
         graph(
             "Short and dropped I/Os",
             "I/Os a second that transferred less than requested, or were dropped.",
-            Query(f"sum {_BY} ({rate(f'fio_short_ios_total{{{FIO}}}')})", f"short {_JOB}"),
-            Query(f"sum {_BY} ({rate(f'fio_dropped_ios_total{{{FIO}}}')})", f"dropped {_JOB}"),
+            Query(f"max {_BY} ({rate(f'fio_short_ios_total{{{FIO}}}')})", f"short {_JOB}"),
+            Query(f"max {_BY} ({rate(f'fio_dropped_ios_total{{{FIO}}}')})", f"dropped {_JOB}"),
             unit="iops",
             bad="above 0: the rates include I/Os that failed to do their work.",
             none=benchmark.NO_RUN,

@@ -15,7 +15,8 @@ from .queries import HOST, Query, now
 from .tables import Column, table
 
 NONE = "Nothing recorded in this time range: the rules of layers.yml need a run of a minute and node_exporter"
-_CHOSEN = f'run=~"$run",{HOST}'
+_CHOSEN = 'run=~"$run",host=~"$host|$client"'
+"""Of a client on a machine of its own too: its processors are a layer."""
 _SLOWNESS = f"run_layer:slowness:ratio{{{_CHOSEN}}}"
 _USUAL = "suffix: x its usual"
 
@@ -53,9 +54,13 @@ def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Pane
         return f"max_over_time({series}{{{_CHOSEN}}}[{window}])" if window else f"{series}{{{_CHOSEN}}}"
 
     found, slow = lately("run:verdict:which"), lately("run:benchmark_slow:info")
-    how = lately("run:benchmark_slowness:ratio")
+    how, verdicts = lately("run:benchmark_slowness:ratio"), lately("run:verdict:layer")
     named = f"topk by (run, host) (1, max by (run, host, layer, which) ({found}))"
-    unnamed = f"max by (run, host) ({how} unless on (run, host) {lately('run:verdict:layer')})"
+    # A worker's verdict is on one of its machines, and explains why it is slow on the others too.
+    workers = lately("worker:benchwatch_run_host_info:any")
+    explained = f"{verdicts} or {workers} and on (run, worker) ({workers} and on (run, host) {verdicts})"
+    unnamed = f"max by (run, host) ({how} unless on (run, host) ({explained}))"
+    judged = lately("run_layer:slowness:max")
     return stat(
         "Verdict",
         "The layer that stands out while the benchmark is slower than usual, with its signal as a multiple of the "
@@ -63,7 +68,14 @@ def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Pane
         "With several runs and hosts: the worst two with a layer and the worst without one; if none is slow, the "
         "worst of all. Select a run to see its own verdict.",
         now(_spoken(f"topk(2, {named})"), "{{run}}: {{layer}} {{which}} of {{host}}"),
-        now(f"topk(1, {unnamed} and on (run, host) {slow})", "{{run}} on {{host}}: slow, but no layer stands out"),
+        now(
+            f"topk(1, {unnamed} and on (run, host) {slow} and on (run) {judged})",
+            "{{run}} on {{host}}: slow, but no layer stands out",
+        ),
+        now(
+            f"topk(1, {unnamed} and on (run, host) {slow} unless on (run) {judged})",
+            "{{run}} on {{host}}: slow, and no layer can be judged",
+        ),
         now(f"topk(1, {unnamed}) unless on () ({found} or {slow})", "{{run}} on {{host}}: as usual"),
         unit=_USUAL,
         bad="a layer is named: the time is spent there. See Where the time goes.",
@@ -94,8 +106,9 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
         "Where the time goes, per I/O",
         "Log writes (solid), data reads (dashed) and data writes (dotted), down the path: what the guest waits for, of "
         "which the vdisk's front end takes its part and the guest and network path the rest; above it the benchmark's "
-        "own latency. A transaction is not one I/O; the CVM's figures cover some 3 s of every 10; the back end leaves "
-        "out what the oplog absorbs; sizes may differ between the layers.",
+        "own latency. Of several devices, vdisks or workers the slowest. A transaction is not one I/O; the CVM's "
+        "figures cover some 3 s of every 10; the back end leaves out what the oplog absorbs; sizes may differ between "
+        "the layers.",
         *queries,
         unit="s",
         bad="the guest's line rises alone: the time is lost between guest and CVM. It rises with the front end: the "

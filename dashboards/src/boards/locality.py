@@ -21,9 +21,10 @@ MOVES = (
 
 
 def _sources(far: str) -> str:
-    """Part of the data read from sources that match, all of a vdisk's together."""
-    one = f"max by (cvm, vdisk, source) (nutanix_vdisk_read_source_ratio{{{VDISK},source{far}}})"
-    return named(f"sum by (cvm, vdisk) ({one})", VDISK)
+    """Part of the data read from sources that match, all of a vdisk's together: 0 where only others have any."""
+    every = f"nutanix_vdisk_read_source_ratio{{{VDISK}"
+    one = f"max by (cvm, vdisk, source) ({every},source{far}}})"
+    return named(f"sum by (cvm, vdisk) ({one}) or 0 * max by (cvm, vdisk) ({every}}})", VDISK)
 
 
 def _reads() -> dashboard.Panel:

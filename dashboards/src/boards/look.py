@@ -15,7 +15,7 @@ DATASOURCE = common.DataSourceRef(type_val="prometheus", uid="${datasource}")
 
 GREEN, YELLOW, ORANGE, RED, BLUE, PURPLE = "green", "yellow", "orange", "red", "blue", "purple"
 
-_OPERATIONS = {
+OPERATIONS = {
     "read": ("shades", BLUE),
     "write": ("shades", ORANGE),
     "trim": ("shades", "#8AB8FF"),
@@ -25,7 +25,7 @@ _OPERATIONS = {
 _OF_THE_LOG = {"log read": ("shades", "#DEB6F2"), "log write": ("shades", PURPLE)}
 """The log's operations are told from those of the data, which have the colours of any."""
 _COLORS = (
-    _OPERATIONS
+    OPERATIONS
     | _OF_THE_LOG
     | {
         "mean": ("fixed", "text"),
@@ -79,7 +79,7 @@ def _may_end(legend: str, name: str) -> bool:
     """Whether a series of this legend may have a name that ends so: an operation or a role may be a label."""
     before, _, last = f" {legend}".rpartition(" ")
     role, _, word = name.rpartition(" ")
-    named = last == word or "{{q}}" in legend or (last == "{{op}}" and word in _OPERATIONS)
+    named = last == word or "{{q}}" in legend or (last == "{{op}}" and word in OPERATIONS)
     return named and (not role or before.endswith((f" {role}", "{{which}}")))
 
 

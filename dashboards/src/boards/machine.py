@@ -6,7 +6,7 @@ from grafana_foundation_sdk.models import dashboard
 
 from . import disks
 from .panels import graph
-from .queries import HOST, Query, one_of, processors, rate
+from .queries import HOST, Query, once, one_of, processors, rate
 
 _NO_DATABASE = "Nothing measured in this time range: the Prometheus job `postgres` scrapes postgres_exporter"
 
@@ -14,18 +14,24 @@ _NO_DATABASE = "Nothing measured in this time range: the Prometheus job `postgre
 _OTHER_CLIENTS = 'host=~"$client",host!~"$host"'
 
 
-def _mean(mode: str, hosts: str = HOST) -> str:
-    return f"avg by (host) ({rate(f'node_cpu_seconds_total{{{hosts},mode={chr(34)}{mode}{chr(34)}}}')})"
+def _mean(mode: str) -> str:
+    return f"avg by (host) ({rate(f'node_cpu_seconds_total{{{HOST},mode={chr(34)}{mode}{chr(34)}}}')})"
+
+
+def _busy(hosts: str) -> str:
+    """Waiting for I/O is idle time: a processor then has nothing to do."""
+    idle = f"sum by (host) ({rate(f'node_cpu_seconds_total{{{hosts},mode=~{chr(34)}idle|iowait{chr(34)}}}')})"
+    return f"1 - {idle} / count by (host) (node_cpu_seconds_total{{{hosts},mode={chr(34)}idle{chr(34)}}})"
 
 
 def processors_busy(size: tuple[int, int]) -> dashboard.Panel:
     """Client and database, busy and stolen, from few of many series: to sum all up costs ten times as much."""
-    server = {"server": f"1 - {_mean('idle')}"} | {mode: _mean(mode) for mode in ("steal", "iowait")}
+    server = {"server": _busy(HOST)} | {mode: _mean(mode) for mode in ("steal", "iowait")}
     return graph(
         "Processors: client and database",
         "Busy share of the processors of the host whose disks the benchmark uses (server), and of the benchmark's own "
-        "host (client) if that is another machine; also the server's steal and its wait for I/O.",
-        Query(one_of("what", {"client": f"1 - {_mean('idle', _OTHER_CLIENTS)}", **server}), "{{host}} {{what}}"),
+        "host (client) if that is another machine; also the server's steal, and its idle time with I/O pending (iowait).",
+        Query(one_of("what", {"client": _busy(_OTHER_CLIENTS), **server}), "{{host}} {{what}}"),
         unit="percentunit",
         bad="a client near 100 % measures itself; steal: the CVM or other guests have the processors.",
         none=disks.NONE,
@@ -77,7 +83,8 @@ def memory(size: tuple[int, int]) -> dashboard.Panel:
 
 
 def _network(name: str) -> str:
-    devices = 'device!~"lo|veth.*|docker.*|br-.*"'
+    """Of physical interfaces: what goes over a bond, a VLAN or a bridge is counted on those below it."""
+    devices = 'device!~"lo|(veth|docker|br|virbr|vnet|vlan|bond|team|tap|tun|cali|cni|flannel|ovs).*|.+[.][0-9]+"'
     return f"sum by (host) ({rate(f'node_network_{name}_total{{{HOST},{devices}}}')})"
 
 
@@ -86,7 +93,7 @@ def network(size: tuple[int, int]) -> dashboard.Panel:
     dropped = f"({_network('receive_drop')} + {_network('transmit_drop')})"
     return graph(
         "Network",
-        "Bytes a second over the interfaces of each host, and dropped or failed packets (right).",
+        "Bytes a second over the physical interfaces of each host, and dropped packets a second (right).",
         Query(
             one_of(
                 "what", {"received": _network("receive_bytes"), "sent": _network("transmit_bytes"), "dropped": dropped}
@@ -97,7 +104,7 @@ def network(size: tuple[int, int]) -> dashboard.Panel:
         bad="a plateau at the speed of the interface, or drops.",
         none=disks.NONE,
         size=size,
-        right=("/dropped$/", "ops", None),
+        right=("/dropped$/", "pps", None),
     )
 
 
@@ -117,13 +124,13 @@ def host() -> Sequence[dashboard.Panel]:
 
 def database() -> Sequence[dashboard.Panel]:
     """What the database's sessions wait for, its checkpoints and its log."""
-    by_type = f"max by (host, wait_event_type) (pg_sessions_active{{{HOST}}}) > 0"
+    by_type = f"sum by (host, wait_event_type) ({once(f'pg_sessions_active{{{HOST}}}')}) > 0"
     one = "sum by (host) (rate(pg_{}_total{{{}}}[$__rate_interval]))"
     return [
         graph(
             "Active sessions by what they wait for",
-            "Client sessions that run a statement, by the type of event that each waits for; CPU: it waits for "
-            "nothing.",
+            "Client sessions that run a statement, of all servers of a host, by the type of event that each waits for; "
+            "CPU: it waits for nothing.",
             Query(by_type, "{{host}} {{wait_event_type}}"),
             unit="short",
             bad="IO or LWLock takes over: the log or the buffers; Lock: sessions wait for each other.",
@@ -134,7 +141,7 @@ def database() -> Sequence[dashboard.Panel]:
         graph(
             "Locks",
             "Locks that sessions wait for, and the longest of these waits so far (right).",
-            Query(f"max by (host) (pg_locks_waiting{{{HOST}}})", "{{host}} waiting"),
+            Query(f"sum by (host) ({once(f'pg_locks_waiting{{{HOST}}}')})", "{{host}} waiting"),
             Query(f"max by (host) (pg_locks_longest_wait_seconds{{{HOST}}})", "{{host}} longest"),
             unit="short",
             bad="above 0 when latency rises: the database, not the storage.",

@@ -42,7 +42,7 @@ def _overview() -> list[dashboard.Panel]:
             bad="above 30 s: three polls were missed.",
             none="none",
             size=(8, 3),
-            steps=((None, GREEN), (25, ORANGE), (60, RED)),
+            steps=((None, GREEN), (30, ORANGE), (60, RED)),
             decimals=0,
         ),
         stat(

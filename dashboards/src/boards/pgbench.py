@@ -8,7 +8,7 @@ from . import benchmark, variables
 from .board import Board, Row
 from .look import GREEN, RED
 from .panels import BOTH, graph, stat
-from .queries import RUN, Query, alive, mean, mean_of, now, peak, rate, weighted_latency
+from .queries import RUN, Query, alive, mean, mean_of, now, once, peak, rate, weighted_latency
 from .tables import RUN_COMPARED, Column, table
 
 _TOOLS = [tool for tool in TOOLS if tool.name == "pgbench"]
@@ -17,13 +17,17 @@ _BY = "by (worker)"  # of several runs the highest
 
 
 def _overview() -> list[dashboard.Panel]:
-    failed = f"sum(pgbench_failed_transactions_total{{{RUN}}})"
+    def total(name: str) -> str:
+        return f"sum({once(f'pgbench_{name}{{{RUN}}}')})"
+
+    failed = total("failed_transactions_total")
     return [
         stat(
             "Active workers",
             "pgbench processes that run now.",
             now(
-                f'sum((benchwatch_run_state{{{RUN},state="running"}} == 1) and on (run, worker) pgbench_tps)',
+                f"sum({once(f'benchwatch_run_state{{{RUN},state={chr(34)}running{chr(34)}}} == 1')}"
+                " and on (run, worker) pgbench_tps)",
                 "on",
             ),
             unit="short",
@@ -34,7 +38,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "TPS",
             "Transactions per second of the last report, all workers together.",
-            now(f"sum(pgbench_tps{{{RUN}}})", "TPS"),
+            now(total("tps"), "TPS"),
             unit="short",
             bad="0 while running: a total stall.",
             none=benchmark.NO_REPORT,
@@ -65,7 +69,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Transactions",
             "Completed transactions so far, all workers together.",
-            now(f"sum(pgbench_transactions_total{{{RUN}}})", "transactions"),
+            now(total("transactions_total"), "transactions"),
             unit="short",
             bad="does not grow while running.",
             none="none",
@@ -74,7 +78,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Failed",
             "Share of the transactions that failed after all tries (serialization, deadlock).",
-            now(f"{failed} / ({failed} + sum(pgbench_transactions_total{{{RUN}}}))", "failed"),
+            now(f"{failed} / ({failed} + {total('transactions_total')})", "failed"),
             unit="percentunit",
             bad="above 0.",
             none="none",
@@ -84,7 +88,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Skipped",
             "Transactions that were skipped because they were already late (-R with -L).",
-            now(f"sum(pgbench_skipped_transactions_total{{{RUN}}})", "skipped"),
+            now(total("skipped_transactions_total"), "skipped"),
             unit="short",
             bad="above 0: the database cannot keep up with the rate.",
             none="none with -R",
@@ -94,7 +98,7 @@ def _overview() -> list[dashboard.Panel]:
         stat(
             "Retries",
             "Retries of transactions (--max-tries).",
-            now(f"sum(pgbench_retries_total{{{RUN}}})", "retries"),
+            now(total("retries_total"), "retries"),
             unit="short",
             bad="a large share of the transactions: they compete for the same rows.",
             none="none with --max-tries",
@@ -118,8 +122,8 @@ def _throughput() -> list[dashboard.Panel]:
             "All workers of a run together, from the reports and from the counted transactions: both must agree. If "
             "they are counted without a transaction log, reports more than 4 s apart appear as peaks, with 0 between "
             "them.",
-            Query(mean_of("sum by (run) " + alive(f"pgbench_tps{{{RUN}}}")), "{{run}}"),
-            Query(f"sum by (run) ({rate(f'pgbench_transactions_total{{{RUN}}}')})", "{{run}} counted"),
+            Query(mean_of(f"sum by (run) ({once(alive(f'pgbench_tps{{{RUN}}}'))})"), "{{run}}"),
+            Query(f"sum by (run) ({once(rate(f'pgbench_transactions_total{{{RUN}}}'))})", "{{run}} counted"),
             unit="short",
             bad="a saw-tooth with the period of checkpoints, or drops to 0.",
             none=benchmark.NO_RUN,
@@ -183,7 +187,7 @@ def _failures() -> list[dashboard.Panel]:
         return graph(
             title,
             shows,
-            Query(f"sum {_BY} ({rate(f'{name}{{{RUN}}}')})", _WORKER),
+            Query(f"max {_BY} ({rate(f'{name}{{{RUN}}}')})", _WORKER),
             unit="ops",
             bad=bad,
             none=none,

@@ -24,6 +24,8 @@ UNRECORDED = f'{RUN},run!~"$recorded"'
 FIO = f'{RUN},job=~"$job"'
 VDISK = 'cvm=~"$cvm",vdisk=~"$vdisk"'
 HOST = 'host=~"$host"'
+ROLES = {"log": 'role=~"log|wal"', "data": 'role!~"|log|wal"'}
+"""Of disks and vdisks, as prometheus/rules have them: what is not the log is data."""
 EXPORTER_JOBS = 'job=~"benchwatch-.*"'
 
 _OTHERS = ("nutanix", "benchwatch", "node", "pg", "process", "scrape")
@@ -90,6 +92,11 @@ def hdd_reads(vdisks: str) -> str:
     return f'{by} ({one} ({every},source=~".*hdd.*"}})) or 0 * {by} ({every}}})'
 
 
+def once(series: str) -> str:
+    """What is added up: of several exporters that report the same, one counts."""
+    return f"max without (instance) ({series})"
+
+
 def peak(series: str) -> str:
     """A reported latency over each step of the graph: its maximum."""
     return f"max_over_time({series}[$__interval])"
@@ -110,7 +117,7 @@ def weighted_latency(latency: str, weight: str) -> str:
 
 def histogram(buckets: str) -> str:
     """Observations a second between two bounds in each step, for a heatmap."""
-    return f"sum by (le) ({rate(buckets)})"
+    return f"sum by (le) ({once(rate(buckets))})"
 
 
 def named(vdisks: str, by: str, other: str = "") -> str:
@@ -145,8 +152,8 @@ def of_role(disks: str, role: str) -> str:
     """
     device = f'device=~"${role}_device"'
     known = (
-        f'benchwatch_run_disk_info{{{RUN},{device},role="{role}"}}',
-        f'benchwatch_disk_info{{{device},role="{role}"}}',
+        f"benchwatch_run_disk_info{{{RUN},{device},{ROLES[role]}}}",
+        f"benchwatch_disk_info{{{device},{ROLES[role]}}}",
     )
     every = f"node_disk_io_now{{{HOST},{device}}}"
     return f"({disks})\nand on (host, device) ({' or on (host) '.join((*(f'{one} @ end()' for one in known), every))})"

@@ -13,7 +13,7 @@ from . import benchmark, variables
 from .board import Board, Row
 from .look import RED
 from .panels import graph, heatmap, stat
-from .queries import RUN, Query, alive, histogram, mean, mean_of, now, peak, rate
+from .queries import RUN, Query, alive, histogram, mean, mean_of, now, once, peak, rate
 from .tables import RUN_COMPARED, Column, table
 
 
@@ -78,7 +78,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     yield stat(
         _title(roles),
         "Throughput of the last report, all workers together.",
-        now(f"sum({_selected(roles.rate, _counted(roles))})", roles.unit.name),
+        now(f"sum({once(_selected(roles.rate, _counted(roles)))})", roles.unit.name),
         unit=_unit(roles.unit),
         bad="0 while running: a total stall.",
         none=benchmark.NO_REPORT,
@@ -110,7 +110,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         yield stat(
             "So far",
             f"Total so far ({roles.operations}), all workers together.",
-            now(f"sum({_selected(roles.total, _counted(roles))})", roles.operations),
+            now(f"sum({once(_selected(roles.total, _counted(roles)))})", roles.operations),
             unit="bytes" if roles.unit.in_bytes else "short",
             bad="does not grow while running.",
             none="not reported",
@@ -132,7 +132,7 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     yield graph(
         f"{_title(roles)} in all",
         "The same, all workers of a run together.",
-        Query(mean_of(f"sum by (run) {alive(_selected(roles.rate, _counted(roles)))}"), "{{run}}"),
+        Query(mean_of(f"sum by (run) ({once(alive(_selected(roles.rate, _counted(roles))))})"), "{{run}}"),
         unit=_unit(roles.unit),
         bad="drops to 0, or a saw-tooth.",
         none=none,
@@ -205,11 +205,11 @@ def _target(roles: Roles) -> Iterator[Query]:
 
 def _lost(lost: Lost) -> str:
     """A second; where they are a part, of those operations that were counted beside them."""
-    counted = f"sum by (worker) ({rate(_selected(lost.counter))})"
+    counted = f"sum by (worker) ({once(rate(_selected(lost.counter)))})"
     if not lost.of:
         return counted
     by = ", ".join(("run", "worker", *lost.counter.labels))
-    parts = [f'label_replace({rate(_selected(one))}, "of", "{n}", "", "")' for n, one in enumerate(lost.of)]
+    parts = [f'label_replace({once(rate(_selected(one)))}, "of", "{n}", "", "")' for n, one in enumerate(lost.of)]
     whole = f"({' or '.join(parts)}) and on ({by}) {_selected(lost.counter)}"
     return f"{counted} / (sum by (worker) ({whole}) > 0)"
 

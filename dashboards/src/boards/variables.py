@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from grafana_foundation_sdk.models import dashboard
 
 from .look import DATASOURCE
-from .queries import RUN
+from .queries import ROLES, RUN
 
 _ALL = dashboard.VariableOption(selected=True, text="All", value="$__all")
 
@@ -125,8 +125,8 @@ def job() -> dashboard.VariableModel:
 def _hosts(role: str) -> str:
     """Those that the chosen runs use; all under node_exporter where a run says nothing of its own."""
     known = f"last_over_time(benchwatch_run_host_info{{{RUN}{{}}}}[$__range])"
-    told = " or on () ".join(f"group by (host) ({known.replace('{}', more)})" for more in (f',role="{role}"', ""))
-    return f"query_result({told} or on () group by (host) (node_disk_io_now))"
+    told = " or on (run, worker) ".join(known.replace("{}", more) for more in (f',role="{role}"', ""))
+    return f"query_result(group by (host) ({told}) or on () group by (host) (node_disk_io_now))"
 
 
 def controller() -> dashboard.VariableModel:
@@ -157,8 +157,8 @@ def client() -> dashboard.VariableModel:
 
 def devices(role: str) -> dashboard.VariableModel:
     """Disks of a role on each host, as the chosen runs recorded it, else as configured; all where a host has none."""
-    told = f'last_over_time(benchwatch_run_disk_info{{{RUN},host=~"$host",role="{role}"}}[$__range])'
-    set_ = f'last_over_time(benchwatch_disk_info{{host=~"$host",role="{role}"}}[$__range])'
+    told = f'last_over_time(benchwatch_run_disk_info{{{RUN},host=~"$host",{ROLES[role]}}}[$__range])'
+    set_ = f'last_over_time(benchwatch_disk_info{{host=~"$host",{ROLES[role]}}}[$__range])'
     real = 'node_disk_io_now{host=~"$host",device!~"(loop|ram|zram|sr|fd).*"}'
     return _query(
         f"{role}_device",
@@ -210,7 +210,7 @@ def vdisk() -> dashboard.VariableModel:
     )
 
 
-VDISK_ROLES = {"log": 'role!~"log|"', "data": 'role="log"'}
+VDISK_ROLES = {"log": ROLES["data"], "data": ROLES["log"]}
 """Roles that dashboards tell apart, with a matcher of the roles that are none of it."""
 
 
@@ -218,7 +218,7 @@ def vdisks_by_role() -> Sequence[dashboard.VariableModel]:
     """Hidden: which of the chosen vdisks have each role, the ten slowest; of all where none has a role."""
     every = f'last_over_time(nutanix_vdisk_info{{{_CVM},vdisk=~"$vdisk"}}[$__range])'
     latency = f'max_over_time(nutanix_vdisk_frontend_latency_seconds{{{_CVM},vdisk=~"$vdisk"}}[$__range])'
-    log = every.replace("}[", ',role="log"}[')
+    log = every.replace("}[", f",{ROLES['log']}}}[")
     found = {"log": log, "data": f"({every} unless on (cvm, vdisk) {log})"}
     return [
         _query(

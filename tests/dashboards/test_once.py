@@ -1,0 +1,73 @@
+"""A run that two exporters know is shown once: no panel adds it up, to the number, by promtool."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.programs import evaluate, series
+
+from .test_numbers import SECONDS, STEP, expression
+
+EXPORTERS = ("a:19777", "b:19777")
+RATE = {
+    "pgbench_tps": {},
+    "sysbench_tps": {},
+    "fio_iops": {"job": "j", "op": "read"},
+    "fio_bandwidth_bytes_per_second": {"job": "j", "op": "read"},
+    "iperf_throughput_bytes_per_second": {"direction": "sent"},
+    "pgbench_result_tps": {},
+}
+TOTAL = {
+    "pgbench_transactions_total": {},
+    "pgbench_retries_total": {},
+    "sysbench_transactions_total": {},
+    "fio_short_ios_total": {"job": "j", "op": "read"},
+    "pgbench_latency_seconds_bucket": {"script": "0", "le": "+Inf"},
+}
+SHOWN = {
+    ("pgbench", "Active workers", 0): {"{}": 2},
+    ("pgbench", "TPS", 0): {"{}": 1000},
+    ("pgbench", "Transactions", 0): {"{}": 2000 * SECONDS},
+    ("pgbench", "Retries", 0): {"{}": 2000 * SECONDS},
+    ("pgbench", "Total TPS", 0): {'{run="r"}': 1000},
+    ("pgbench", "Total TPS", 1): {'{run="r"}': 2000},
+    ("pgbench", "Latency distribution", 0): {'{le="+Inf"}': 2000},
+    ("fio", "IOPS", 0): {'{op="read"}': 1000},
+    ("fio", "Bandwidth", 0): {'{op="read"}': 1000},
+    ("fio", "Short and dropped I/Os", 0): {f'{{worker="{one}", job="j", op="read"}}': 1000 for one in ("w1", "w2")},
+    ("sysbench", "TPS", 0): {"{}": 1000},
+    ("sysbench", "TPS in all", 0): {'{run="r"}': 1000},
+    ("iperf3", "Throughput in all", 0): {'{run="r"}': 1000},
+    ("density", "Active databases", 0): {"{}": 2},
+    ("density", "Total TPS", 0): {"{}": 1000},
+    ("density", "Total, and the spread", 0): {"{}": 1000},
+    ("compare", "pgbench: results in percent of the baseline", 0): {'{run="r"}': 2, '{run="base"}': 1},
+    ("compare", "pgbench: results in percent of the baseline", 3): {'{run="r"}': 1000, '{run="base"}': 500},
+    ("compare", "pgbench: results in percent of the baseline", 5): {'{run="r"}': 2, '{run="base"}': 1},
+    ("compare", "Throughput over elapsed time", 2): {"{}": 1000},
+}
+"""Two workers of 500 each, and of the totals of 1000 a second each."""
+
+
+def of_a_worker(worker: str) -> list[dict[str, str]]:
+    found = []
+    for instance in EXPORTERS:
+        by = {"instance": instance, "run": "r", "worker": worker}
+        found.append(series("benchwatch_run_state", f"1x{SECONDS}", **by, state="running"))
+        found += [series(name, f"500x{SECONDS}", **by, **labels) for name, labels in RATE.items()]
+        found += [series(name, f"0+1000x{SECONDS}", **by, **labels) for name, labels in TOTAL.items()]
+    return found
+
+
+@pytest.mark.parametrize("dashboard", sorted({dashboard for dashboard, *_ in SHOWN}))
+def test_a_run_that_two_exporters_know_counts_once(dashboard: str, tmp_path: Path) -> None:
+    names = ("pgbench_", "benchwatch_") if dashboard == "compare" else ("",)
+    loads = [one for worker in ("w1", "w2") for one in of_a_worker(worker) if one["series"].startswith(names)]
+    loads.append(series("pgbench_result_tps", f"500x{SECONDS}", instance=EXPORTERS[0], run="base", worker="w1"))
+    chosen = {"run": "r", "ago": "1"} if dashboard == "compare" else {"__interval": f"{STEP}s"}
+    queries = {
+        f"round({expression(board, panel, place, **chosen)}, 0.001)": shown
+        for (board, panel, place), shown in SHOWN.items()
+        if board == dashboard
+    }
+    evaluate(tmp_path, loads, SECONDS, queries, ())
