@@ -30,7 +30,7 @@ def processors_busy(size: tuple[int, int]) -> dashboard.Panel:
     return graph(
         "Processors: client and database",
         "Busy share of the processors of the host whose disks the benchmark uses (server), and of the benchmark's own "
-        "host (client) if that is another machine; also the server's steal, and its idle time with I/O pending (iowait).",
+        "host (client) if that is another machine; also the server's steal, and idle time with I/O pending (iowait).",
         Query(one_of("what", {"client": _busy(_OTHER_CLIENTS), **server}), "{{host}} {{what}}"),
         unit="percentunit",
         bad="a client near 100 % measures itself; steal: the CVM or other guests have the processors.",
