@@ -314,8 +314,8 @@ BOARD = Board(
                 ),
                 table(
                     "Runs",
-                    "The same in numbers; spread is the slowest database divided by the mean. A run of which a database "
-                    "has no final report (it failed, or is not done) is left out.",
+                    "The same in numbers; spread is the slowest database divided by the mean. A run of which a "
+                    "database has no final report (it failed, or is not done) is left out.",
                     now(_named(_COUNT)),
                     now(_named(_TOTAL)),
                     now(_named(_EACH)),
