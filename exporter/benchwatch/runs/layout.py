@@ -1,7 +1,7 @@
 """Which files of a run are one stream, and which streams are one worker.
 
 - `<worker>.<suffix>`: what one process printed. Several (db1.out, db1.err) are one worker; files named just `stdout`
-  and `stderr` are the worker named after the run.
+  and `stderr` are the worker named after the run. A number is no suffix: out.1 and out.2 are two workers.
 - `<name>.<N>` beside `<name>`, N below 100: an older part of the same stream, moved away by rotation; N = 1 is the
   most recent.
 - `<prefix>.<process>[.<thread>]`: logs, one a thread (thread 0 has no number). They belong to the worker called
@@ -89,7 +89,10 @@ class _Log(NamedTuple):
 
 def worker_name(file: str, run: str) -> str:
     """The worker that printed a file of that name in that run."""
-    return run if file in STANDARD_STREAMS else label(PurePath(file).stem)
+    if file in STANDARD_STREAMS:
+        return run
+    path = PurePath(file)
+    return label(file if _is_number(path.suffix[1:]) else path.stem)
 
 
 def group_name(file: str, files: Iterable[str]) -> str:
