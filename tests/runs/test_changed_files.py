@@ -305,3 +305,21 @@ def test_what_follows_a_hole_is_recognised_however_large_that_is(tmp_path: Path,
     os.utime(path, (NOW, NOW))
     bytes_read = next(series for series in whole if "stream_bytes" in series)
     assert page(settle(watch(tmp_path), NOW + 5)) == {**whole, bytes_read: 1_000_000 + len(data)}
+
+
+def test_an_old_part_that_rotation_removes_stays_counted(tmp_path: Path, place: Place) -> None:
+    """A reader that starts later cannot know it: the one exception from what this file is about."""
+    watched, found = Watched(tmp_path), []
+    folder = tmp_path / "runs/a"
+    for number in range(5):
+        for part in (2, 1, 0):
+            path = folder / f"w.err{f'.{part}' if part else ''}"
+            if path.exists():
+                path.rename(folder / f"w.err.{part + 1}") if part < 2 else path.unlink()
+        place("a/w.err", lines(100, seed=1, first=1 + 100 * number), watched.now)
+        shown = watched.look()
+        found.append(shown['pgbench_transactions_total{run="a",worker="w"}'])
+        assert shown['benchwatch_stream_bytes_total{run="a",worker="w",tool="pgbench"}'] == 100 * (number + 1) * len(
+            lines(1, seed=1)
+        )
+    assert found == sorted(found)
