@@ -69,7 +69,8 @@ class Runs:
     labels: tuple[tuple[str, str], ...] = ()
 
     def __init__(self, roots: Sequence[Path], settings: RunsSettings, buckets: Buckets, here: Here = NOT_KNOWN) -> None:
-        self._roots = [Folder(root) for root in roots]
+        once = {root.resolve(): root for root in reversed(roots)}  # however they are written
+        self._roots = [Folder(root) for root in reversed(once.values())]
         self._settings = settings
         self._buckets = buckets
         self._here = here
