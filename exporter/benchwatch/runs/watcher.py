@@ -123,7 +123,7 @@ class Runs:
     def _twins(self) -> Iterator[str]:
         """A sentence for each worker that is in two folders."""
         folders: dict[tuple[tuple[str, str], ...], Path] = {}
-        for run in self._runs.values():
+        for run in self._runs.values() if len(self._roots) > 1 else ():
             for worker in run.workers:
                 first = folders.setdefault(worker.labels, run.folder)
                 if first != run.folder:
