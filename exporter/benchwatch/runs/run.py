@@ -98,7 +98,7 @@ class Run:
             for text in w.unreadable
         ]
         problems = [text for (kind, _), text in self._problems.items() if kind != "misread" or not self.ended]
-        return [*problems, *unreadable]
+        return [*problems, *unreadable, *filter(None, map(self._mixed, self._workers.values()))]
 
     @property
     def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
@@ -307,7 +307,16 @@ class Run:
                 self._shown[name] = worker
         return taken
 
+    def _mixed(self, worker: Worker) -> str:
+        """That a worker's files are the outputs of several processes; empty if they are not."""
+        if len(worker.state.reporting) < 2:
+            return ""
+        names = " and ".join(str(self.folder / name) for name in sorted(worker.state.reporting))
+        return f"{names} both have reports, and are read as the output of one process: rename one, before its suffix"
+
     def _say_faults(self, worker: Worker) -> None:
+        if mixed := self._mixed(worker):
+            self._fault("twins", mixed, mixed)
         while worker.faults:
             reason, fault = worker.faults.popitem()
             level = logging.INFO if reason == "other_text" else logging.WARNING

@@ -74,6 +74,7 @@ class Iperf3State(ElapsedState):
 
     def _report(self, record: Iperf3Interval, stream: str) -> None:
         """Takes in an interval; when the connection is lost iperf3 prints the last one a second time."""
+        self.reporting.add(stream)
         times = record[:3]
         flows: dict[str, Flow] = {f.direction: f for f in record.flows if self._last.get(f.direction) != times}
         if not flows:

@@ -338,6 +338,7 @@ class PgbenchState(ElapsedState):
         return self._totals.total(name, logs=not self._is_log_old) if figure is None else int(figure)
 
     def _apply_progress(self, line: Progress, stream: str) -> None:
+        self.reporting.add(stream)
         covered = self._totals.add_line(line)
         self._progress = line
         self._lines.append(line)
