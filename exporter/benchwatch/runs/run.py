@@ -156,18 +156,18 @@ class Run:
     def _watch(self, name: str, status: FileStatus) -> WatchedFile:
         known, tried = self._watched.get(name), self._tried.get(name)
         tool: Tool | None = None
-        kind, prefix = "", None
+        kind, prefix, begun = "", None, 0.0
         if known and tried and known.identity == status.identity and status.size >= tried.size:
-            tool, kind, prefix = known.tool, known.kind, known.prefix
+            tool, kind, prefix, begun = known.tool, known.kind, known.prefix, known.begun
         if tool is None and status.size and not (status == tried and status.settled):
             self._tried[name] = status
-            tool, kind, prefix = self._recognise(name)
+            tool, kind, prefix, begun = self._recognise(name)
         if tool is not None:
             self._problems.pop(("unrecognised", name), None)
         is_log = tool is not None and tool.kinds[kind].is_log
-        return WatchedFile(status.identity, status.modified if is_log else 0.0, tool, kind, prefix)
+        return WatchedFile(status.identity, status.modified if is_log else 0.0, tool, kind, prefix, begun)
 
-    def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None]:
+    def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None, float]:
         try:
             head = read_head(self.folder / name)
         except OSError as error:
@@ -175,19 +175,20 @@ class Run:
             self._problems["unreadable", name] = f"{said}; let the exporter's user read it"
             self._fault("unreadable", said, name)
             del self._tried[name]  # so that it is read again
-            return None, "", None
+            return None, "", None, 0.0
         self._problems.pop(("unreadable", name), None)
         checksum = crc32(head)
         if self._heads.get(name) == checksum:
-            return None, "", None
+            return None, "", None, 0.0
         for tool in TOOLS:
             kind = tool.recognise(head)
             if kind:
-                return tool, kind, None
+                first = next(tool.moments(kind, head), None) if tool.kinds[kind].is_log else None
+                return tool, kind, None, first.time if first else 0.0
         if found := find_prefix(head, TOOLS):
-            return found
+            return *found, 0.0
         self._heads[name] = checksum
-        return None, "", None
+        return None, "", None, 0.0
 
     def _name_unrecognised(self, name: str, status: FileStatus, now: float) -> None:
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
