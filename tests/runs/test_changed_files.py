@@ -295,3 +295,36 @@ def test_a_run_whose_files_come_back_is_seen_at_once_though_it_was_not_remembere
     place("r400/w.out", report(1), NOW)
     settle(runs, NOW + 10)
     assert "r400" in {worker.run for worker in runs.workers}
+
+
+@pytest.mark.parametrize("output", ["pgbench/tpcb-15.18.err", "fio/json-si1-randrw-3.33.out"])
+def test_what_follows_a_hole_is_recognised_however_large_that_is(tmp_path: Path, place: Place, output: str) -> None:
+    """A file that is truncated while a tool holds it open goes on where the tool was."""
+    data = (RECORDINGS / output).read_bytes()
+    path = place("a/w.log", data)
+    whole = page(settle(watch(tmp_path), NOW + 5))
+    with path.open("r+b") as file:
+        file.truncate(0)
+        file.seek(1_000_000)
+        file.write(data)
+    os.utime(path, (NOW, NOW))
+    bytes_read = next(series for series in whole if "stream_bytes" in series)
+    assert page(settle(watch(tmp_path), NOW + 5)) == {**whole, bytes_read: 1_000_000 + len(data)}
+
+
+def test_an_old_part_that_rotation_removes_stays_counted(tmp_path: Path, place: Place) -> None:
+    """A reader that starts later cannot know it: the one exception from what this file is about."""
+    watched, found = Watched(tmp_path), []
+    folder = tmp_path / "runs/a"
+    for number in range(5):
+        for part in (2, 1, 0):
+            path = folder / f"w.err{f'.{part}' if part else ''}"
+            if path.exists():
+                path.rename(folder / f"w.err.{part + 1}") if part < 2 else path.unlink()
+        place("a/w.err", lines(100, seed=1, first=1 + 100 * number), watched.now)
+        shown = watched.look()
+        found.append(shown['pgbench_transactions_total{run="a",worker="w"}'])
+        assert shown['benchwatch_stream_bytes_total{run="a",worker="w",tool="pgbench"}'] == 100 * (number + 1) * len(
+            lines(1, seed=1)
+        )
+    assert found == sorted(found)

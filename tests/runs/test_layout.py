@@ -31,6 +31,11 @@ def test_dots_in_a_worker_name_stay() -> None:
     assert worker_name("vm1.example.com.push", "r") == "vm1.example.com"
 
 
+def test_numbered_outputs_are_workers_of_their_own() -> None:
+    assert workers("out.1", "out.2", "out.10") == {f"out.{n}": [[f"out.{n}"]] for n in (1, 10, 2)}
+    assert worker_name("fio-3.33", "r") == "fio-3.33"
+
+
 def test_rotated_parts_are_one_stream_oldest_first() -> None:
     assert workers("db1.err", "db1.err.1", "db1.err.2") == {"db1": [["db1.err.2", "db1.err.1", "db1.err"]]}
 

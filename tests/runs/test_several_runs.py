@@ -177,3 +177,34 @@ def test_a_log_that_was_left_behind_is_older_than_the_times_of_the_lines(
         pass
     page = Exposition().render(runs.workers, ("live",))
     assert f'pgbench_transactions_total{{run="a",worker="db1"}} {shown}\n' in page
+
+
+def test_a_log_with_the_transactions_of_the_report_is_of_that_run_whenever_the_text_was_edited(tmp_path: Path) -> None:
+    place = placing(tmp_path / "runs")
+    place("a/pgbench_log.123", log_of(NOW - 1000), NOW - 980)
+    place("a/db1.out", REPORT.format(number=2).split("\n", 1)[1].encode(), NOW)
+    runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
+    while runs.poll(NOW + 2):
+        pass
+    page = Exposition().render(runs.workers, ("runs",))
+    assert 'pgbench_result_latency_seconds{run="a",worker="db1",quantile="1"} 0.001\n' in page
+
+
+def test_the_log_of_a_thread_that_an_earlier_process_of_the_same_number_had_is_left_out(tmp_path: Path) -> None:
+    """In a container each process may have the same number."""
+    place = placing(tmp_path / "runs")
+    place("a/pgbench_log.7", log_of(NOW - 20), NOW)
+    place("a/pgbench_log.7.1", log_of(NOW - 1000), NOW - 980)
+    place("a/db1.err", LINES.encode(), NOW)
+    runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
+    while runs.poll(NOW + 0.2):
+        pass
+    page = Exposition().render(runs.workers, ("live", "runs"))
+    labels = 'run="a",worker="db1"'
+    assert f"pgbench_transactions_total{{{labels}}} 2000\n" in page
+    assert f"benchwatch_run_start_timestamp_seconds{{{labels}}} {NOW - 20.001}\n" in page
+    place("a/pgbench_log.7.1", log_of(NOW - 1000), NOW)  # a copy
+    while runs.poll(NOW + 5):
+        pass
+    page = Exposition().render(runs.workers, ("live",))
+    assert f"pgbench_transactions_total{{{labels}}} 4000\n" in page

@@ -476,3 +476,29 @@ def test_of_workers_of_one_name_in_two_folders_the_active_one_is_shown_and_it_is
     settle(runs, NOW + 1000)
     placing(tmp_path)("here/a/db1.err", 2 * line.format(30).encode(), NOW + 1002)
     assert page(settle(runs, NOW + 1003))['pgbench_tps{run="a",worker="db1"}'] == 30
+
+
+def test_a_folder_that_is_written_in_two_ways_is_watched_once(tmp_path: Path, place: Place) -> None:
+    place("a/db1.err", b"progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100\n")
+    (tmp_path / "pushed").symlink_to(tmp_path / "runs")
+    runs = settle(Runs([tmp_path / "runs", tmp_path / "pushed"], RunsSettings(), BUCKETS))
+    assert [known.folder for known in runs.named("a")] == [tmp_path / "runs/a"]
+    assert (len(runs.workers), runs.problems) == (1, [])
+
+
+def test_outputs_of_two_processes_under_one_name_are_said(
+    tmp_path: Path, place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    line = "progress: 1.0 s, {}.0 tps, lat 1.000 ms stddev 0.100\n"
+    before, after = (place(f"a/db1.{when}", line.format(tps).encode()) for when, tps in (("before", 10), ("after", 20)))
+    runs = settle(settle(watch(tmp_path)))
+    said = (
+        f"{after} and {before} both have reports, and are read as the output of one process: "
+        "rename one, before its suffix"
+    )
+    assert runs.problems == [f"a: {said}"]
+    assert [record.getMessage() for record in caplog.records] == [said]
+    assert page(runs)['benchwatch_watch_errors_total{reason="twins"}'] == 1
+    place("b/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("b/db1.out", PGBENCH / "tpcb-15.18.out")
+    assert len(settle(runs, NOW + 1).problems) == 1

@@ -120,6 +120,7 @@ class ToyState:
         self.start: float | None = None
         self.last_report: float | None = None
         self.history: deque[Report] = deque(maxlen=HISTORY)
+        self.reporting: set[str] = set()
         self._lanes: dict[str, Lane] = {}
         self._laps: dict[str, int] = {}
         self._results: dict[str, Result] = {}
@@ -138,6 +139,7 @@ class ToyState:
         if isinstance(record, Start):
             self.start, self.tool_version = record.time, "1.0"
         elif isinstance(record, Lane):
+            self.reporting.add(stream)
             self._lanes[record.lane], self.last_report = record, record.time
             self._laps[record.lane] = self._laps.get(record.lane, 0) + record.laps
             self.history.append(Report(record.time, sum(lane.laps for lane in self._lanes.values()), None))

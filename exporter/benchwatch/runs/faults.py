@@ -17,7 +17,7 @@ WATCH_ERRORS = Family(
     "benchwatch_watch_errors_total",
     "counter",
     "What could not be used, by reason: folder, unreadable, unrecognised (a file), run_yaml, disk (one that is none or "
-    "has two roles), twins (workers of one name in two folders), mapping (a vdisk that no CVM lists), internal.",
+    "has two roles), twins (one name of two outputs), mapping (a vdisk that no CVM lists), internal.",
     ("reason",),
 )
 WATCH_ERROR_TIME = Family(

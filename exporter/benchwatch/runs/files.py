@@ -26,6 +26,7 @@ import stat
 import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -152,9 +153,11 @@ class Folder:
 
 
 def read_head(path: Path) -> bytes:
-    """Up to HEAD bytes from the beginning of a file. Raises OSError."""
+    """Up to HEAD bytes from the beginning of a file, or from the end of the hole there. Raises OSError."""
     with path.open("rb", buffering=0) as file:
-        return file.read(HEAD) or b""
+        with suppress(OSError):  # nothing but a hole, or a file system without them
+            file.seek(0, os.SEEK_DATA)
+        return (file.read(HEAD) or b"").lstrip(b"\0")
 
 
 class GrowingFile:

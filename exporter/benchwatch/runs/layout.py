@@ -1,13 +1,14 @@
 """Which files of a run are one stream, and which streams are one worker.
 
 - `<worker>.<suffix>`: what one process printed. Several (db1.out, db1.err) are one worker; files named just `stdout`
-  and `stderr` are the worker named after the run.
+  and `stderr` are the worker named after the run. A number is no suffix: out.1 and out.2 are two workers.
 - `<name>.<N>` beside `<name>`, N below 100: an older part of the same stream, moved away by rotation; N = 1 is the
   most recent.
 - `<prefix>.<process>[.<thread>]`: logs, one a thread (thread 0 has no number). They belong to the worker called
-  `<prefix>`; under the tool's default prefix, to the run's only worker. A process that was started again under the
-  same name has another number: the most recent counts (the last one written to; of those written to within a minute,
-  the highest number). If the worker is unclear, each process is one: `<prefix>.<process>`.
+  `<prefix>`; under the tool's default prefix, to the run's only worker. A process that was started again under the same
+  name has another number: the most recent counts (the last one written to; of those written to within a minute, the
+  highest number). In a container it may have the same number: a file that was last written before the others begin is
+  left out. If the worker is unclear, each process is one: `<prefix>.<process>`.
 
 Names of files become names of workers by `names.label`.
 """
@@ -35,6 +36,8 @@ class WatchedFile(NamedTuple):
     kind: str
     prefix: Prefix | None = None
     """The prefix of each line."""
+    begun: float = 0.0
+    """When the first of a log was written, as that says itself, Unix seconds; 0 if it does not."""
 
     @property
     def is_log(self) -> bool:
@@ -84,12 +87,16 @@ class _Log(NamedTuple):
     prefix: str
     process: str
     modified: float
+    begun: float
     stream: StreamPlan
 
 
 def worker_name(file: str, run: str) -> str:
     """The worker that printed a file of that name in that run."""
-    return run if file in STANDARD_STREAMS else label(PurePath(file).stem)
+    if file in STANDARD_STREAMS:
+        return run
+    path = PurePath(file)
+    return label(file if _is_number(path.suffix[1:]) else path.stem)
 
 
 def group_name(file: str, files: Iterable[str]) -> str:
@@ -136,7 +143,7 @@ def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_
             thread = base is not None and (first or base.is_log)
             prefix, _, process = left.rpartition(".") if thread else (left, "", number)
             stream = StreamPlan(name, file.tool, file.kind, ((name, file.identity),))
-            logs.append(_Log(prefix, process, file.modified, stream))
+            logs.append(_Log(prefix, process, file.modified, file.begun, stream))
         elif base is not None and not base.is_log and int(number) < 100:
             older.setdefault(left, []).append((int(number), name))
     taken = {name for parts in older.values() for _, name in parts} | {log.stream.name for log in logs}
@@ -170,6 +177,8 @@ def _owners(logs: list[_Log], workers: Mapping[str, list[StreamPlan]]) -> dict[s
         newest = max(started.values())
         youngest = max((process for process in started if started[process] > newest - _SAME_TIME), key=int)
         for log in mine:
+            if log.modified < max(one.begun for one in mine if one.process == log.process) - _SAME_TIME:
+                continue  # of an earlier process of that number, which had more threads
             if not owner:
                 owners.setdefault(f"{own}.{log.process}", []).append(log.stream)
             elif log.process == youngest:

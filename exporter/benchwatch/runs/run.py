@@ -107,7 +107,7 @@ class Run:
             for text in w.unreadable
         ]
         problems = [text for (kind, _), text in self._problems.items() if kind != "misread" or not self.ended]
-        return [*problems, *unreadable]
+        return [*problems, *unreadable, *filter(None, map(self._mixed, self._workers.values()))]
 
     @property
     def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
@@ -163,18 +163,19 @@ class Run:
     def _watch(self, name: str, status: FileStatus) -> WatchedFile:
         known, tried = self._watched.get(name), self._tried.get(name)
         tool: Tool | None = None
-        kind, prefix = "", None
+        kind, prefix, begun = "", None, 0.0
         if known and tried and known.identity == status.identity and status.size >= tried.size:
-            tool, kind, prefix = known.tool, known.kind, known.prefix
+            tool, kind, prefix, begun = known.tool, known.kind, known.prefix, known.begun
         if tool is None and status.size and not (status == tried and status.settled):
             self._tried[name] = status
-            tool, kind, prefix = self._recognise(name)
+            tool, kind, prefix, begun = self._recognise(name)
         if tool is not None:
             self._problems.pop(("unrecognised", name), None)
         is_log = tool is not None and tool.kinds[kind].is_log
-        return WatchedFile(status.identity, status.modified // _COARSE * _COARSE if is_log else 0.0, tool, kind, prefix)
+        modified = status.modified // _COARSE * _COARSE if is_log else 0.0
+        return WatchedFile(status.identity, modified, tool, kind, prefix, begun)
 
-    def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None]:
+    def _recognise(self, name: str) -> tuple[Tool | None, str, Prefix | None, float]:
         try:
             head = read_head(self.folder / name)
         except OSError as error:
@@ -182,19 +183,20 @@ class Run:
             self._problems["unreadable", name] = f"{said}; let the exporter's user read it"
             self._fault("unreadable", said, name)
             del self._tried[name]  # so that it is read again
-            return None, "", None
+            return None, "", None, 0.0
         self._problems.pop(("unreadable", name), None)
         checksum = crc32(head)
         if self._heads.get(name) == checksum:
-            return None, "", None
+            return None, "", None, 0.0
         for tool in TOOLS:
             kind = tool.recognise(head)
             if kind:
-                return tool, kind, None
+                first = next(tool.moments(kind, head), None) if tool.kinds[kind].is_log else None
+                return tool, kind, None, first.time if first else 0.0
         if found := find_prefix(head, TOOLS):
-            return found
+            return *found, 0.0
         self._heads[name] = checksum
-        return None, "", None
+        return None, "", None, 0.0
 
     def _name_unrecognised(self, name: str, status: FileStatus, now: float) -> None:
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
@@ -315,7 +317,16 @@ class Run:
                 self._shown[name] = worker
         return taken
 
+    def _mixed(self, worker: Worker) -> str:
+        """That a worker's files are the outputs of several processes; empty if they are not."""
+        if len(worker.state.reporting) < 2:
+            return ""
+        names = " and ".join(str(self.folder / name) for name in sorted(worker.state.reporting))
+        return f"{names} both have reports, and are read as the output of one process: rename one, before its suffix"
+
     def _say_faults(self, worker: Worker) -> None:
+        if mixed := self._mixed(worker):
+            self._fault("twins", mixed, mixed)
         while worker.faults:
             reason, fault = worker.faults.popitem()
             level = logging.INFO if reason == "other_text" else logging.WARNING

@@ -42,6 +42,8 @@ class Stream:
         """Whether the last line was counted although its newline is still missing."""
         self.errors.clear()
         self._reading = 0
+        self._gone = 0
+        """Bytes read of files that are gone."""
         for file in self._files:
             file.restart()
 
@@ -67,15 +69,22 @@ class Stream:
         """Bytes read of it."""
         if self._cut is not None:
             return len(self._cut)
-        return sum(file.offset for file in self._files)
+        return self._gone + sum(file.offset for file in self._files)
 
     def follow(self, plan: StreamPlan, folder: Path) -> bool:
-        """Continue with the files of a new plan if they are the ones read so far (possibly renamed) and newer ones."""
-        known = [file.identity for file in self._files]
+        """Continue with the files of a new plan if they are the ones read so far (possibly renamed) and newer ones.
+
+        Of those read to their end the oldest may be gone.
+        """
+        known, found = [file.identity for file in self._files], [identity for _, identity in plan.parts]
         if plan._replace(name="", parts=()) != self.plan._replace(name="", parts=()):
             return False
-        if [identity for _, identity in plan.parts[: len(known)]] != known:
+        gone = known.index(found[0]) if found[0] in known else len(known)  # the oldest, which rotation removed
+        if gone > self._reading or found[: len(known) - gone] != known[gone:]:
             return False
+        self._gone += sum(file.offset for file in self._files[:gone])
+        self._reading -= gone
+        del self._files[:gone], known[:gone]
         for file, (name, _) in zip(self._files, plan.parts, strict=False):
             file.path = folder / name
         self._files += [GrowingFile(folder / name, identity) for name, identity in plan.parts[len(known) :]]

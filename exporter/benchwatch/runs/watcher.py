@@ -69,7 +69,8 @@ class Runs:
     labels: tuple[tuple[str, str], ...] = ()
 
     def __init__(self, roots: Sequence[Path], settings: RunsSettings, buckets: Buckets, here: Here = NOT_KNOWN) -> None:
-        self._roots = [Folder(root) for root in roots]
+        once = {root.resolve(): root for root in reversed(roots)}  # however they are written
+        self._roots = [Folder(root) for root in reversed(once.values())]
         self._settings = settings
         self._buckets = buckets
         self._here = here
@@ -121,7 +122,7 @@ class Runs:
     def _twins(self) -> Iterator[str]:
         """A sentence for each worker that is in two folders."""
         folders: dict[tuple[tuple[str, str], ...], Path] = {}
-        for run in self._runs.values():
+        for run in self._runs.values() if len(self._roots) > 1 else ():
             for worker in run.workers:
                 first = folders.setdefault(worker.labels, run.folder)
                 if first != run.folder:

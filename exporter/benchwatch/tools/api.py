@@ -8,7 +8,7 @@ borders, and the same records give the same samples whether read while they were
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from mmap import mmap
 from typing import Any, Literal, NamedTuple, Protocol
@@ -168,6 +168,10 @@ class State(Protocol):
     @property
     def history(self) -> deque[Report]:
         """The last reports, at most HISTORY."""
+
+    @property
+    def reporting(self) -> Collection[str]:
+        """The streams that have reports: a process prints them to one."""
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """Apply one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""

@@ -54,6 +54,7 @@ class ElapsedState:
     def __init__(self) -> None:
         self.version = 0
         self._written: dict[str, Written] = {}  # by stream
+        self.reporting: set[str] = set()
         self._elapsed: dict[str, float] = {}  # by stream, at its last such line, seconds
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:

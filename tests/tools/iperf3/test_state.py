@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from benchwatch.tools.api import Written
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.tools.api import Misread, Written
 from benchwatch.tools.iperf3 import IPERF3
 
 from .recordings import ARRIVED, NAMES, client, data_of, misread, parse, parts, read, server, state_of, values
@@ -314,3 +315,35 @@ def test_what_only_one_direction_can_have_is_shown_once_whatever_a_line_says() -
     assert b"[SUM][RX-C]   0.00-1.00   sec  12.0 MBytes   101 Mbits/sec    7    767 KBytes\n" in doctored
     shown = values(state_of(doctored[: doctored.index(b"\n[ ID][Role]", 900)]))
     assert shown["iperf_retransmits_total",] == 0
+
+
+@pytest.mark.parametrize("name", ["stream-udp-3.18", "text-udp-3.18"])
+def test_a_datagram_that_comes_late_after_all_takes_back_a_loss_and_nothing_else_is_lost(name: str) -> None:
+    """iperf3 counts it with the next interval: the losses of that may be below 0."""
+    data = data_of(server(name))
+    losses = re.compile(rb'(?<="lost_packets":)\d+|(?<= ms  )\d+(?=/)')
+    said = iter((b"3", b"-1", b"-2", b"4"))
+    changed = losses.sub(lambda _: next(said), data, 4) if b"[  5]" in data else data
+    if changed is data:  # each of them stands in the stream and in the sum
+        said = iter((b"3", b"3", b"-1", b"-1", b"-2", b"-2", b"4", b"4"))
+        changed = losses.sub(lambda _: next(said), data, 8)
+    lines = [
+        line for line in changed.splitlines(keepends=True) if b"receiver" not in line and b'"end"' not in line[:20]
+    ]
+    shown = []
+    state = IPERF3.state(Buckets())
+    parser = IPERF3.parser("text")
+    for line in lines:
+        for record in parser.feed(line):
+            assert not isinstance(record, Misread)
+            state.apply(record, "a", ARRIVED)
+        shown.append(values(state).get(("iperf_lost_packets_total", "receive")))
+    found = [count for count in shown if count is not None]
+    assert found == sorted(found)
+    assert list(dict.fromkeys(found)) == [3, 4]
+    whole = values(state_of(data))
+    assert values(state)["iperf_packets_total", "receive"] == whole["iperf_packets_total", "receive"]
+    below = values(state_of(losses.sub(b"-1", data)))
+    assert ("iperf_result_lost_ratio", "receive") in whole
+    assert ("iperf_result_lost_ratio", "receive") not in below
+    assert below["iperf_lost_packets_total", "receive"] == 0

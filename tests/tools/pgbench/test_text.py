@@ -176,6 +176,9 @@ def test_starts_that_found_no_server_are_part_of_the_run_that_follows(refused: s
     for start in ("pgbench (15.18)\n", "starting vacuum...end.\n", "dropping old tables...\n", LINE, REPORT):
         assert begins(refused, refused, start) == 0
     assert begins(REPORT, refused, "starting vacuum...end.\n") == begins(LINE, REPORT, refused, LINE) == 1
+    parser = PGBENCH.parser("text")
+    parser.feed(f"{refused}{LINE}".rstrip("\n").encode())
+    assert any(isinstance(record, Progress) for record in parser.settle())
     (failed,) = read({"a.err": (2 * refused).encode()})
     assert failed.outcome == "failed"
     (tried,) = read({"a.err": f"{2 * refused}starting vacuum...end.\n{LINE}".encode(), "a.out": REPORT.encode()})

@@ -80,7 +80,7 @@ class FioParser:
         return records
 
     def _line(self, data: bytes, where: str, records: list[Any]) -> None:
-        line = data.decode("utf-8", "replace")
+        line = data.replace(b"\0", b"").decode("utf-8", "replace")  # of a file that was truncated while it was written
         if not line.strip(" \t[]{},"):  # empty, or what joins documents to a list
             return
         found = meaning(line)

@@ -43,6 +43,7 @@ class FioState:
         self.outcome: Outcome = ""
         self.reason = ""
         self.idle_reports = 0
+        self.reporting: set[str] = set()
         self.history: deque[Report] = deque(maxlen=HISTORY)
         self._buckets = buckets
         self._interval = Interval()
@@ -71,6 +72,7 @@ class FioState:
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """See tools.State."""
         if isinstance(record, FioDocument):
+            self.reporting.add(stream)
             self._take(record, arrived)
         elif isinstance(record, Interrupted):
             self._interrupted(record.signal, arrived)

@@ -19,6 +19,7 @@ import msgspec
 from .records import Beginning, Flow, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record
 
 _Number = Annotated[float, msgspec.Meta(ge=0, le=1e18)]
+_Difference = Annotated[float, msgspec.Meta(ge=-1e18, le=1e18)]
 _Text = Annotated[str, msgspec.Meta(max_length=1000)]
 _SETTINGS = {"blksize": "block_size", "num_streams": "streams"}
 """Settings of test_start that have a better name."""
@@ -33,7 +34,7 @@ class _Sum(msgspec.Struct):
     omitted: bool = False
     retransmits: _Number | None = None
     packets: _Number | None = None
-    lost_packets: _Number | None = None
+    lost_packets: _Difference | None = None  # below 0 where more came late than were lost
     jitter_ms: _Number | None = None
     rtt: _Number = 0.0  # microseconds
     snd_cwnd: _Number = 0.0

@@ -40,7 +40,8 @@ class Iperf3State(ElapsedState):
         self._flows: dict[str, Flow] = {}  # of the last report, by direction
         self._last: dict[str, tuple[float, float, bool]] = {}  # by direction: times of the last interval
         self._reports: deque[Report] = deque(maxlen=HISTORY)  # by elapsed time
-        self._counters: dict[tuple[str, str], int] = {}
+        self._sums: dict[tuple[str, str], int] = {}
+        self._counters: dict[tuple[str, str], int] = {}  # the highest of these: datagrams that come late are not lost
         self._results: dict[str, dict[str, Any]] = {}  # by direction
         self._load: Mapping[str, float] = {}
         self._failures: list[str] = []
@@ -59,7 +60,10 @@ class Iperf3State(ElapsedState):
             case Iperf3Interval():
                 self._report(record, stream)
             case Iperf3Result(end, flow):
-                known = {name: value for name, value in flow._asdict().items() if value is not None}
+                told = flow._asdict() | {
+                    "lost": None if (flow.lost or 0) < 0 else flow.lost
+                }  # nobody loses less than none
+                known = {name: value for name, value in told.items() if value is not None}
                 self._results.setdefault(flow.direction, {}).update(known)
                 if end is not None:
                     self._elapsed[stream] = max(end, self._elapsed.get(stream, 0.0))
@@ -70,6 +74,7 @@ class Iperf3State(ElapsedState):
 
     def _report(self, record: Iperf3Interval, stream: str) -> None:
         """Takes in an interval; when the connection is lost iperf3 prints the last one a second time."""
+        self.reporting.add(stream)
         times = record[:3]
         flows: dict[str, Flow] = {f.direction: f for f in record.flows if self._last.get(f.direction) != times}
         if not flows:
@@ -91,7 +96,8 @@ class Iperf3State(ElapsedState):
             for name in _COUNTERS:
                 if (count := getattr(flow, name)) is not None:
                     key = (name, flow.direction)
-                    self._counters[key] = self._counters.get(key, 0) + count
+                    self._sums[key] = self._sums.get(key, 0) + count
+                    self._counters[key] = max(self._sums[key], self._counters.get(key, 0))
 
     @property
     def start(self) -> float | None:

@@ -20,7 +20,7 @@ _ROW = re.compile(
     r"\[(?P<id>SUM| *\d{1,9})\](?:\[(?P<way>[RT]X)-[CS]\])? +(?P<start>\d{1,9}\.\d\d)- *(?P<end>\d{1,9}\.\d\d)"
     r" +sec +[\d.]{1,9} [KMGTP]?(?:Bytes|bits) +(?P<rate>\d{1,12}(?:\.\d{1,9})?)"
     r" (?P<unit>[KMGTP]?)(?P<bits>Bytes|bits)/sec"
-    r"(?: +(?P<jitter>\d{1,9}\.\d{3}) ms +(?P<lost>\d{1,15})/(?P<total>\d{1,15}) \(\S{1,20}\))?"
+    r"(?: +(?P<jitter>\d{1,9}\.\d{3}) ms +(?P<lost>-?\d{1,15})/(?P<total>\d{1,15}) \(\S{1,20}\))?"
     r"(?: +(?P<count>\d{1,15})(?![\d.]))?(?: +(?P<window>\d{1,12}(?:\.\d{1,9})?) (?P<scale>[KMGTP]?)Bytes)?"
     r" *(?P<of>sender|receiver)? *(?P<omitted>\(omitted\))?\s*$"
 )
@@ -89,7 +89,7 @@ class Iperf3Text:
 
     def _row(self, row: re.Match[str]) -> list[Record]:
         """A line with figures counts if it is of all streams of its direction."""
-        number = {name: float(value) for name, value in row.groupdict().items() if value and value[0].isdigit()}
+        number = {name: float(value) for name, value in row.groupdict().items() if value and value[-1].isdigit()}
         count = {name: int(number[name]) for name in ("count", "lost", "total") if name in number}
         self._udp |= "lost" in count
         if row["way"]:

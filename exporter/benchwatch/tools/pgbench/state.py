@@ -20,7 +20,8 @@ Times:
 
 A log that was last written before the run began is that of an earlier run, left in the folder
 (or, in a text of several runs, of one before), and counts for nothing. When a run without transactions in a log began,
-its text tells; of a copied log nothing is known of when it was written.
+its text tells; of a copied log nothing is known of when it was written. A log with just the transactions of the final
+report is that of its run in any case.
 
 All this depends on what was read from each stream, not on the order in which the streams were read.
 """
@@ -159,6 +160,9 @@ class PgbenchState(ElapsedState):
     def _is_log_old(self) -> bool:
         lines = self._totals.count.start  # too late by up to the interval, while that is not known
         begun = min(self._begun.values(), default=-math.inf) if lines is None else lines - SLOW
+        logs, executed = self._logs, self._results.figures.get("transactions")
+        if executed in (logs.transactions, logs.transactions + logs.skipped):  # a text may be edited later
+            return False
         return self._logged < begun - PUNCTUAL and self._behind < SLOW
 
     def tick(self, now: float) -> None:
@@ -335,6 +339,7 @@ class PgbenchState(ElapsedState):
         return self._totals.total(name, logs=not self._is_log_old) if figure is None else int(figure)
 
     def _apply_progress(self, line: Progress, stream: str) -> None:
+        self.reporting.add(stream)
         covered = self._totals.add_line(line)
         self._progress = line
         self._lines.append(line)

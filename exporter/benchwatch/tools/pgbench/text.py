@@ -57,7 +57,18 @@ _VERSION = re.compile(r"pgbench \(PostgreSQL\) (?P<version>\d.*)")
 _PROGRESS_LIKE = re.compile(r"progress(?: \d+)?: ")
 _TIMED = Progress | Complete | Generated | Initialised
 """Records that say how long the run has taken so far."""
-_WHOLE = Begin | Progress | SummaryFigure | Complete | Generated | Initialised | ClientAborted | Failure | RunAborted
+_WHOLE = (
+    Begin
+    | Reconnected
+    | Progress
+    | SummaryFigure
+    | Complete
+    | Generated
+    | Initialised
+    | ClientAborted
+    | Failure
+    | RunAborted
+)
 """Records of lines that show that they are whole: unlike names and texts, which may be cut off anywhere."""
 
 

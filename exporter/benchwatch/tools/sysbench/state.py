@@ -60,6 +60,7 @@ class SysbenchState(ElapsedState):
                 self._parameters[record.name] = record.value
             case SysbenchInterval():
                 self._elapsed[stream] = record.time
+                self.reporting.add(stream)
                 self._apply_interval(record)
             case SysbenchFigure() | Bin():
                 self._results.add(record)
