@@ -13,6 +13,8 @@ from tests.support.places import RECORDINGS, Place, placing
 
 # Ignored where the tests were started in the background, and so it would be by all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# What is printed is as wide as it is anywhere, whatever the terminal.
+os.environ.pop("COLUMNS", None)
 # Prometheus and its tools live shortly here: less collecting of garbage is a quarter less processor time.
 os.environ.setdefault("GOGC", "1000")
 os.environ.setdefault("GOMEMLIMIT", "512MiB")
