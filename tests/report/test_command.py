@@ -273,7 +273,8 @@ command: '</style></title>{EVIL}'
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_a_single_latency_is_reported(others: int, place: Place, tmp_path: Path) -> None:
-    place("one/db1.out", RECORDINGS / "pgbench/tpcb-t-mode-15.18.out")
+    text = (RECORDINGS / "pgbench/tpcb-t-mode-15.18.out").read_text()
+    place("one/db1.out", re.sub(r"actually processed: \d+/\d+", "actually processed: 1/1", text).encode())
     one = place("one/db1.100", f"0 1 1234 0 {BEGIN} 500000\n".encode()).parent
     page = report(tmp_path, one, *(pgbench(place, f"other{number}") for number in range(others)))
     assert "Latency distribution" in page.text("h3")
