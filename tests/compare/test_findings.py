@@ -139,7 +139,7 @@ def test_a_machine_that_was_busy_before_the_start_is_named(findings: Findings, t
 def test_a_warm_up_that_cannot_be_left_out_is_named(findings: Findings, tmp_path: Path) -> None:
     one, two = place(tmp_path / "one", 1000.0), steady(tmp_path / "two")
     assert findings("warmup", one, two, "--warmup", "10s") == [
-        "one: its figures include the warm-up of 10 s, as it has neither reports nor a transaction log"
+        "one: the warm-up of 10 s is in its figures: it has neither reports nor a transaction log"
     ]
 
 

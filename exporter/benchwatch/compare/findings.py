@@ -107,7 +107,7 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
         for (note,) in final.get("benchwatch_run_note_info", {}):
             yield Finding("reading", f"{run.name}: {note}")
     if run.warmup and not run.left_out:
-        text = f"its figures include the warm-up of {run.warmup:g} s, as it has neither reports nor a transaction log"
+        text = f"the warm-up of {run.warmup:g} s is in its figures: it has neither reports nor a transaction log"
         yield Finding("warmup", f"{run.name}: {text}")
 
 

@@ -56,7 +56,7 @@ class Recording(Stream):
         return self.data[begin:end]
 
     def keep(self) -> None:
-        """From now on, parse each line only once, however often it is read; the records stay in memory."""
+        """From now on, parse each line only once, however often it is read; its records stay in memory."""
         self._kept = _Keeping(self.plan.parser())
 
     def restart(self) -> None:

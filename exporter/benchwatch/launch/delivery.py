@@ -114,7 +114,7 @@ class Delivery:
         return self.trouble
 
     def end(self, patience: float = _LAST_PATIENCE) -> None:
-        """Nothing will be added: give up after so many seconds."""
+        """Nothing more will come: give up after so many seconds."""
         self._deadline = time.monotonic() + patience
         self._ending.set()
 
