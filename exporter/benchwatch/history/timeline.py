@@ -1,10 +1,10 @@
 """The series of a finished or growing run, at the times of its own reports: what the live page showed.
 
 Names, labels and values are those of the page: the same code makes them (see `replay`). A series has a sample at each
-report of the streams that changed it, at the report's own time, which is the end of its interval: a gauge that progress
-lines set has a sample per progress line, a quantile has one per closed second of the transaction log. Information about
-a run (part "runs") has a sample when it changes. While the page does not show a gauge, because the run stalled or
-ended, the gauge has no samples. Times are whole milliseconds, as in Prometheus.
+report of the streams that have moved it, at the report's own time, which is the end of its interval: a gauge that a
+progress line sets has one a progress line, a quantile one a closed second of the transaction log. What is known of a
+run (part "runs") has one when it changes. A gauge that the page no longer shows, since the run stalled or ended, has no
+samples there. Times are whole milliseconds, as in Prometheus.
 """
 
 import time
