@@ -177,7 +177,8 @@ def _owners(logs: list[_Log], workers: Mapping[str, list[StreamPlan]]) -> dict[s
         newest = max(started.values())
         youngest = max((process for process in started if started[process] > newest - _SAME_TIME), key=int)
         for log in mine:
-            if log.modified < max(one.begun for one in mine if one.process == log.process) - _SAME_TIME:
+            latest = max(one.begun for one in mine if one.process == log.process)
+            if log.begun <= log.modified < latest - _SAME_TIME:
                 continue  # of an earlier process of that number, which had more threads
             if not owner:
                 owners.setdefault(f"{own}.{log.process}", []).append(log.stream)
