@@ -241,6 +241,25 @@ def test_linear_is_what_the_run_of_the_same_kind_with_the_fewest_databases_reach
     shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, each)
 
 
+def test_alerts_and_moves_between_two_points_of_a_graph_are_seen(tmp_path: Path) -> None:
+    known = {"alertname": "LatencySpike", "severity": "critical", "alertstate": "firing", "run": "r", "worker": "w"}
+    loads = [series("ALERTS", f"{'_ ' * (SECONDS - 50)}1x30 stale", **known)]
+    long = {"__interval": "60s"}
+    shows(tmp_path, expression("live", "Alert history", 0, **long), loads, {'{alertname="LatencySpike"}': 1})
+    mark = '{alertname="LatencySpike", severity="critical", run="r", worker="w"}'
+    for board in ("live", "compare"):
+        shows(tmp_path, expression(board, "annotation Alerts", 0, **long), loads, {mark: 1})
+    # What is evaluated every 5 s has no gaps where there is a point for each second.
+    slow = [series("ALERTS", f"_ _ {'1 _ _ _ _ ' * 22}1 _ _ _ _ _ _", **known)]
+    shows(tmp_path, expression("live", "Alert history", 0, __interval="1s"), slow, {'{alertname="LatencySpike"}': 1})
+    places = [("cvm1", f"1x{SECONDS - 50} stale"), ("cvm2", f"{'_ ' * (SECONDS - 45)}1x45")]
+    vdisk = {"vdisk": "4", "vdisk_uuid": "u", "vm": "v", "disk": "d", "role": "log"}
+    moved = [series("nutanix_vdisk_info", values, cvm=cvm, **vdisk) for cvm, values in places]
+    shown = {'{cvm="cvm2", from="cvm1", vdisk_uuid="u", vm="v", disk="d", role="log"}': 1}
+    shows(tmp_path, expression("locality", "annotation Moves", 0, **long), moved, shown)
+    shows(tmp_path, expression("locality", "annotation Moves", 0, __interval="1s"), moved, {})
+
+
 def test_a_move_names_the_vm_and_both_controllers(tmp_path: Path) -> None:
     known = {"vdisk_uuid": "u", "vm": "vm1", "disk": "scsi.1", "role": "data"}
     loads = []

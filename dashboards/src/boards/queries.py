@@ -102,6 +102,11 @@ def peak(series: str) -> str:
     return f"max_over_time({series}[$__interval])"
 
 
+def lately(series: str) -> str:
+    """What was there at any time in a step of the graph; of what is recorded more seldom than that, its last value."""
+    return f"max_over_time({series}[$__interval]) or {series}"
+
+
 def rate(series: str) -> str:
     """Increase a second of a counter."""
     return f"rate({series}[$__rate_interval])"
