@@ -260,6 +260,39 @@ def test_alerts_and_moves_between_two_points_of_a_graph_are_seen(tmp_path: Path)
     shows(tmp_path, expression("locality", "annotation Moves", 0, __interval="1s"), moved, {})
 
 
+@pytest.mark.parametrize(
+    ("dashboard", "panel", "place", "name", "labels", "shown"),
+    [
+        ("live", "Memory: dirty and write-back", 0, "node_memory_Writeback_bytes", {}, '{host="h", what="write-back"}'),
+        ("live", "Locks", 0, "pg_locks_waiting", {}, '{host="h"}'),
+        ("live", "Slowness by layer", 0, "run_layer:slowness:max", {"layer": "path"}, '{host="h", layer="path"}'),
+        ("live", "Where the time goes, per I/O", 1, "run_layer:latency:max", {"layer": "database"}, '{host="h"}'),
+        ("live", "Locks", 1, "pg_locks_longest_wait_seconds", {}, '{host="h"}'),
+        ("live", "Checkpoints, buffers and log", 2, "pg_checkpoint_active", {}, '{host="h"}'),
+        *(
+            (board, panel, 0, f"nutanix_vdisk_{name}_latency_seconds", labels, vdisk)
+            for board, panel, name, labels, vdisk in (
+                ("live", "Data vdisks: front-end latency", "frontend", {"op": "read"}, ', op="read"'),
+                ("nutanix", "Front-end latency", "frontend", {"op": "read"}, ', op="read"'),
+                ("locality", "Front-end latency", "frontend", {"op": "read"}, ', op="read"'),
+                ("nutanix", "Back-end latency", "backend", {}, ""),
+            )
+        ),
+    ],
+)
+def test_a_peak_between_two_points_of_a_graph_is_shown(
+    dashboard: str, panel: str, place: int, name: str, labels: dict[str, str], shown: str, tmp_path: Path
+) -> None:
+    who = {"cvm": "c", "vdisk": "4"} if name.startswith("nutanix") else {"host": "h"}
+    loads = [
+        series(name, f"0x{SECONDS - 30} 1x4 0x25", **who, **labels),
+        series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk="4"),
+    ]
+    if "host" not in who:
+        shown = f'{{cvm="c", vdisk="4", which="vdisk 4"{shown}}}'
+    shows(tmp_path, expression(dashboard, panel, place, __interval="60s"), loads, {shown: 1})
+
+
 def test_a_move_names_the_vm_and_both_controllers(tmp_path: Path) -> None:
     known = {"vdisk_uuid": "u", "vm": "vm1", "disk": "scsi.1", "role": "data"}
     loads = []

@@ -66,9 +66,9 @@ BOARD = Board(
                 ),
                 graph(
                     "Front-end latency",
-                    "What the virtual machine sees, by vdisk, direction and CVM.",
+                    "What the virtual machine sees, by vdisk, direction and CVM, the highest in each step.",
                     Query(
-                        named(storage.highest("frontend_latency_seconds", VDISK, "op"), VDISK),
+                        named(storage.slowest("frontend", VDISK, "op"), VDISK),
                         "{{cvm}} {{which}} {{op}}",
                     ),
                     unit="s",
