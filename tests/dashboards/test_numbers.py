@@ -268,6 +268,7 @@ def test_alerts_and_moves_between_two_points_of_a_graph_are_seen(tmp_path: Path)
         ("live", "Slowness by layer", 0, "run_layer:slowness:max", {"layer": "path"}, '{host="h", layer="path"}'),
         ("live", "Where the time goes, per I/O", 1, "run_layer:latency:max", {"layer": "database"}, '{host="h"}'),
         ("live", "Locks", 1, "pg_locks_longest_wait_seconds", {}, '{host="h"}'),
+        ("live", "annotation Checkpoints", 0, "pg_checkpoint_active", {}, '{host="h"}'),
         ("live", "Checkpoints, buffers and log", 2, "pg_checkpoint_active", {}, '{host="h"}'),
         *(
             (board, panel, 0, f"nutanix_vdisk_{name}_latency_seconds", labels, vdisk)

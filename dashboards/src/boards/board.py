@@ -136,7 +136,7 @@ def _annotations(
     if board.checkpoints:
         yield _annotation(
             "Checkpoints",
-            "max by (host) (pg_checkpoint_active{host=~`${host:regex}`}) == 1",
+            f"max by (host) ({lately('pg_checkpoint_active{host=~`${host:regex}`}')}) == 1",
             title="Checkpoint of {{host}}",
             text="From its begin to its end, as postgres_exporter sees it",
             tags="",
