@@ -61,6 +61,7 @@ def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Pane
     explained = f"{verdicts} or {workers} and on (run, worker) ({workers} and on (run, host) {verdicts})"
     unnamed = f"max by (run, host) ({how} unless on (run, host) ({explained}))"
     judged = over("run_layer:slowness:max")
+    others = f"(topk(1, {unnamed}) unless on () ({found} or {slow}))"
     return stat(
         "Verdict",
         "The layer that stands out while the benchmark is slower than usual, by how much its signal exceeds the usual; "
@@ -76,7 +77,8 @@ def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Pane
             f"topk(1, {unnamed} and on (run, host) {slow} unless on (run) {judged})",
             "{{run}} on {{host}}: slow, and no layer can be judged",
         ),
-        now(f"topk(1, {unnamed}) unless on () ({found} or {slow})", "{{run}} on {{host}}: as usual"),
+        now(f"{others} < 1.5", "{{run}} on {{host}}: as usual"),
+        now(f"{others} >= 1.5", "{{run}} on {{host}}: slower, but within its noise"),
         unit=_USUAL,
         bad="a layer is named: the time goes there, or it stays there. See the waterfall.",
         none="Nothing to compare with yet: it takes a minute of a run, and the rules of layers.yml",
