@@ -119,15 +119,21 @@ def _machine(number: int, exporter: int) -> Iterator[Made]:
     yield constant("ALERTS_FOR_STATE", alert, END - 60)
 
 
+def _cvm(number: int) -> str:
+    return f"cvm-{'ab'[(number - 1) // 2]}{number}"
+
+
 def _controller(number: int, exporter: int, mapped: bool) -> Iterator[Made]:
     """The CVM that hosts the machine's VMs. Numbers of vdisks begin anew in each cluster, with other roles."""
-    cvm = f"cvm-{'ab'[(number - 1) // 2]}{number}"
+    cvm = _cvm(number)
     instance = f'instance="exporter{exporter}:19777"'
     base = 40000 + 20 * (number % 2)
 
     def constant(name: str, labels: str, value: float) -> Made:
         return Made(f"nutanix_{name}", f'{instance},cvm="{cvm}"{labels}', lambda _: value)
 
+    node = f'instance="{cvm}:9100",job="node",host="{cvm}",cpu="0"'
+    yield Made("node_cpu_seconds_total", f'{node},mode="user"', lambda time: 0.1 * number * (time - BEGIN))
     yield constant("cvm_up", "", 1)
     yield Made("nutanix_cvm_last_success_timestamp_seconds", f'{instance},cvm="{cvm}"', lambda time: time - number)
     yield constant("cvm_poll_duration_seconds", "", 0.1 * number)
@@ -211,7 +217,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
 
 def _shown(view: View, dashboard: Json, run: str) -> dict[tuple[str, int], dict[str, list[float]]]:
     """Of each query of each panel the series, without what only says who scraped them."""
-    values = view.values(dashboard, {"run": run, "controller": run.replace("r", "h")})
+    values = view.values(dashboard, {"run": run, "controller": _cvm(int(run[1:]))})
     found = {}
     for place, target in enumerate(targets(dashboard)):
         series = {}

@@ -241,6 +241,59 @@ def test_linear_is_what_the_run_of_the_same_kind_with_the_fewest_databases_reach
     shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, each)
 
 
+def test_alerts_and_moves_between_two_points_of_a_graph_are_seen(tmp_path: Path) -> None:
+    known = {"alertname": "LatencySpike", "severity": "critical", "alertstate": "firing", "run": "r", "worker": "w"}
+    loads = [series("ALERTS", f"{'_ ' * (SECONDS - 50)}1x30 stale", **known)]
+    long = {"__interval": "60s"}
+    shows(tmp_path, expression("live", "Alert history", 0, **long), loads, {'{alertname="LatencySpike"}': 1})
+    mark = '{alertname="LatencySpike", severity="critical", run="r", worker="w"}'
+    for board in ("live", "compare"):
+        shows(tmp_path, expression(board, "annotation Alerts", 0, **long), loads, {mark: 1})
+    # What is evaluated every 5 s has no gaps where there is a point for each second.
+    slow = [series("ALERTS", f"_ _ {'1 _ _ _ _ ' * 22}1 _ _ _ _ _ _", **known)]
+    shows(tmp_path, expression("live", "Alert history", 0, __interval="1s"), slow, {'{alertname="LatencySpike"}': 1})
+    places = [("cvm1", f"1x{SECONDS - 50} stale"), ("cvm2", f"{'_ ' * (SECONDS - 45)}1x45")]
+    vdisk = {"vdisk": "4", "vdisk_uuid": "u", "vm": "v", "disk": "d", "role": "log"}
+    moved = [series("nutanix_vdisk_info", values, cvm=cvm, **vdisk) for cvm, values in places]
+    shown = {'{cvm="cvm2", from="cvm1", vdisk_uuid="u", vm="v", disk="d", role="log"}': 1}
+    shows(tmp_path, expression("locality", "annotation Moves", 0, **long), moved, shown)
+    shows(tmp_path, expression("locality", "annotation Moves", 0, __interval="1s"), moved, {})
+
+
+@pytest.mark.parametrize(
+    ("dashboard", "panel", "place", "name", "labels", "shown"),
+    [
+        ("live", "Memory: dirty and write-back", 0, "node_memory_Writeback_bytes", {}, '{host="h", what="write-back"}'),
+        ("live", "Locks", 0, "pg_locks_waiting", {}, '{host="h"}'),
+        ("live", "Slowness by layer", 0, "run_layer:slowness:max", {"layer": "path"}, '{host="h", layer="path"}'),
+        ("live", "Where the time goes, per I/O", 1, "run_layer:latency:max", {"layer": "database"}, '{host="h"}'),
+        ("live", "Locks", 1, "pg_locks_longest_wait_seconds", {}, '{host="h"}'),
+        ("live", "annotation Checkpoints", 0, "pg_checkpoint_active", {}, '{host="h"}'),
+        ("live", "Checkpoints, buffers and log", 2, "pg_checkpoint_active", {}, '{host="h"}'),
+        *(
+            (board, panel, 0, f"nutanix_vdisk_{name}_latency_seconds", labels, vdisk)
+            for board, panel, name, labels, vdisk in (
+                ("live", "Data vdisks: front-end latency", "frontend", {"op": "read"}, ', op="read"'),
+                ("nutanix", "Front-end latency", "frontend", {"op": "read"}, ', op="read"'),
+                ("locality", "Front-end latency", "frontend", {"op": "read"}, ', op="read"'),
+                ("nutanix", "Back-end latency", "backend", {}, ""),
+            )
+        ),
+    ],
+)
+def test_a_peak_between_two_points_of_a_graph_is_shown(
+    dashboard: str, panel: str, place: int, name: str, labels: dict[str, str], shown: str, tmp_path: Path
+) -> None:
+    who = {"cvm": "c", "vdisk": "4"} if name.startswith("nutanix") else {"host": "h"}
+    loads = [
+        series(name, f"0x{SECONDS - 30} 1x4 0x25", **who, **labels),
+        series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk="4"),
+    ]
+    if "host" not in who:
+        shown = f'{{cvm="c", vdisk="4", which="vdisk 4"{shown}}}'
+    shows(tmp_path, expression(dashboard, panel, place, __interval="60s"), loads, {shown: 1})
+
+
 def test_a_move_names_the_vm_and_both_controllers(tmp_path: Path) -> None:
     known = {"vdisk_uuid": "u", "vm": "vm1", "disk": "scsi.1", "role": "data"}
     loads = []

@@ -9,7 +9,7 @@ from tests.support.programs import series
 from .test_numbers import expression, shows, variable
 
 both_boards = pytest.mark.parametrize("board", ["live", "spike"])
-NAMED, NONE_STANDS_OUT, NOT_JUDGED, USUAL = range(4)
+NAMED, NONE_STANDS_OUT, NOT_JUDGED, USUAL, NOISE = range(5)
 """The queries of the panel."""
 
 
@@ -35,18 +35,21 @@ def test_of_many_runs_the_worst_verdicts_are_shown_and_no_run_as_usual_beside_th
     runs = [line for run, by in (("a", 9), ("b", 7), ("c", 5), ("d", 4), ("e", 3)) for line in of_run(run, by)] + usual
     named = [line for run, by in (("a", 60), ("b", 40), ("c", 30)) for line in verdict(run, by, "log_device", "sdb")]
     words = 'host="h", layer="log device", which="sdb"'
-    queries = [expression(board, "Verdict", place) for place in range(4)]
+    queries = [expression(board, "Verdict", place) for place in range(5)]
     shows(tmp_path, queries[NAMED], runs + named, {f'{{run="a", {words}}}': 60, f'{{run="b", {words}}}': 40})
     shows(tmp_path, queries[NONE_STANDS_OUT], runs + named, {'{run="d", host="h"}': 4})
     shows(tmp_path, queries[NOT_JUDGED], runs + named, {})
     shows(tmp_path, queries[USUAL], runs + named, {})
     shows(tmp_path, queries[USUAL], usual, {'{run="f", host="h"}': 1})
+    noisy = usual + of_run("g", 2, slow=False)
+    shows(tmp_path, queries[USUAL], noisy, {})
+    shows(tmp_path, queries[NOISE], noisy, {'{run="g", host="h"}': 2})
 
 
 @both_boards
 def test_the_verdict_on_a_clients_own_machine_is_the_runs_verdict(tmp_path: Path, board: str) -> None:
     loads = [*of_run("r", 9), *of_run("r", 9, host="c"), *verdict("r", 25, "client_cpu", "busy", host="c")]
-    queries = [expression(board, "Verdict", place, host="h", client="c") for place in range(4)]
+    queries = [expression(board, "Verdict", place, host="h", client="c") for place in range(5)]
     shows(tmp_path, queries[NAMED], loads, {'{run="r", host="c", layer="client CPU", which="busy"}': 25})
     for query in queries[1:]:
         shows(tmp_path, query, loads, {})

@@ -4,7 +4,7 @@ from grafana_foundation_sdk.models import dashboard
 
 from .look import BLUE, ORANGE, RED
 from .panels import timeline
-from .queries import Query, now
+from .queries import Query, lately, now
 from .tables import Column, table, transformation
 
 _LABELS = "alertname, severity, run, worker, instance, host, vm, role, op, cvm, vdisk, device"
@@ -70,7 +70,7 @@ def history(size: tuple[int, int]) -> dashboard.Panel:
         "Alert history",
         "When each alert fired; consecutive runs share a line.",
         Query(
-            f"max by ({by}) (ALERTS{{{CHOSEN}}})",
+            f"max by ({by}) ({lately(f'ALERTS{{{CHOSEN}}}')})",
             "{{alertname}} {{worker}} {{host}} {{vm}} {{role}} {{device}} {{vdisk}} {{op}} {{cvm}}",
         ),
         bad="several that begin together: the first is closest to the cause.",

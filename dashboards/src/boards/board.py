@@ -6,6 +6,7 @@ from typing import NamedTuple
 from grafana_foundation_sdk.models import dashboard, prometheus
 
 from .look import DATASOURCE
+from .queries import lately
 
 TAG = "benchwatch"
 _WIDTH = 24
@@ -113,7 +114,7 @@ def _annotations(
     firing = f'ALERTS{{alertstate="firing",run=~`${{run:regex}}|`{hosts}}}'
     yield _annotation(
         "Alerts",
-        f"max {by} ({firing}) unless max {by} ({firing} offset $__interval)",
+        f"max {by} ({lately(firing)}) unless max {by} ({firing} offset $__interval)",
         title="{{alertname}}",
         text="{{run}} {{worker}} {{host}} {{vm}} {{role}} {{op}} {{device}} {{cvm}} {{vdisk}}",
         tags="severity",
@@ -135,7 +136,7 @@ def _annotations(
     if board.checkpoints:
         yield _annotation(
             "Checkpoints",
-            "max by (host) (pg_checkpoint_active{host=~`${host:regex}`}) == 1",
+            f"max by (host) ({lately('pg_checkpoint_active{host=~`${host:regex}`}')}) == 1",
             title="Checkpoint of {{host}}",
             text="From its begin to its end, as postgres_exporter sees it",
             tags="",
@@ -148,7 +149,7 @@ def _annotations(
             "Moves",
             board.moves,
             title="{{vm}} {{role}} moved: {{from}} -> {{cvm}}",
-            text="vdisk {{vdisk_uuid}} is on another CVM than 20 s ago",
+            text="vdisk {{vdisk_uuid}} is on another CVM than just before",
             tags="",
             color="#A352CC",
         )

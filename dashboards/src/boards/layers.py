@@ -11,7 +11,7 @@ from benchwatch.values.verdict import spoken
 
 from .look import GREEN, ORANGE, RED, override
 from .panels import BOTH, graph, stat
-from .queries import HOST, Query, now
+from .queries import HOST, Query, lately, now
 from .tables import Column, table
 
 NONE = "Nothing recorded in this time range: the rules of layers.yml need a run of a minute and node_exporter"
@@ -50,17 +50,18 @@ def _spoken(expression: str) -> str:
 def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Panel:
     """The layer that stands out, in a sentence. `window`: over that time up to the end instead of now."""
 
-    def lately(series: str) -> str:
+    def over(series: str) -> str:
         return f"max_over_time({series}{{{_CHOSEN}}}[{window}])" if window else f"{series}{{{_CHOSEN}}}"
 
-    found, slow = lately("run:verdict:which"), lately("run:benchmark_slow:info")
-    how, verdicts = lately("run:benchmark_slowness:ratio"), lately("run:verdict:layer")
+    found, slow = over("run:verdict:which"), over("run:benchmark_slow:info")
+    how, verdicts = over("run:benchmark_slowness:ratio"), over("run:verdict:layer")
     named = f"topk by (run, host) (1, max by (run, host, layer, which) ({found}))"
     # A worker's verdict is on one of its machines, and explains why it is slow on the others too.
-    workers = lately("worker:benchwatch_run_host_info:any")
+    workers = over("worker:benchwatch_run_host_info:any")
     explained = f"{verdicts} or {workers} and on (run, worker) ({workers} and on (run, host) {verdicts})"
     unnamed = f"max by (run, host) ({how} unless on (run, host) ({explained}))"
-    judged = lately("run_layer:slowness:max")
+    judged = over("run_layer:slowness:max")
+    others = f"(topk(1, {unnamed}) unless on () ({found} or {slow}))"
     return stat(
         "Verdict",
         "The layer that stands out while the benchmark is slower than usual, with its signal as a multiple of the "
@@ -76,7 +77,8 @@ def verdict(size: tuple[int, int] = (24, 2), window: str = "") -> dashboard.Pane
             f"topk(1, {unnamed} and on (run, host) {slow} unless on (run) {judged})",
             "{{run}} on {{host}}: slow, and no layer can be judged",
         ),
-        now(f"topk(1, {unnamed}) unless on () ({found} or {slow})", "{{run}} on {{host}}: as usual"),
+        now(f"{others} < 1.5", "{{run}} on {{host}}: as usual"),
+        now(f"{others} >= 1.5", "{{run}} on {{host}}: slower, but within its noise"),
         unit=_USUAL,
         bad="a layer is named: the time is spent there. See Where the time goes.",
         none="Nothing to compare with yet: needs a minute of a run, and the rules of layers.yml",
@@ -91,7 +93,8 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
     """Seconds per I/O of log writes and of data reads and writes, layer by layer."""
 
     def of(layer: str, *by: str) -> str:
-        return f'max by ({", ".join(("host", *by))}) (run_layer:latency:max{{{_CHOSEN},layer=~"{layer}"}})'
+        recorded = lately(f'run_layer:latency:max{{{_CHOSEN},layer=~"{layer}"}}')
+        return f"max by ({', '.join(('host', *by))}) ({recorded})"
 
     queries = [
         Query(of("benchmark", "op"), "{{host}} {{op}} benchmark"),
@@ -106,9 +109,9 @@ def waterfall(size: tuple[int, int]) -> dashboard.Panel:
         "Where the time goes, per I/O",
         "Log writes (solid), data reads (dashed) and data writes (dotted), down the path: what the guest waits for, of "
         "which the vdisk's front end takes its part and the guest and network path the rest; above it the benchmark's "
-        "own latency. Of several devices, vdisks or workers the slowest. A transaction is not one I/O; the CVM's "
-        "figures cover some 3 s of every 10; the back end leaves out what the oplog absorbs; sizes may differ between "
-        "the layers.",
+        "own latency. Of several devices, vdisks or workers the slowest, and the highest in each step. A transaction "
+        "is not one I/O; the CVM's figures cover some 3 s of every 10; the back end leaves out what the oplog absorbs; "
+        "sizes may differ between the layers.",
         *queries,
         unit="s",
         bad="the guest's line rises alone: the time is lost between guest and CVM. It rises with the front end: the "
@@ -153,9 +156,11 @@ def slowness(size: tuple[int, int]) -> dashboard.Panel:
     """Each layer by its usual, over time."""
     made = graph(
         "Slowness by layer",
-        "The slowest signal of each layer as a multiple of its usual value (the median of the minutes before): 1 is "
-        "as usual. Only signals of waiting; Spike also lists load.",
-        Query(_spoken(f"max by (host, layer) (run_layer:slowness:max{{{_CHOSEN}}})"), "{{host}} {{layer}}"),
+        "The slowest signal of each layer as a multiple of its usual value (the median of the minutes before), the "
+        "highest in each step: 1 is as usual. Only signals of waiting; Spike also lists load.",
+        Query(
+            _spoken(f"max by (host, layer) ({lately(f'run_layer:slowness:max{{{_CHOSEN}}}')})"), "{{host}} {{layer}}"
+        ),
         unit="suffix:x",
         bad="a line above 3 in the second in which latency rises. If several layers rise together, the lowest is "
         "closest to the cause.",

@@ -10,14 +10,14 @@ from .board import Board, Row
 from .panels import graph, timeline
 from .queries import VDISK, Query, named
 
-_BEFORE = f'last_over_time(nutanix_vdisk_info{{{VDISK},vdisk_uuid!=""}}[1m] offset 20s)'
+_BEFORE = f'last_over_time(nutanix_vdisk_info{{{VDISK},vdisk_uuid!=""}}[1m] offset $__interval)'
 MOVES = (
     f'(group by (cvm, vdisk_uuid, vm, disk, role) (nutanix_vdisk_info{{{VDISK},vdisk_uuid!=""}})\n'
     f"unless on (cvm, vdisk_uuid) {_BEFORE})\n"
     "* on (vdisk_uuid) group_left (from) topk by (vdisk_uuid) (1, group by (vdisk_uuid, from) "
     f'(label_replace({_BEFORE}, "from", "$1", "cvm", "(.+)")))'
 )
-"""A vdisk that a CVM hosts now and did not 20 s ago, with the CVM that did as label `from`."""
+"""A vdisk that a CVM hosts now and did not a step ago, with the CVM that did as label `from`."""
 
 
 def _sources(far: str) -> str:
@@ -66,9 +66,9 @@ BOARD = Board(
                 ),
                 graph(
                     "Front-end latency",
-                    "What the virtual machine sees, by vdisk, direction and CVM.",
+                    "What the virtual machine sees, by vdisk, direction and CVM, the highest in each step.",
                     Query(
-                        named(storage.highest("frontend_latency_seconds", VDISK, "op"), VDISK),
+                        named(storage.slowest("frontend", VDISK, "op"), VDISK),
                         "{{cvm}} {{which}} {{op}}",
                     ),
                     unit="s",

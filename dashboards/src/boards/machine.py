@@ -6,7 +6,7 @@ from grafana_foundation_sdk.models import dashboard
 
 from . import disks
 from .panels import graph
-from .queries import HOST, Query, once, one_of, processors, rate
+from .queries import HOST, Query, lately, once, one_of, processors, rate
 
 _NO_DATABASE = "Nothing measured in this time range: the Prometheus job `postgres` scrapes postgres_exporter"
 
@@ -64,12 +64,12 @@ def memory(size: tuple[int, int]) -> dashboard.Panel:
     """What the kernel has still to write."""
     return graph(
         "Memory: dirty and write-back",
-        "Data in the page cache that the kernel has not written yet, and what it is writing.",
+        "Data in the page cache that the kernel has not written yet, and what it is writing, the most in each step.",
         Query(
             one_of(
                 "what",
                 {
-                    word: f"max by (host) (node_memory_{name}_bytes{{{HOST}}})"
+                    word: f"max by (host) ({lately(f'node_memory_{name}_bytes{{{HOST}}}')})"
                     for name, word in (("Dirty", "dirty"), ("Writeback", "write-back"))
                 },
             ),
@@ -140,9 +140,9 @@ def database() -> Sequence[dashboard.Panel]:
         ),
         graph(
             "Locks",
-            "Locks that sessions wait for, and the longest of these waits so far (right).",
-            Query(f"sum by (host) ({once(f'pg_locks_waiting{{{HOST}}}')})", "{{host}} waiting"),
-            Query(f"max by (host) (pg_locks_longest_wait_seconds{{{HOST}}})", "{{host}} longest"),
+            "Locks that sessions wait for, and the longest of these waits so far (right); the most in each step.",
+            Query(f"sum by (host) ({once(lately(f'pg_locks_waiting{{{HOST}}}'))})", "{{host}} waiting"),
+            Query(f"max by (host) ({lately(f'pg_locks_longest_wait_seconds{{{HOST}}}')})", "{{host}} longest"),
             unit="short",
             bad="above 0 when latency rises: the database, not the storage.",
             none=_NO_DATABASE,
@@ -156,7 +156,7 @@ def database() -> Sequence[dashboard.Panel]:
             Query(
                 f"sum by (host, by) ({rate(f'pg_buffers_written_bytes_total{{{HOST}}}')})", "{{host}} buffers by {{by}}"
             ),
-            Query(f"max by (host) (pg_checkpoint_active{{{HOST}}})", "{{host}} checkpoint"),
+            Query(f"max by (host) ({lately(f'pg_checkpoint_active{{{HOST}}}')})", "{{host}} checkpoint"),
             unit="Bps",
             bad="the checkpointer uses all that the device can do; buffers by others: sessions have to write them.",
             none=_NO_DATABASE,

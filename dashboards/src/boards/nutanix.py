@@ -21,6 +21,10 @@ def _vdisk(name: str, legend: str, *labels: str, more: str = "") -> Query:
     return Query(named(storage.highest(name, f"{VDISK}{more}", *labels), VDISK), f"{_NAME} {legend}".strip())
 
 
+def _latency(name: str, legend: str, *labels: str) -> Query:
+    return Query(named(storage.slowest(name, VDISK, *labels), VDISK), f"{_NAME} {legend}".strip())
+
+
 def _overview() -> list[dashboard.Panel]:
     return [
         stat(
@@ -91,8 +95,9 @@ def _front_end() -> list[dashboard.Panel]:
     return [
         graph(
             "Front-end latency",
-            "What the virtual machine sees, by vdisk and direction: the average over the page's own short window.",
-            _vdisk("frontend_latency_seconds", "{{op}}", "op"),
+            "What the virtual machine sees, by vdisk and direction: the average over the page's own short window, the "
+            "highest in each step.",
+            _latency("frontend", "{{op}}", "op"),
             unit="s",
             bad="writes above some milliseconds, or the log's vdisk rising with the data's bursts.",
             none=storage.NO_CVM,
@@ -230,8 +235,9 @@ def _back_end() -> list[dashboard.Panel]:
     return [
         graph(
             "Back-end latency",
-            "Average of reads and writes together behind the oplog: not what the virtual machine sees.",
-            _vdisk("backend_latency_seconds", ""),
+            "Average of reads and writes together behind the oplog, the highest in each step: not what the virtual "
+            "machine sees.",
+            _latency("backend", ""),
             unit="s",
             bad="rises while the front end's does not yet: the oplog still hides it.",
             none=storage.NO_CVM,

@@ -5,7 +5,7 @@ zoomed-out graph still shows a spike of one second; what is added up or multipli
 since of two jobs that follow each other within a step each would count in full; counters go through `rate` over
 `$__rate_interval`; numerators and denominators are summed before the division; no quantile is ever averaged: over
 several workers the highest is shown.
-The CVM's pages are read every 10 s, so their gauges are taken as they are.
+The CVM's pages are read every 10 s, so their gauges are taken as they are, but of latencies the highest in each step.
 
 What would be added up from very many series comes from what prometheus/rules/dashboards.yml records of whole runs. The
 variable `recorded` names the chosen runs that have that, `RECORDED` selects it; `UNRECORDED` selects the workers of the
@@ -100,6 +100,11 @@ def once(series: str) -> str:
 def peak(series: str) -> str:
     """A reported latency over each step of the graph: its maximum."""
     return f"max_over_time({series}[$__interval])"
+
+
+def lately(series: str) -> str:
+    """What was there at any time in a step of the graph; of what is recorded more seldom than that, its last value."""
+    return f"max_over_time({series}[$__interval]) or {series}"
 
 
 def rate(series: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from grafana_foundation_sdk.models import dashboard
 
 from .panels import graph
-from .queries import Query, named, oplog_writes
+from .queries import Query, lately, named, oplog_writes
 from .variables import VDISK_ROLES
 
 NO_CVM = "No page of a Nutanix CVM was read in this time range. To watch one, set nutanix.cvms in benchwatch.yaml"
@@ -18,6 +18,12 @@ CVM = 'cvm=~"$cvm"'
 def highest(name: str, vdisks: str, *labels: str) -> str:
     """A figure of vdisks, from the page itself: of two exporters that read it the higher value."""
     return f"max by ({', '.join(('cvm', 'vdisk', *labels))}) (nutanix_vdisk_{name}{{{vdisks}}})"
+
+
+def slowest(name: str, vdisks: str, *labels: str) -> str:
+    """The same of a latency, the highest of the pages that were read in each step of a graph."""
+    pages = lately(f"nutanix_vdisk_{name}_latency_seconds{{{vdisks}}}")
+    return f"max by ({', '.join(('cvm', 'vdisk', *labels))}) ({pages})"
 
 
 def _of(role: str, series: Callable[[str], str], legend: str) -> Query:
@@ -48,8 +54,9 @@ def _latency(role: str) -> dashboard.Panel:
     return _panel(
         role,
         "front-end latency",
-        "What the virtual machine sees, by direction: the average over the page's own short window.",
-        _of(role, lambda by: highest("frontend_latency_seconds", by, "op"), "{{op}}"),
+        "What the virtual machine sees, by direction: the average over the page's own short window, the highest in "
+        "each step.",
+        _of(role, lambda by: slowest("frontend", by, "op"), "{{op}}"),
         unit="s",
         bad="writes above some milliseconds: the oplog no longer absorbs them.",
         log=True,
