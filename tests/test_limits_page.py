@@ -64,7 +64,7 @@ DEFAULTS = {
     "reports kept for the small chart": f"{api.HISTORY}",
     "a reason": f"{worker._REASON_LENGTH} characters",
     "a line": kib(lines.LIMIT),
-    "digits of a latency in the transaction log, microseconds": f"{transactions._LONGEST[0]}",
+    "digits of a latency in the transaction log, microseconds": f"{transactions._LONGEST[2]}",
     "seconds of a transaction log": f"{transactions._FIRST_SECOND:,} to {transactions._LAST_SECOND:,}",
     "figures of the final report in seconds": f"{results._LONGEST:,.0f}",
     "a statement in a label (`-r`)": f"{results._STATEMENT_LENGTH} characters",
