@@ -349,6 +349,17 @@ def test_directions_have_the_same_colours_everywhere(path: Path) -> None:
 _COLORS = {"read": "blue", "write": "orange", "log read": "#DEB6F2", "log write": "purple"}
 
 
+def test_what_the_hypervisor_took_has_a_colour_of_its_own() -> None:
+    modes = ("user", "nice", "system", "softirq", "iowait", "steal")
+    (host,) = [
+        one for one in panels(load(DASHBOARDS / "json/density.json")) if one["title"] == "Processors of the host"
+    ]
+    assert len({_color(host, f"vm {mode}") for mode in modes}) == len(modes)
+    (both,) = [one for one in panels(load(DASHBOARDS / "json/live.json")) if one["title"].startswith("Processors")]
+    for mode in ("steal", "iowait"):
+        assert _color(both, f"vm {mode}") == _color(host, f"vm {mode}")
+
+
 def _names(legend: str, op: str) -> list[str]:
     """What a series of this legend may be called: the log's are told from the data's, where a label has the role."""
     return [f"x {role} {op}" for role in ("log", "data")] if legend.endswith("{{which}}") else [f"x {legend} {op}"]

@@ -24,8 +24,18 @@ OPERATIONS = {
 }
 _OF_THE_LOG = {"log read": ("shades", "#DEB6F2"), "log write": ("shades", PURPLE)}
 """The log's operations are told from those of the data, which have the colours of any."""
+_MODES = {
+    "user": ("fixed", GREEN),
+    "nice": ("fixed", "#96D98D"),
+    "system": ("fixed", ORANGE),
+    "softirq": ("fixed", YELLOW),
+    "iowait": ("fixed", BLUE),
+    "steal": ("fixed", RED),
+}
+"""What a processor does; red is what it does for others."""
 _COLORS = (
     OPERATIONS
+    | _MODES
     | _OF_THE_LOG
     | {
         "mean": ("fixed", "text"),
@@ -79,6 +89,8 @@ def _may_end(legend: str, name: str) -> bool:
     """Whether a series of this legend may have a name that ends so: an operation or a role may be a label."""
     before, _, last = f" {legend}".rpartition(" ")
     role, _, word = name.rpartition(" ")
+    if word in _MODES:
+        return last in ("{{mode}}", "{{what}}")
     named = last == word or "{{q}}" in legend or (last == "{{op}}" and word in OPERATIONS)
     return named and (not role or before.endswith((f" {role}", "{{which}}")))
 
