@@ -507,7 +507,7 @@ def test_a_container_is_made_once(place: Launchpad) -> None:
     done = place.run("--name", "a", "--", "docker", *wrapper.split(), "-S")
     assert (place.folder / "started").read_text() == f"{wrapper} -P 1 --progress-timestamp -S\n"
     assert own(done.stderr)[:2] == [
-        "no transaction log, as docker may not let pgbench write here: no percentiles",
+        "no transaction log, because docker may not let pgbench write here: no percentiles",
         "the server's settings are not recorded: docker would make a container for the question",
     ]
     assert "parameters" not in place.record("a")

@@ -136,7 +136,7 @@ def test_a_run_whose_clock_is_ahead_has_just_begun(place: Place) -> None:
     with site(folder) as server:
         page = server.get("a").text
     assert "running for 0.0 s · 1m 20s left · as of" in page
-    assert 'aria-label="0 % of the planned time is over"' in page
+    assert 'aria-label="0 % of the planned time has passed"' in page
 
 
 def test_more_runs_than_can_be_followed_are_refused_with_a_reason(
