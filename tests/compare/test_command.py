@@ -107,6 +107,14 @@ def test_too_few_repeats_for_an_interval_say_so(compare: Compare, tmp_path: Path
     assert row == "| **TPS** | **63,000** | **55,000** | **-12.7 %** |  | **higher** |"
 
 
+def test_an_interval_that_reaches_down_to_nothing_is_none(compare: Compare, tmp_path: Path) -> None:
+    repeat(tmp_path, "a", [1000.0, 1200.0])
+    place(tmp_path / "b", 1000.0)
+    code, out, err = compare(tmp_path / "a", tmp_path / "b", "--confidence", "0.999")
+    assert (code, err) == (0, "")
+    assert "TPS -9.1 %, not judged: 2 and 1 runs and too few runs for an interval\n" in out
+
+
 def test_a_single_run_is_judged_by_how_much_the_repeats_of_the_other_side_differ(
     found: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:

@@ -302,6 +302,14 @@ def test_names_of_jobs_stay_text_in_drawings_too(place: Place, tmp_path: Path) -
     assert "script" not in {tag for tag, _ in page.elements}
 
 
+def test_a_job_may_be_named_all(place: Place, tmp_path: Path) -> None:
+    job = re.findall(rb'"jobname" : "(\w+)"', FIO.read_bytes())[0]
+    content = FIO.read_bytes().replace(b'"jobname" : "' + job, b'"jobname" : "all')
+    page, of_two = report(tmp_path, place("a.out", content)), report(tmp_path, place("b.out", content), FIO)
+    assert page.text("dt") == report(tmp_path, FIO).text("dt")
+    assert f"Change against {of_two.text('h1')[0].split()[0]}" in of_two.text("h3")
+
+
 def test_many_workers_are_one_line(place: Place, tmp_path: Path) -> None:
     for number in range(8):
         folder = place(f"many/db{number}.err", PGBENCH / "stderr").parent

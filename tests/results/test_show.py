@@ -211,6 +211,7 @@ def test_a_warm_up_is_left_out_and_said(show: Show, tmp_path: Path) -> None:
         ("seqmix all iops > 250000", 0, "met: seqmix all iops > 250000: 257,355 (seqmix all)"),
         ("reader bandwidth >= 125MiB/s", 0, "met: reader bandwidth >= 125MiB/s: 125 MiB/s (reader read)"),
         ("reader bandwidth >= 132MB/s", 3, "NOT MET: reader bandwidth >= 132MB/s: 125 MiB/s (reader read)"),
+        ("reader p99 < 1,000us", 0, "met: reader p99 < 1,000us: 99.8 µs (reader read)"),
         ("stalled == 0", 0, "met: stalled == 0: 0 s"),
         ("trim mean < 1s", 3, "NOT MET: trim mean < 1s: not measured"),
     ],

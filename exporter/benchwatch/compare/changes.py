@@ -92,7 +92,7 @@ def _row(group: Group, measure: Measure, left: Sequence[Figure], right: Sequence
     single = len(left) == len(right) == 1
     spread = change(one_batch(estimates[0]), one_batch(estimates[1]), confidence) if single else None
     found = change(*estimates, confidence)
-    useful = single or (1 + found[1]) / (1 + found[0]) < _USELESS
+    useful = single or 1 + found[1] < _USELESS * (1 + found[0])  # whose lower end may be 0
     return Row(group, measure, base, other, ratio, found if useful else None, spread)
 
 

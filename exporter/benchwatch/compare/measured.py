@@ -29,6 +29,11 @@ LABEL = "label "
 """Before the name of a label of the run, among its parameters."""
 
 
+def is_sum(group: Group) -> bool:
+    """Whether it holds all operations of a job, whose name may be the same word."""
+    return group[-1:] == (ALL,)
+
+
 class MeasuredRun(NamedTuple):
     """One run, measured. Times in seconds."""
 
@@ -60,7 +65,7 @@ class MeasuredRun(NamedTuple):
         """What a verdict is about: the throughput of each job, or its mean latency where the rate is given."""
         groups = dict.fromkeys(group for group, measure in self.figures if measure is THROUGHPUT)
         for group in groups:
-            if group and (group[-1] in self.roles.apart or (group[-1] != ALL and (*group[:-1], ALL) in groups)):
+            if group and (group[-1] in self.roles.apart or (not is_sum(group) and (*group[:-1], ALL) in groups)):
                 continue
             if group in self.doubtful:
                 continue

@@ -7,7 +7,7 @@ from ..compare.changes import Row
 from ..compare.comparison import Comparisons, compare
 from ..compare.experiment import CannotCompare, Experiment
 from ..compare.experiment import fault as fault
-from ..compare.measured import ALL, MeasuredRun
+from ..compare.measured import MeasuredRun, is_sum
 from ..compare.measures import MEASURES, Measure, rank
 from ..compare.text import figure, heading, interval, level, percent, row_title, sentence
 from ..metrics.latencies import Group
@@ -87,7 +87,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
     for key in _keys(found):
         rows = _rows(found, key)
         known = [row for row in rows if row is not None and row.ratio is not None]
-        if (key[1].name in _DRAWN or (key[1] not in MEASURES and not key[1].of_all)) and known and ALL not in key[0]:
+        if (key[1].name in _DRAWN or (key[1] not in MEASURES and not key[1].of_all)) and known and not is_sum(key[0]):
             better = f"{known[0].measure.better} is better"
             changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
             # Names of jobs come from outside; a drawing contains only words of ours.

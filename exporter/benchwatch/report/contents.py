@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..compare.measured import ALL, MeasuredRun, measure
+from ..compare.measured import MeasuredRun, is_sum, measure
 from ..compare.measures import (
     BANDWIDTH,
     LATENCY_MAX,
@@ -135,7 +135,7 @@ def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
 
 def _has_percentiles(run: MeasuredRun) -> bool:
     return all(
-        (group, _PERCENTILE) in run.figures for group, one in run.figures if one is LATENCY_MEAN and ALL not in group
+        (group, _PERCENTILE) in run.figures for group, one in run.figures if one is LATENCY_MEAN and not is_sum(group)
     )
 
 
@@ -154,7 +154,7 @@ def _figures(measured: Sequence[MeasuredRun]) -> list[tuple[Measure, str, str]]:
         for run in measured
         for group in dict.fromkeys(group for group, _ in run.figures)
         for one in (*_TILES, *(of_lost(word, lost) for word, lost in run.roles.lost.items()))
-        if (group, one) in run.figures and ALL not in group
+        if (group, one) in run.figures and not is_sum(group)
     ]
 
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from ..compare.measured import ALL, MeasuredRun
+from ..compare.measured import MeasuredRun, is_sum
 from ..compare.measures import (
     BANDWIDTH,
     CONNECTION,
@@ -81,12 +81,13 @@ class Requirement(NamedTuple):
 
     def value(self, kind: _Kind) -> float:
         """What it compares with, in base units. Raises UserError if its unit is not one of that kind."""
-        plain, unit = float(self.number.replace(",", "").replace("_", "")), self.unit
+        number, unit = self.number.replace(",", "").replace("_", ""), self.unit
+        plain = float(number)
         try:
             if kind == "time":
                 if not unit and plain:
                     raise ValueError
-                return float(Duration.read(f"{self.number}{unit or 's'}"))
+                return float(Duration.read(f"{number}{unit or 's'}"))
             if kind == "share":
                 return plain / 100
             scales = {"rate": _RATES, "bytes": _BYTES, "count": {"": 1.0}}[kind]
@@ -236,11 +237,11 @@ def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, flo
     of = [group for group, one in run.figures if one is measure and set(asked.group) <= {*group}]
     if not asked.group:
         of = [group for group in of if run.roles.apart.isdisjoint(group[-1:])]
-        summed = {group[:-1] for group in of if group[-1:] == (ALL,)}
+        summed = {group[:-1] for group in of if is_sum(group)}
         if measure in (THROUGHPUT, BANDWIDTH):
-            of = [group for group in of if group[-1:] == (ALL,) or group[:-1] not in summed]
+            of = [group for group in of if is_sum(group) or group[:-1] not in summed]
         else:
-            of = [group for group in of if group[-1:] != (ALL,)]
+            of = [group for group in of if not is_sum(group)]
     kinds: dict[str, _Kind] = {"seconds": "time", "bytes per second": "bytes"}
     for group in of:
         yield group, run.figures[group, measure].value, kinds.get(unit_of(measure, run.roles), "rate")
@@ -248,6 +249,6 @@ def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, flo
 
 def _is_meant(asked: Requirement, group: Group, run: MeasuredRun) -> bool:
     """Whether a requirement on a latency is one on that group, which has done something."""
-    if group[-1:] == (ALL,) or not run.figures[group, THROUGHPUT].value:
+    if is_sum(group) or not run.figures[group, THROUGHPUT].value:
         return False
     return set(asked.group) <= {*group} if asked.group else run.roles.apart.isdisjoint(group[-1:])

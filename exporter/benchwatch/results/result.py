@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..compare.changes import is_unsteady, shift_of
 from ..compare.experiment import Experiment, fault
 from ..compare.findings import Finding, about, stalled
-from ..compare.measured import ALL, MeasuredRun, measure, place_of
+from ..compare.measured import MeasuredRun, is_sum, measure, place_of
 from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for, rounded
 from ..compare.statistics import FEWEST_BATCHES
 from ..history.find import find_runs, find_worker, one_thing
@@ -133,7 +133,7 @@ class RunResult(NamedTuple):
         seconds = min((one for one in objectives if one is not None), default=None)
         if seconds is None:
             return None
-        kept = [self._kept(group, seconds) for group in self.groups if group[-1:] != (ALL,)]
+        kept = [self._kept(group, seconds) for group in self.groups if not is_sum(group)]
         return max((one for one in kept if one is not None), key=lambda one: one.value, default=None)
 
     def _kept(self, group: Group, seconds: float) -> ObjectiveKept | None:
