@@ -59,8 +59,7 @@ class Row(NamedTuple):
 class Verdict(NamedTuple):
     """The verdict on a main measure, and its reason."""
 
-    group: Group
-    measure: Measure
+    row: Row
     word: Word
     reason: str
 
@@ -116,7 +115,7 @@ def verdicts(base: Experiment, other: Experiment, found: Sequence[Row], allowanc
     mains = [{key for run in each.runs for key in run.main()} for each in (base, other)]
     for row in found:
         if (row.group, row.measure) in mains[0] & mains[1]:
-            yield Verdict(row.group, row.measure, *_judge(row, base, other, allowance))
+            yield Verdict(row, *_judge(row, base, other, allowance))
 
 
 def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> tuple[Word, str]:

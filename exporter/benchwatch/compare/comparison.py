@@ -21,8 +21,7 @@ class Comparison(NamedTuple):
 
     def verdict(self, row: Row) -> Verdict | None:
         """The verdict about a row; None if it is not a main measure."""
-        found = (one for one in self.verdicts if (one.group, one.measure) == (row.group, row.measure))
-        return next(found, None)
+        return next((one for one in self.verdicts if one.row is row), None)
 
 
 class Comparisons(NamedTuple):

@@ -21,14 +21,12 @@ Units: per second, bytes per second, seconds, ratio. Characters beyond ASCII are
 """
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
-from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
-from .measures import unit_of
+from .measures import named_group, unit_of
 
 
 def document(found: Comparisons) -> str:
@@ -60,12 +58,11 @@ def _experiment(experiment: Experiment) -> dict[str, Any]:
 
 
 def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
-    labels = roles.labels
     return {
         **_experiment(comparison.other),
         "measures": [
             {
-                **_group(row.group, labels),
+                **named_group(row.group, roles),
                 "name": row.measure.name,
                 "unit": unit_of(row.measure, roles),
                 "better": row.measure.better,
@@ -77,7 +74,12 @@ def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
             for row in comparison.rows
         ],
         "verdicts": [
-            {**_group(one.group, labels), "name": one.measure.name, "verdict": one.word, "reason": one.reason}
+            {
+                **named_group(one.row.group, roles),
+                "name": one.row.measure.name,
+                "verdict": one.word,
+                "reason": one.reason,
+            }
             for one in comparison.verdicts
         ],
         "parameters": [
@@ -86,7 +88,3 @@ def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
         ],
         "findings": [{"kind": one.kind, "text": one.text} for one in comparison.findings],
     }
-
-
-def _group(group: Group, labels: Sequence[str]) -> dict[str, str]:
-    return dict(zip(labels, group, strict=False))  # what is of the whole run has no group

@@ -3,7 +3,7 @@
 Runs that failed or have not ended cannot be compared; neither can runs of different tools.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,7 +71,7 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
     tools = sorted({worker.tool for worker in workers})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
-    faults = [text for worker in workers if (text := fault(worker))]
+    faults = faults_of(workers)
     forced += faults
     left_out = float(max(worker.runfile.warmup for worker in workers) if warmup is None else warmup)
     run = measure(workers, left_out)
@@ -82,18 +82,17 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
     return run
 
 
-def fault(timeline: Timeline) -> str:
-    """Why a worker's figures do not cover a whole run; empty if they do."""
+def faults_of(timelines: Iterable[Timeline]) -> list[str]:
+    """Why workers' figures do not cover a whole run, a sentence for each that does not."""
+    return [_fault(timeline) for timeline in timelines if timeline.phase != "finished"]
+
+
+def _fault(timeline: Timeline) -> str:
     who = timeline.run if timeline.worker == timeline.run else f"{timeline.run}, worker {timeline.worker}"
     reason = f": {timeline.reason}" if timeline.reason else ""
-    if timeline.phase == "finished":
-        return ""
-    if timeline.phase == "failed":
-        return f"{who}: the run failed{reason}"
-    if timeline.phase == "interrupted":
-        return f"{who}: the run was interrupted{reason}"
-    if timeline.phase == "abandoned":
-        return f"{who}: the run has no end{reason}"
+    ends = {"failed": "failed", "interrupted": "was interrupted", "abandoned": "has no end"}
+    if timeline.phase in ends:
+        return f"{who}: the run {ends[timeline.phase]}{reason}"
     return f"{who}: the run is still active"
 
 

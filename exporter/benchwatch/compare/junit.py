@@ -53,9 +53,8 @@ def suites(found: Comparisons) -> Iterator[Suite]:
     for one in found.others:
         cases = []
         for verdict in one.verdicts:
-            row = next(row for row in one.rows if one.verdict(row) is verdict)
-            said = sentence(verdict, row, found.roles, found.each)
-            name = f"{heading(verdict.group)} {title(verdict.measure, found.roles)}".strip()
+            said = sentence(verdict, found.roles, found.each)
+            name = f"{heading(verdict.row.group)} {title(verdict.row.measure, found.roles)}".strip()
             cases.append(Case(name, said * (verdict.word == "worse"), said * (verdict.word == "not judged")))
         if found.vary:
             others = [each.name for each in one.parameters if not each.intended]

@@ -29,8 +29,7 @@ def _lines(found: Comparisons) -> Iterator[str]:
         yield f"- other: {plain(describe(comparison.other))}"
         yield ""
         for verdict in comparison.verdicts:
-            row = next(row for row in comparison.rows if comparison.verdict(row) is verdict)
-            yield f"**{plain(sentence(verdict, row, found.roles, found.each))}**"
+            yield f"**{plain(sentence(verdict, found.roles, found.each))}**"
             yield ""
         yield from _table(found, comparison)
         if comparison.parameters:

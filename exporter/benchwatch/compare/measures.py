@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 from ..history.timeline import Timeline
+from ..metrics.latencies import Group
 from ..metrics.samples import Family
 from ..tools.registry import all_roles, named
 from ..tools.roles import Lost, Roles, roles_of
@@ -70,6 +71,11 @@ def rounded(value: float) -> float:
 def unit_of(measure: Measure, roles: Roles) -> Unit:
     """In what its values are: a throughput in bytes is shown as such."""
     return BANDWIDTH.unit if measure is THROUGHPUT and roles.unit.in_bytes else measure.unit
+
+
+def named_group(group: Group, roles: Roles) -> dict[str, str]:
+    """The labels of a group, by their names; nothing for the whole run."""
+    return dict(zip(roles.labels, group, strict=False))
 
 
 def roles_for(timeline: Timeline) -> Roles:

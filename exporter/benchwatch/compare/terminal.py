@@ -36,8 +36,7 @@ def _print(found: Comparisons, console: Console) -> None:
         console.print(_text("other  ", "dim") + _text(describe(comparison.other), "bold"))
         console.print()
         for verdict in comparison.verdicts:
-            row = next(row for row in comparison.rows if comparison.verdict(row) is verdict)
-            console.print(_text(sentence(verdict, row, found.roles, found.each), _COLOURS[verdict.word]))
+            console.print(_text(sentence(verdict, found.roles, found.each), _COLOURS[verdict.word]))
         console.print()
         _print_figures(console, _table(found, comparison))
         console.print()

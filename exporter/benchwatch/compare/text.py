@@ -66,8 +66,9 @@ def cells(row: Row, roles: Roles, warmup: bool) -> Sequence[str]:
     return row_title(row.measure, roles, warmup), *both, change, interval(row.interval), row.measure.better
 
 
-def sentence(verdict: Verdict, row: Row, roles: Roles, confidence: float) -> str:
+def sentence(verdict: Verdict, roles: Roles, confidence: float) -> str:
     """A verdict: what changed, by how much, how certainly, and on what basis."""
+    row = verdict.row
     what = f"{heading(row.group)} {title(row.measure, roles)}".strip()
     change = "" if row.ratio is None else f" {percent(row.ratio)}"
     sure = "" if row.interval is None else f" ({level(confidence)} interval {interval(row.interval)})"

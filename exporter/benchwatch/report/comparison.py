@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ..compare.changes import Row
 from ..compare.comparison import Comparisons, compare
-from ..compare.experiment import CannotCompare, Experiment
-from ..compare.experiment import fault as fault
+from ..compare.experiment import CannotCompare, Experiment, faults_of
 from ..compare.measured import MeasuredRun, is_sum
 from ..compare.measures import MEASURES, Measure, rank
 from ..compare.text import figure, heading, interval, level, percent, row_title, sentence
@@ -32,7 +31,8 @@ def changes(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
         sides.setdefault(view.side, []).append(one)
     runs = [next(view for view in views if view.side == side)._replace(name=side) for side in sides]
     base, *others = (
-        Experiment(side, repeats, [text for one in repeats for text in _faults(one)]) for side, repeats in sides.items()
+        Experiment(side, repeats, faults_of(worker for one in repeats for worker in one.timelines))
+        for side, repeats in sides.items()
     )
     confidence = 1 - (1 - _CONFIDENCE) / len(others)  # of each comparison, so that all together have theirs
     each: list[Comparisons] = []
@@ -53,15 +53,10 @@ def changes(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
     )
 
 
-def _faults(run: MeasuredRun) -> list[str]:
-    return [text for worker in run.timelines if (text := fault(worker))]
-
-
 def _verdicts(found: Comparisons) -> Iterator[str]:
     for one in found.others:
         for verdict in one.verdicts:
-            row = next(row for row in one.rows if one.verdict(row) is verdict)
-            yield f"{one.other.name}: {sentence(verdict, row, found.roles, found.each)}."
+            yield f"{one.other.name}: {sentence(verdict, found.roles, found.each)}."
 
 
 def _keys(found: Comparisons) -> list[tuple[Group, Measure]]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compare.experiment import fault
+from ..compare.experiment import faults_of
 from ..compare.measured import MeasuredRun, place_of
 from ..compare.measures import THROUGHPUT, Measure
 from ..compare.text import title
@@ -44,7 +44,7 @@ def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
     sweeps: dict[str, list[MeasuredRun]] = {}
     html = ""
     for view, run in runs:
-        faults = [text for worker in run.timelines if (text := fault(worker))]
+        faults = faults_of(run.timelines)
         html += "".join(f'<p class="note">{in_html(text)}; left out.</p>' for text in faults)
         members = sweeps.setdefault(view.side, [])
         if not faults and place_of(run) is not None:

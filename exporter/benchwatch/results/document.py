@@ -29,8 +29,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ..compare.measures import unit_of
-from ..metrics.latencies import Group
+from ..compare.measures import named_group, unit_of
 from . import sweep_document
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
@@ -77,7 +76,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "parameters": run.parameters,
         "figures": [
             {
-                **_group(group, result),
+                **named_group(group, run.roles),
                 "name": one.name,
                 "unit": unit_of(one, run.roles),
                 "better": one.better,
@@ -92,7 +91,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "objective": kept
         and {
             "seconds": kept.seconds,
-            **_group(kept.group, result),
+            **named_group(kept.group, run.roles),
             "name": kept.measure.name,
             "value": kept.value,
             "reports_above": kept.above,
@@ -109,7 +108,7 @@ def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:
         "measures": [
             {
                 "tool": counted[0].run.tool,
-                **_group(one.group, counted[0]),
+                **named_group(one.group, counted[0].run.roles),
                 "name": one.measure.name,
                 "unit": unit_of(one.measure, counted[0].run.roles),
                 "better": one.measure.better,
@@ -125,7 +124,3 @@ def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:
             for one in repeated(counted)
         ],
     }
-
-
-def _group(group: Group, result: RunResult) -> dict[str, str]:
-    return dict(zip(result.run.roles.labels, group, strict=False))  # what is of the whole run has no group

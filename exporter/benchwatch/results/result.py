@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..compare.changes import is_unsteady, shift_of
-from ..compare.experiment import Experiment, fault
+from ..compare.experiment import Experiment, faults_of
 from ..compare.findings import Finding, about, stalled
 from ..compare.measured import MeasuredRun, is_sum, measure, place_of
 from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for, rounded
@@ -232,5 +232,5 @@ def _result(workers: Sequence[Timeline], warmup: float | None) -> RunResult:
         min(starts, default=None),
         None if None in ends else max(end for end in ends if end is not None),
         {name: value for worker in workers for name, value in worker.runfile.labels.items()},
-        about(Experiment(run.name, [run], [text for worker in workers if (text := fault(worker))])),
+        about(Experiment(run.name, [run], faults_of(workers))),
     )

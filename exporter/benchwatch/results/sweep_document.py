@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..compare.measures import named_group
 from .repeats import CONFIDENCE, finished, kinds
 from .result import RunResult
 from .scalability import Bounded, Scalability
@@ -20,7 +21,7 @@ def _curve(curve: CapacityCurve, tool: str) -> dict[str, Any]:
     law, knee, most = curve.law, curve.knee, curve.most_within
     return {
         "tool": tool,
-        **dict(zip(curve.roles.labels, curve.group, strict=False)),
+        **named_group(curve.group, curve.roles),
         "parameter": curve.parameter,
         "second": dict([curve.second]) if curve.second else None,
         "points": [_point(point) for point in curve.points],
