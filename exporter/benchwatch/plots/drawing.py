@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..values.numbers import clock
 from ..values.printable import in_html
 from . import theme
 from .axes import Axis, count
 from .heat import BAR, heat
 from .lines import Array, Drawn, Span, alone
+from .scales import Scale, Ticks, latency_ticks, time_ticks, value_ticks
 
 _WIDE, _HIGH = 2000, 1000
 """Units of the inner drawing."""
@@ -29,11 +29,6 @@ _HEIGHT = 190
 _TICK = 20
 _LETTERS = 12
 """Least distance of two tags, pixels."""
-STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
-"""Between the ticks of elapsed time, seconds."""
-_MOST_TIMES = 10
-_INTERVALS = 6
-_SMALL = 0.7
 _LEAST_SHARE = 1 / 3
 """Fraction of the height that lines keep if the axis also reaches the objective."""
 _MARGIN = 1.05
@@ -62,39 +57,20 @@ class Marks(NamedTuple):
     """Latency, seconds."""
 
 
-class _Scale(NamedTuple):
-    """Maps values to a fraction of an axis."""
-
-    low: float
-    high: float
-    log: bool = False
-
-    def part(self, values: Array) -> Array:
-        if self.log:
-            return np.asarray(np.log(values / self.low) / math.log(self.high / self.low))
-        return np.asarray((values - self.low) / (self.high - self.low))
-
-    def at(self, value: float) -> float:
-        return float(self.part(np.array([value]))[0])
-
-
-Ticks = Sequence[tuple[float, str]]
-"""Fraction of the axis, and the text there."""
-
-
 def over_time(
     lines: Sequence[tuple[Drawn, Stroke]], length: float, unit: Axis, marks: Marks, description: str, *, log: bool
 ) -> str:
     """Lines over elapsed time, from 0 to `length` seconds; with `log` on a logarithmic axis, else from 0."""
-    across = _Scale(0.0, length or 1.0)
+    across = Scale(0.0, length or 1.0)
     if log:
         low, high = latency_limits([line for line, _ in lines], marks.objective)
-        down = _Scale(low, high, log=True)
-        ticks = _latencies(down, unit)
+        down = Scale(low, high, log=True)
+        ticks = latency_ticks(low, high, unit)
     else:
-        down = _Scale(0.0, unit.most * 1.04 if unit.most else _highest(line for line, _ in lines))
-        ticks = _values(down, unit)
-    inner = [_marked(marks, length), *map(_grid, ticks)]
+        down = Scale(0.0, unit.most * 1.04 if unit.most else _highest(line for line, _ in lines))
+        ticks = value_ticks(unit.most or down.high, unit)
+    up = _placed(down, ticks)
+    inner = [_marked(marks, length), *map(_grid, up)]
     for line, stroke in lines:
         x = across.part(line.seconds)
         low_y, middle, high_y = (
@@ -109,7 +85,7 @@ def over_time(
     if marks.objective is not None and down.low <= marks.objective <= down.high:
         inner.append(f'<path class="objective" d="M0 {_down(down.at(marks.objective))}H{_WIDE}"/>')
     letters = "".join(_tags(lines, down)) + ('<text y="-6" class="s">warm-up</text>' if marks.warmup else "")
-    return _drawing(inner, letters, _times(length), ticks, unit.name, "elapsed time", description)
+    return _drawing(inner, letters, _placed(across, time_ticks(length)), up, unit.name, "elapsed time", description)
 
 
 def latency_limits(lines: Sequence[Drawn], objective: float | None) -> tuple[float, float]:
@@ -131,9 +107,10 @@ def heatmap(
 
     `bounds` are the buckets' edges, one more than rows. `most` is the count at the strong end of the colours.
     """
-    down = _Scale(float(bounds[0]), float(bounds[-1]), log=True)
+    down = Scale(float(bounds[0]), float(bounds[-1]), log=True)
     least = float(counts[counts > 0].min(initial=most))
-    image = heat(edges / (length or 1.0), down.part(bounds), counts, least, max(most, 1.01 * least))
+    across = Scale(0.0, length or 1.0)
+    image = heat(across.part(edges), down.part(bounds), counts, least, max(most, 1.01 * least))
     inner = [
         f'<image width="{_WIDE}" height="{_HIGH}" preserveAspectRatio="none" href="{image}"/>',
         _marked(marks, length),
@@ -143,7 +120,8 @@ def heatmap(
         f'href="{BAR}"/><text x="6" y="6" class="s">per s</text><text x="20" y="22">{count(most)}</text>'
         f'<text x="20" y="116">{count(least)}</text></svg>'
     )
-    return _drawing(inner, letters, _times(length), _latencies(down, unit), unit.name, "elapsed time", description)
+    up = _placed(down, latency_ticks(down.low, down.high, unit))
+    return _drawing(inner, letters, _placed(across, time_ticks(length)), up, unit.name, "elapsed time", description)
 
 
 def distribution(
@@ -154,37 +132,38 @@ def distribution(
     Curves are (part of the operations from 0 to below 1, latency in seconds); `shares` are (bounds in seconds, part of
     the operations between each two of them a doubling of the latency).
     """
-    across = _Scale(min(bounds[0] for bounds, _ in shares), max(bounds[-1] for bounds, _ in shares), log=True)
-    down = _Scale(0.0, _MARGIN * 100 * max(float(share.max()) for _, share in shares))
+    across = Scale(min(bounds[0] for bounds, _ in shares), max(bounds[-1] for bounds, _ in shares), log=True)
+    down = Scale(0.0, _MARGIN * 100 * max(float(share.max()) for _, share in shares))
     percent = Axis("% of operations an octave", lambda value: f"{value:g}")
-    ticks = _values(down, percent)
-    inner = [*map(_grid, ticks)]
+    up = _placed(down, value_ticks(down.high, percent))
+    inner = [*map(_grid, up)]
     for (bounds, share), (*_, stroke) in zip(shares, curves, strict=True):
         x, y = np.repeat(across.part(bounds), 2)[1:-1], np.repeat(down.part(100 * share), 2)
         if len(curves) == 1:
             band = _band(x, 0 * y, y)
             inner.append(f'<path d="{band}" fill="{theme.variable(stroke.colour)}" fill-opacity=".15"/>')
         inner.append(_line(x, y, stroke))
-    left = _drawing(inner, "", _latencies(across, unit), ticks, percent.name, "latency", description)
+    below = _placed(across, latency_ticks(across.low, across.high, unit))
+    left = _drawing(inner, "", below, up, percent.name, "latency", description)
     return f'<div class="pair">{left}{_by_percentile(curves, unit, description)}</div>'
 
 
 def _by_percentile(curves: Sequence[tuple[Array, Array, Stroke]], unit: Axis, description: str) -> str:
     end = max(float(-np.log10(1 - parts[-1])) for parts, _, _ in curves)
     low = min(float(latencies.min()) for _, latencies, _ in curves) / 1.25
-    down = _Scale(low, max(float(latencies.max()) for _, latencies, _ in curves) * 1.25, log=True)
+    down = Scale(low, max(float(latencies.max()) for _, latencies, _ in curves) * 1.25, log=True)
     if not end:
         return _drawing((), '<text x="50%" y="95" class="m">one operation only</text>', (), (), "", "", description)
-    across = _Scale(0.0, end * 1.03)
+    across = Scale(0.0, end * 1.03)
     nines = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999)
     places = [(across.at(-math.log10(1 - part)), f"{part * 100:.7g}") for part in nines]
-    ticks = _latencies(down, unit)
-    inner = [*map(_grid, ticks)]
+    up = _placed(down, latency_ticks(down.low, down.high, unit))
+    inner = [*map(_grid, up)]
     for parts, latencies, stroke in curves:
         x, y = across.part(-np.log10(1 - parts)), down.part(latencies)
         inner.append(_line(np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:], stroke))
     shown = [(place, text) for place, text in places if place <= 1]
-    return _drawing(inner, "", shown, ticks, "latency", "percentile", description)
+    return _drawing(inner, "", shown, up, "latency", "percentile", description)
 
 
 def _drawing(
@@ -208,6 +187,11 @@ def _drawing(
     )
 
 
+def _placed(scale: Scale, ticks: Ticks) -> Ticks:
+    """Fractions of the axis instead of values."""
+    return [(scale.at(value), in_html(text)) for value, text in ticks]
+
+
 def _grid(tick: tuple[float, str]) -> str:
     return f'<path class="grid" d="M0 {_down(tick[0])}H{_WIDE}"/>'
 
@@ -216,45 +200,9 @@ def _down(part: float) -> int:
     return round(_HIGH * (1 - part))
 
 
-def _times(length: float) -> Ticks:
-    if not length:
-        return ()
-    step = next((step for step in STEPS if length / step <= _MOST_TIMES), 86400.0 * max(1, round(length / 864000)))
-    return [(tick / length, clock(tick)) for tick in np.arange(0, length + step / 1000, step).tolist()]
-
-
 def _highest(lines: Iterator[Drawn]) -> float:
     known = [float(np.nanmax(line.high)) for line in lines if np.isfinite(line.high).any()]
     return _MARGIN * max(known, default=0.0) or 1.0
-
-
-def _values(scale: _Scale, unit: Axis) -> Ticks:
-    """Ticks at round multiples of the unit, from 0."""
-    most = unit.most or scale.high
-    step = _step(most / unit.round(most)) * unit.round(most)
-    ticks = np.arange(0, most + step / 1000, step).tolist()
-    return [(scale.at(tick), in_html(unit.text(tick))) for tick in ticks]
-
-
-def _step(length: float) -> float:
-    """A round number, a few of which make that length."""
-    rough = length / _INTERVALS
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(step for step in (1, 2, 2.5, 5, 10) if step * power >= rough * 0.999) * power
-
-
-def _latencies(scale: _Scale, unit: Axis) -> Ticks:
-    """Ticks at 1, 2, 5 of each decade or at 1 and 3, where these are few decades, else at the decades; in a small part
-    of a decade at equal distances."""
-    decades = math.log10(scale.high / scale.low)
-    if decades < _SMALL:
-        step = _step(scale.high - scale.low)
-        ticks = np.arange(math.ceil(scale.low / step) * step, scale.high, step).tolist()
-    else:
-        subs = (1.0, 2.0, 5.0) if decades <= 2.2 else (1.0, 3.0) if decades <= 3.2 else (1.0,)
-        powers = range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)) + 1)
-        ticks = [sub * 10.0**power for power in powers for sub in subs]
-    return [(scale.at(tick), in_html(unit.text(tick))) for tick in ticks if scale.low <= tick <= scale.high]
 
 
 def _marked(marks: Marks, length: float) -> str:
@@ -300,7 +248,7 @@ def _band(x: Array, low: Array, high: Array) -> str:
     )
 
 
-def _tags(lines: Sequence[tuple[Drawn, Stroke]], down: _Scale) -> Iterator[str]:
+def _tags(lines: Sequence[tuple[Drawn, Stroke]], down: Scale) -> Iterator[str]:
     """Names at the right ends of lines, moved apart where they would overlap."""
     ends = []
     for line, stroke in lines:

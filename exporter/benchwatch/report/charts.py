@@ -6,14 +6,12 @@ matplotlib is imported when the first one is drawn; `style.begin` must have been
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from ..compare.text import percent
 from ..plots import theme
 from ..plots.axes import Axis
-from ..plots.drawing import STEPS, Marks, Stroke
+from ..plots.drawing import Marks, Stroke
 from ..plots.lines import Drawn, alone
-from ..values.numbers import clock
+from ..plots.scales import latency_ticks, time_ticks, value_ticks
 from . import style
 
 if TYPE_CHECKING:
@@ -79,8 +77,6 @@ def curve(
 
     Its axis is logarithmic if `geometric`, and has these ticks if any; with `latency` the other axis is logarithmic.
     """
-    from matplotlib.ticker import NullLocator
-
     figure, axes = _figure(_HEIGHT + 0.4)
     for line in lines:
         axes.plot(line.x, line.y, color=line.colour, marker="o", markersize=4)
@@ -97,7 +93,7 @@ def curve(
     if ticks:
         axes.set_xticks(ticks)
     axes.xaxis.set_major_formatter(lambda value, _: across[1](value))
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.minorticks_off()
     axes.set_xlabel(across[0])
     if latency:
         lowest = min(min(line.low) for line in lines if len(line.low))
@@ -176,43 +172,27 @@ def _figure(height: float, left: float = _LEFT) -> "tuple[Figure, Axes]":
 
 
 def _time_axis(axes: "Axes", length: float) -> None:
-    step = next((step for step in STEPS if length / step <= 10), 86400.0 * max(1, round(length / 864000)))
-    ticks = np.arange(0, length + step / 1000, step)
+    ticks = time_ticks(length)
     axes.set_xlim(0, length)
-    axes.set_xticks(ticks, [clock(tick) for tick in ticks])
+    axes.set_xticks([place for place, _ in ticks], [text for _, text in ticks])
     axes.set_xlabel("elapsed time")
     axes.grid(False, axis="x")
 
 
 def _value_axis(axes: "Axes", unit: Axis) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     axes.set_ylabel(unit.name)
     axes.set_ylim(0, unit.most and 1.04 * unit.most)
-    top = axes.get_ylim()[1]
-    factor = unit.round(top)
-    ticks = np.asarray(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(0, top / factor)) * factor
-    axes.set_yticks(ticks[ticks <= (unit.most or top)])
-    axes.yaxis.set_major_formatter(lambda value, _: unit.text(value))
+    ticks = value_ticks(unit.most or axes.get_ylim()[1], unit)
+    axes.set_yticks([place for place, _ in ticks], [text for _, text in ticks])
 
 
 def _latency_axis(axes: "Axes", unit: Axis, limits: tuple[float, float]) -> None:
     axes.set_ylabel(unit.name)
     axes.set_yscale("log")
     axes.set_ylim(limits)
-    _latency_ticks(axes, unit)
-
-
-def _latency_ticks(axes: "Axes", unit: Axis) -> None:
-    """Ticks at 1, 2, 5 of each decade or at 1 and 3, where these are few decades, else at the decades."""
-    from matplotlib.ticker import LogLocator, NullLocator
-
-    low, high = axes.get_ylim()
-    decades = np.log10(high / low) if low > 0 else 3
-    subs = (1.0, 2.0, 5.0) if decades <= 2.2 else (1.0, 3.0) if decades <= 3.2 else (1.0,)
-    axes.yaxis.set_major_locator(LogLocator(subs=subs, numticks=30))
-    axes.yaxis.set_major_formatter(lambda value, _: unit.text(value))
-    axes.yaxis.set_minor_locator(NullLocator())
+    ticks = latency_ticks(*limits, unit)
+    axes.set_yticks([place for place, _ in ticks], [text for _, text in ticks])
+    axes.minorticks_off()
 
 
 def _mark(axes: "Axes", marks: Marks, length: float) -> None:
