@@ -1,30 +1,21 @@
-"""The figures of the benchmark itself: throughput, latency, percentiles, heatmaps, distributions."""
+"""The figures of the benchmark itself over time: throughput, latency, percentiles."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from ..compare.workers import WorkerFigures
-from ..metrics.buckets import UPPER_NS, quantiles
-from ..metrics.latencies import Latencies
 from ..metrics.samples import Family
-from ..tools.registry import TOOLS, all_roles
-from ..tools.roles import Roles
-from . import drawing, latencies, theme
-from .axes import BANDWIDTH, LATENCY, Axis, count, throughput, time
-from .latencies import LatencyGrid
-from .lines import Drawn, Line, column_width, drawn, interval
-from .views import Trace, View, label, stalled, traces
+from ..tools.registry import all_roles
+from . import drawing, theme
+from .axes import BANDWIDTH, LATENCY, Axis, throughput
+from .distributions import histogram_figures
+from .lines import Drawn, Line, column_width, drawn
+from .section import Key, Plot
+from .stage import Stage
+from .views import Trace, label, stalled, traces
 
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
-_CURVE = (0.5, 0.9, 0.99, 0.999, 0.9999)
-_ENOUGH = 10
-"""How many operations must exceed a percentile for the caption to name it."""
-_BIN_EDGES = np.append(0, UPPER_NS) / 1e9
 _MOST_PERCENTILES = 3
-_HEATMAP_COLUMNS = 720
-_MOST_HEATMAPS = 8
 
 
 def shown() -> frozenset[Family]:
@@ -37,58 +28,6 @@ def shown() -> frozenset[Family]:
     )
 
 
-class Key(NamedTuple):
-    """A line of the legend."""
-
-    name: str
-    colour: str
-    dashed: bool = False
-
-
-class Plot(NamedTuple):
-    """A plot for the page. `svg` is safe HTML; all other text is not."""
-
-    title: str
-    svg: str
-    caption: str
-    keys: Sequence[Key] = ()
-
-
-class Stage(NamedTuple):
-    """Runs of one tool, in one unit, on one time axis."""
-
-    runs: Sequence[View]
-    roles: Roles
-
-    @property
-    def length(self) -> float:
-        """Of the longest run, seconds."""
-        return max(run.length for run in self.runs)
-
-    def marks(self, *, latency: bool = False, only: View | None = None) -> drawing.Marks:
-        """Warm-up, stalls and, for latencies, the objective that all runs share."""
-        several = len(self.runs) > 1 and only is None
-        spans = [
-            (span, run.colour if several else theme.STALL)
-            for run in self.runs
-            if only in (None, run)
-            for span in stalled(run, self.roles)
-        ]
-        objectives = {worker.runfile.latency_objective for run in self.runs for worker in run.timelines}
-        warmup = max(run.warmup for run in self.runs if only in (None, run))
-        return drawing.Marks(warmup, spans, several, objectives.pop() if latency and len(objectives) == 1 else None)
-
-
-def stages(runs: Sequence[View]) -> Iterator[Stage]:
-    """One for each tool, and for each of its units."""
-    for tool in TOOLS:
-        for roles in tool.roles:
-            mine = [run.of_roles(tool.name, roles) for run in runs]
-            mine = [run for run in mine if run.timelines]
-            if mine:
-                yield Stage(mine, roles)
-
-
 def benchmark_figures(scene: Stage) -> Iterator[Plot]:
     """All figures for which something was measured."""
     roles = scene.roles
@@ -98,17 +37,12 @@ def benchmark_figures(scene: Stage) -> Iterator[Plot]:
         ("Bandwidth", roles.bandwidth, BANDWIDTH),
     ):
         if family and (found := traces(scene.runs, roles, family, rate=True)):
-            yield _lines(scene, title, found, axis, _source(scene, family), scene.marks(), rate=True)
+            yield _lines(scene, title, found, axis, scene.source(family), scene.marks(), rate=True)
     if len(scene.runs) == 1:
         yield from _percentiles(scene)
     yield from _mean(scene)
     yield from _tails(scene)
-    yield from _histograms(scene)
-
-
-def _source(scene: Stage, family: Family | None) -> str:
-    """The source of a family's numbers, for a caption."""
-    return scene.roles.sources.get(family, "") if family else ""
+    yield from histogram_figures(scene)
 
 
 def _known(scene: Stage, family: Family) -> set[str]:
@@ -127,7 +61,7 @@ def _mean(scene: Stage) -> Iterator[Plot]:
     family = scene.roles.latency
     if family and (found := traces(scene.runs, scene.roles, family, rate=False)):
         marks = scene.marks(latency=True)
-        yield _lines(scene, "Mean latency", found, LATENCY, _source(scene, family), marks, rate=False)
+        yield _lines(scene, "Mean latency", found, LATENCY, scene.source(family), marks, rate=False)
 
 
 def _tails(scene: Stage) -> Iterator[Plot]:
@@ -136,7 +70,7 @@ def _tails(scene: Stage) -> Iterator[Plot]:
     found = traces(scene.runs, scene.roles, family, rate=False, quantile=level) if family else []
     if family and found and (len(scene.runs) > 1 or len(found) > _MOST_PERCENTILES):
         marks, title = scene.marks(latency=True), f"{100 * float(level):g}th percentile"
-        yield _lines(scene, title, found, LATENCY, _source(scene, family), marks, rate=False)
+        yield _lines(scene, title, found, LATENCY, scene.source(family), marks, rate=False)
 
 
 def _percentiles(scene: Stage) -> Iterator[Plot]:
@@ -157,7 +91,7 @@ def _percentiles(scene: Stage) -> Iterator[Plot]:
             (drawn(trace.line, width, rate=False), drawing.Stroke(strokes[tag], False, tag)) for trace, tag in of_level
         ]
         marks = scene.marks(latency=True)
-        caption = _caption(scene, _source(scene, family), [trace for trace, _ in of_level], width, rate=False)
+        caption = _caption(scene, scene.source(family), [trace for trace, _ in of_level], width, rate=False)
         yield Plot(
             f"Latency percentiles{several}",
             drawing.over_time(
@@ -223,102 +157,3 @@ def _objective(lines: Sequence[tuple[Drawn, drawing.Stroke]], marks: drawing.Mar
     side = "above" if marks.objective > high else "below" if marks.objective < low else ""
     text = LATENCY.text(marks.objective)
     return f" The objective, {text}, lies {side} the plot." if side else f" Dotted: the objective, {text}."
-
-
-def _histograms(scene: Stage) -> Iterator[Plot]:
-    family = scene.roles.histogram
-    if family is None:
-        return
-    of = scene.roles.operation
-    operations = dict.fromkeys(label(series, of) for run in scene.runs for _, series in run.series(family))
-    for operation in operations:
-        found = []
-        for run in scene.runs:
-            series = [one for _, one in run.series(family) if label(one, of) == operation]
-            histogram = latencies.read(series, run.start, scene.roles.histogram_interval)
-            if histogram is not None and histogram.counts.any():
-                found.append((run, histogram))
-        if found:
-            yield from _heatmaps(scene, operation, found[:_MOST_HEATMAPS])
-            yield from _distribution(scene, operation, found)
-
-
-def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
-    first, last = latencies.populated([histogram for _, histogram in found])
-    usual = max(interval(histogram.seconds) for _, histogram in found) or 1.0
-    width = max(1.0, np.ceil(scene.length / _HEATMAP_COLUMNS / usual - 0.1)) * usual
-    grids = [histogram.columns(width) for _, histogram in found]
-    most = max(float(grid.max()) for _, grid in grids)
-    for (run, histogram), (edges, grid) in zip(found, grids, strict=True):
-        what = " ".join(part for part in (operation, scene.roles.operations) if part)
-        whose = f": {run.name}" if len(scene.runs) > 1 else ""
-        yield Plot(
-            f"Latency heatmap{f', {operation}' if operation else ''}{whose}",
-            drawing.heatmap(
-                edges,
-                histogram.bounds[first : last + 1],
-                grid[first:last],
-                most,
-                scene.length,
-                LATENCY,
-                scene.marks(only=run),
-                f"Heatmap of the latency of {count(histogram.counts.sum())} {what} of {run.name} over time",
-            ),
-            f"Colour: {what} a second, by time (columns of about {time(width)}) and latency, on a logarithmic scale; "
-            f"blank: none. {_source(scene, scene.roles.histogram)}.",
-        )
-
-
-def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
-    curves, shares, keys, told = [], [], [], []
-    for run, histogram in found:
-        counts = histogram.between(run.warmup, np.inf)
-        exact = _bins(run, operation, scene.roles)
-        if counts.sum() and exact is not None:
-            known = (exact.between(), _BIN_EDGES) if exact.count else (counts, histogram.bounds)
-            curves.append((*latencies.curve(*known), drawing.Stroke(run.colour)))
-            told.append(_told(exact, run.name if len(found) > 1 else ""))
-            shares.append(latencies.density(counts, histogram.bounds))
-            keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.roles.operations}", run.colour))
-    if not curves:
-        return
-    what = f", {operation}" if operation else ""
-    words = "; ".join(filter(None, told))
-    without = " From the first report after the warm-up on." if any(run.warmup for run, _ in found) else ""
-    yield Plot(
-        f"Latency distribution{what}",
-        drawing.distribution(
-            curves,
-            LATENCY,
-            f"Share of operations by latency, and latency by percentile, for {len(curves)} runs{what}",
-            shares,
-        ),
-        f"Share of the {scene.roles.operations} by latency, for each doubling of it, and latency by "
-        f"percentile{words and f': {words}'}. {_source(scene, scene.roles.histogram)}.{without}",
-        keys,
-    )
-
-
-def _bins(run: View, operation: str, roles: Roles) -> Latencies | None:
-    """Every latency of an operation after the warm-up, by bin: those of which `compare` has its percentiles.
-
-    None if a log lacks a part of the run.
-    """
-    merged = Latencies()
-    for worker in run.timelines:
-        measured = WorkerFigures(worker, run.warmup)
-        for group in worker.latencies:
-            if not roles.operation or group[-1] == operation:
-                if measured.cut_off(group):
-                    return None
-                merged.extend(measured.latencies(group) or Latencies())
-    return merged
-
-
-def _told(found: Latencies, name: str) -> str:
-    """The percentiles that enough operations exceed, in words."""
-    count = found.count
-    known = [quantile for quantile in _CURVE if (1 - quantile) * count >= _ENOUGH - 1e-6]
-    values = quantiles(found.between(), known) if known else []
-    words = (f"p{100 * q:g} {time(min(value, found.highest))}" for q, value in zip(known, values, strict=True))
-    return f"{name} {', '.join(words)}".strip() if values else ""

@@ -16,10 +16,10 @@ import numpy as np
 
 from . import axes, drawing, theme
 from .axes import Axis
-from .figures import Key, Plot, spread
+from .figures import spread
 from .lines import Line, column_width, drawn
 from .prometheus import TIMEOUT, Prometheus, PrometheusError, Result, text
-from .section import Section
+from .section import Key, Plot, Section
 from .slowness import why_slow
 from .views import View
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from ..values.printable import in_html
 from . import theme
-from .figures import Key, Plot
 
 STYLE = """
 :root{color-scheme:light dark}
@@ -56,6 +55,23 @@ th,td,.numbers td,.numbers thead th,tbody th{white-space:normal;padding-right:10
 tbody td,.numbers tbody td,.numbers tbody th{min-width:0}}
 """
 """Of a page of sections, besides what theme has."""
+
+
+class Key(NamedTuple):
+    """A line of the legend."""
+
+    name: str
+    colour: str
+    dashed: bool = False
+
+
+class Plot(NamedTuple):
+    """A plot for the page. `svg` is safe HTML; all other text is not."""
+
+    title: str
+    svg: str
+    caption: str
+    keys: Sequence[Key] = ()
 
 
 class Section(NamedTuple):

@@ -16,10 +16,10 @@ from ..values.verdict import answered, question
 from . import theme
 from .axes import Axis
 from .drawing import Marks, Stroke, over_time
-from .figures import Key, Plot, spread
+from .figures import spread
 from .lines import Array, Line, Span, column_width, drawn
 from .prometheus import Prometheus, text
-from .section import Section
+from .section import Key, Plot, Section
 from .tables import TableRow, table
 from .views import View
 

@@ -11,8 +11,7 @@ from ..compare.measures import MEASURES, Measure, rank
 from ..compare.text import figure, heading, interval, level, percent, row_title, sentence
 from ..metrics.latencies import Group
 from ..plots import theme
-from ..plots.figures import Key, Plot
-from ..plots.section import Section
+from ..plots.section import Key, Plot, Section
 from ..plots.views import View
 from ..values.printable import in_html
 from . import charts

@@ -17,8 +17,9 @@ from ..compare.measures import (
 )
 from ..compare.text import figure, heading, row_title
 from ..plots import tables
-from ..plots.figures import Key, Stage, benchmark_figures, stages
-from ..plots.section import Section
+from ..plots.figures import benchmark_figures
+from ..plots.section import Key, Section
+from ..plots.stage import Stage, stages
 from ..plots.views import View
 from ..results.text import objectives
 from ..tools.registry import TOOLS

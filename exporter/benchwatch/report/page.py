@@ -7,8 +7,7 @@ and external content, should something slip through.
 from collections.abc import Sequence
 
 from ..plots import theme
-from ..plots.figures import Key
-from ..plots.section import STYLE, Section, legend, rendered
+from ..plots.section import STYLE, Key, Section, legend, rendered
 from ..values.printable import in_html
 from ..values.version import VERSION
 

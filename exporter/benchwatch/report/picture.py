@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..plots import theme
 from ..plots.axes import throughput
 from ..plots.drawing import Stroke
-from ..plots.figures import Stage
 from ..plots.lines import column_width, drawn
+from ..plots.stage import Stage
 from ..plots.views import traces
 from ..values.printable import printable
 from ..values.version import VERSION

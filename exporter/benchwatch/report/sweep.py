@@ -12,8 +12,7 @@ from ..compare.measures import THROUGHPUT, Measure
 from ..compare.text import title
 from ..plots import theme
 from ..plots.axes import LATENCY, throughput
-from ..plots.figures import Key, Plot
-from ..plots.section import Section
+from ..plots.section import Key, Plot, Section
 from ..plots.views import View
 from ..results import sweep_text
 from ..results.scalability import Scalability

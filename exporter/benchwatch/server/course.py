@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..history.timeline import Timeline
 from ..plots import tables
-from ..plots.figures import benchmark_figures, stages
+from ..plots.figures import benchmark_figures
 from ..plots.machine import sections
 from ..plots.prometheus import Prometheus, PrometheusError
 from ..plots.section import Section, rendered
+from ..plots.stage import stages
 from ..plots.views import View, views
 from ..results.result import RunResult, results_of
 from ..results.text import figures, notes

@@ -11,8 +11,8 @@ from ..nutanix.snapshot import Status
 from ..plots import theme
 from ..plots.axes import LATENCY, OPERATIONS, Axis
 from ..plots.drawing import Marks, Stroke, over_time
-from ..plots.figures import Key, Plot
 from ..plots.lines import Line, drawn
+from ..plots.section import Key, Plot
 from .views import VdiskView
 
 _MOST = 6

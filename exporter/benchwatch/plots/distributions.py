@@ -1,0 +1,124 @@
+"""Heatmaps and distributions of latencies."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..compare.workers import WorkerFigures
+from ..metrics.buckets import UPPER_NS, quantiles
+from ..metrics.latencies import Latencies
+from ..tools.roles import Roles
+from . import drawing, latencies
+from .axes import LATENCY, count, time
+from .latencies import LatencyGrid
+from .lines import interval
+from .section import Key, Plot
+from .stage import Stage
+from .views import View, label
+
+_CURVE = (0.5, 0.9, 0.99, 0.999, 0.9999)
+_ENOUGH = 10
+"""How many operations must exceed a percentile for the caption to name it."""
+_BIN_EDGES = np.append(0, UPPER_NS) / 1e9
+_HEATMAP_COLUMNS = 720
+_MOST_HEATMAPS = 8
+
+
+def histogram_figures(scene: Stage) -> Iterator[Plot]:
+    """Heatmaps and distributions, by operation; nothing of a tool without histograms."""
+    family = scene.roles.histogram
+    if family is None:
+        return
+    of = scene.roles.operation
+    operations = dict.fromkeys(label(series, of) for run in scene.runs for _, series in run.series(family))
+    for operation in operations:
+        found = []
+        for run in scene.runs:
+            series = [one for _, one in run.series(family) if label(one, of) == operation]
+            histogram = latencies.read(series, run.start, scene.roles.histogram_interval)
+            if histogram is not None and histogram.counts.any():
+                found.append((run, histogram))
+        if found:
+            yield from _heatmaps(scene, operation, found[:_MOST_HEATMAPS])
+            yield from _distribution(scene, operation, found)
+
+
+def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
+    first, last = latencies.populated([histogram for _, histogram in found])
+    usual = max(interval(histogram.seconds) for _, histogram in found) or 1.0
+    width = max(1.0, np.ceil(scene.length / _HEATMAP_COLUMNS / usual - 0.1)) * usual
+    grids = [histogram.columns(width) for _, histogram in found]
+    most = max(float(grid.max()) for _, grid in grids)
+    for (run, histogram), (edges, grid) in zip(found, grids, strict=True):
+        what = " ".join(part for part in (operation, scene.roles.operations) if part)
+        whose = f": {run.name}" if len(scene.runs) > 1 else ""
+        yield Plot(
+            f"Latency heatmap{f', {operation}' if operation else ''}{whose}",
+            drawing.heatmap(
+                edges,
+                histogram.bounds[first : last + 1],
+                grid[first:last],
+                most,
+                scene.length,
+                LATENCY,
+                scene.marks(only=run),
+                f"Heatmap of the latency of {count(histogram.counts.sum())} {what} of {run.name} over time",
+            ),
+            f"Colour: {what} a second, by time (columns of about {time(width)}) and latency, on a logarithmic scale; "
+            f"blank: none. {scene.source(scene.roles.histogram)}.",
+        )
+
+
+def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
+    curves, shares, keys, told = [], [], [], []
+    for run, histogram in found:
+        counts = histogram.between(run.warmup, np.inf)
+        exact = _bins(run, operation, scene.roles)
+        if counts.sum() and exact is not None:
+            known = (exact.between(), _BIN_EDGES) if exact.count else (counts, histogram.bounds)
+            curves.append((*latencies.curve(*known), drawing.Stroke(run.colour)))
+            told.append(_told(exact, run.name if len(found) > 1 else ""))
+            shares.append(latencies.density(counts, histogram.bounds))
+            keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.roles.operations}", run.colour))
+    if not curves:
+        return
+    what = f", {operation}" if operation else ""
+    words = "; ".join(filter(None, told))
+    without = " From the first report after the warm-up on." if any(run.warmup for run, _ in found) else ""
+    yield Plot(
+        f"Latency distribution{what}",
+        drawing.distribution(
+            curves,
+            LATENCY,
+            f"Share of operations by latency, and latency by percentile, for {len(curves)} runs{what}",
+            shares,
+        ),
+        f"Share of the {scene.roles.operations} by latency, for each doubling of it, and latency by "
+        f"percentile{words and f': {words}'}. {scene.source(scene.roles.histogram)}.{without}",
+        keys,
+    )
+
+
+def _bins(run: View, operation: str, roles: Roles) -> Latencies | None:
+    """Every latency of an operation after the warm-up, by bin: those of which `compare` has its percentiles.
+
+    None if a log lacks a part of the run.
+    """
+    merged = Latencies()
+    for worker in run.timelines:
+        measured = WorkerFigures(worker, run.warmup)
+        for group in worker.latencies:
+            if not roles.operation or group[-1] == operation:
+                if measured.cut_off(group):
+                    return None
+                merged.extend(measured.latencies(group) or Latencies())
+    return merged
+
+
+def _told(found: Latencies, name: str) -> str:
+    """The percentiles that enough operations exceed, in words."""
+    count = found.count
+    known = [quantile for quantile in _CURVE if (1 - quantile) * count >= _ENOUGH - 1e-6]
+    values = quantiles(found.between(), known) if known else []
+    words = (f"p{100 * q:g} {time(min(value, found.highest))}" for q, value in zip(known, values, strict=True))
+    return f"{name} {', '.join(words)}".strip() if values else ""

@@ -1,0 +1,50 @@
+"""The runs that share plots: those of one tool, in one unit, on one time axis."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..metrics.samples import Family
+from ..tools.registry import TOOLS
+from ..tools.roles import Roles
+from . import theme
+from .drawing import Marks
+from .views import View, stalled
+
+
+class Stage(NamedTuple):
+    """Runs of one tool, in one unit, on one time axis."""
+
+    runs: Sequence[View]
+    roles: Roles
+
+    @property
+    def length(self) -> float:
+        """Of the longest run, seconds."""
+        return max(run.length for run in self.runs)
+
+    def marks(self, *, latency: bool = False, only: View | None = None) -> Marks:
+        """Warm-up, stalls and, for latencies, the objective that all runs share."""
+        several = len(self.runs) > 1 and only is None
+        spans = [
+            (span, run.colour if several else theme.STALL)
+            for run in self.runs
+            if only in (None, run)
+            for span in stalled(run, self.roles)
+        ]
+        objectives = {worker.runfile.latency_objective for run in self.runs for worker in run.timelines}
+        warmup = max(run.warmup for run in self.runs if only in (None, run))
+        return Marks(warmup, spans, several, objectives.pop() if latency and len(objectives) == 1 else None)
+
+    def source(self, family: Family | None) -> str:
+        """The source of a family's numbers, for a caption."""
+        return self.roles.sources.get(family, "") if family else ""
+
+
+def stages(runs: Sequence[View]) -> Iterator[Stage]:
+    """One for each tool, and for each of its units."""
+    for tool in TOOLS:
+        for roles in tool.roles:
+            mine = [run.of_roles(tool.name, roles) for run in runs]
+            mine = [run for run in mine if run.timelines]
+            if mine:
+                yield Stage(mine, roles)
