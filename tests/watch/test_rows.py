@@ -2,7 +2,8 @@ import pytest
 
 from benchwatch.tools.fio import FIO
 from benchwatch.watch.model import Measured, Page, PastReport, ShownWorker
-from benchwatch.watch.rows import Key, Note, Trends, active_runs, ended_workers, total
+from benchwatch.watch.rows import Key, Note, active_runs, ended_workers, total
+from benchwatch.watch.trends import Trends
 
 from .pages import NOW, pgbench
 

@@ -11,8 +11,9 @@ from rich.text import Text
 from ..values import numbers as figures
 from ..values.sparkline import tall
 from .layout import line, text
-from .rows import RunRows, ShownRow, Trends
+from .rows import RunRows, ShownRow
 from .table import Look
+from .trends import Trends
 
 _LEAST, _MOST = 4, 10
 """Lines of a curve."""

@@ -8,15 +8,15 @@ combined, so a total has none.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..tools.roles import Lost
 from ..values import numbers as figures
 from ..values.names import natural
-from .model import Measured, Page, Past, PastReport, ShownWorker
-from .trend import Curve, Trend
+from .model import Measured, Page, ShownWorker
 
+_TARGET_REACHED = 0.95
+"""Fraction of a target that counts as reached: rates of single windows are slightly off."""
 STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
 """Worst first."""
 
@@ -244,13 +244,10 @@ def _notes(row: ShownRow, worker: ShownWorker, first: bool) -> Iterable[Note]:
         yield Note(f"mean above the objective of {figures.latency(row.objective)}", bad=True)
     yield from _bandwidth(measured)
     if measured.target_rate:
-        share = "" if measured.rate is None else f": {measured.rate / measured.target_rate:.0%}"
-        low = measured.rate is not None and measured.rate < _TARGET_REACHED * measured.target_rate
-        yield Note(f"target {figures.rate(measured.target_rate)} {roles.unit.name if roles else ''}{share}", bad=low)
+        aim = f"{figures.rate(measured.target_rate)} {roles.unit.name if roles else ''}"
+        yield _target(aim, measured.rate, measured.target_rate)
     if measured.target_bandwidth:
-        share = "" if measured.bandwidth is None else f": {measured.bandwidth / measured.target_bandwidth:.0%}"
-        low = measured.bandwidth is not None and measured.bandwidth < _TARGET_REACHED * measured.target_bandwidth
-        yield Note(f"target {figures.bandwidth(measured.target_bandwidth)}{share}", bad=low)
+        yield _target(figures.bandwidth(measured.target_bandwidth), measured.bandwidth, measured.target_bandwidth)
     if "0.999" in measured.quantiles:
         yield Note(f"p99.9 {figures.latency(measured.quantiles['0.999'])}")
     if first:
@@ -264,91 +261,12 @@ def _notes(row: ShownRow, worker: ShownWorker, first: bool) -> Iterable[Note]:
             yield Note(warning.replace("_", " "), bad=True)
 
 
-_TARGET_REACHED = 0.95
-"""Fraction of a target that counts as reached: rates of single windows are slightly off."""
+def _target(aim: str, reached: float | None, target: float) -> Note:
+    if reached is None:
+        return Note(f"target {aim}")
+    return Note(f"target {aim}: {reached / target:.0%}", bad=reached < _TARGET_REACHED * target)
 
 
 def _bandwidth(measured: Measured) -> Iterable[Note]:
     if measured.bandwidth is not None:
         yield Note(figures.bandwidth(measured.bandwidth))
-
-
-class Trends:
-    """Throughput and mean latency over the last minutes, for each row of the active runs."""
-
-    def __init__(self) -> None:
-        self._trends: dict[Key, tuple[Trend, Trend]] = {}
-        self._curves: dict[Key, tuple[Curve, Curve]] = {}
-
-    def add(self, runs: Sequence[RunRows], now: float, past: Past = MappingProxyType({})) -> None:
-        """Add the current measurements; forget rows that are gone. New rows begin with what is known of their past."""
-        rows = [row for run in runs for row in (*run.totals, *run.rows)]
-        known = self._curves.keys()
-        begun = {row.key: _reports(run, row, past) for run in runs if past for row in (*run.totals, *run.rows)}
-        begun = {key: reports for key, reports in begun.items() if key not in known}
-        self._trends = {row.key: self._trends.get(row.key) or (Trend(min), Trend(max)) for row in rows}
-        self._curves = {row.key: self._curves.get(row.key) or (Curve(min), Curve(max)) for row in rows}
-        for key, reports in begun.items():
-            for report in reports:
-                self._put(key, *report)
-        for row in rows:
-            self._put(row.key, now, row.measured.rate, row.measured.latency)
-
-    def _put(self, key: Key, time: float, rate: float | None, latency: float | None) -> None:
-        for rates, latencies in (self._trends[key], self._curves[key]):
-            rates.add(time, rate)
-            latencies.add(time, latency)
-
-    def values(self, key: Key, now: float, columns: int) -> tuple[list[float | None], list[float | None]]:
-        """The last columns of throughput and latency."""
-        known = self._trends.get(key)
-        return (known[0].values(now, columns), known[1].values(now, columns)) if known else ([], [])
-
-    def curves(self, key: Key, now: float, columns: int) -> tuple[list[float | None], list[float | None]]:
-        """All of throughput and latency since the row was first seen."""
-        known = self._curves.get(key)
-        return (known[0].values(now, columns), known[1].values(now, columns)) if known else ([], [])
-
-
-def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[PastReport]:
-    """The past of a worker with one row, or of a total, second by second; nothing is known of single operations."""
-    name, worker, tool = row.key[:3]
-    if worker:
-        return past.get((name, worker), ()) if sum(one.key[1] == worker for one in run.rows) == 1 else ()
-    members = {one.key[1] for one in run.rows if one.key[2] == tool}
-    each = [reports for member in members if (reports := past.get((name, member), ()))]
-    told = _told_by_all(each)
-    seconds: dict[int, list[PastReport]] = {}
-    for reports in each:
-        for second, report in _by_second(reports).items():
-            if second <= told:
-                seconds.setdefault(second, []).append(report)
-    found = (
-        (second, total([Measured(rate=one.rate, latency=one.latency) for one in all_]))
-        for second, all_ in sorted(seconds.items())
-    )
-    return [PastReport(second, one.rate or 0.0, one.latency) for second, one in found]
-
-
-def _told_by_all(each: Sequence[Sequence[PastReport]]) -> float:
-    """Up to when all workers have reported that still do: the last report of some is a little older."""
-    newest = max((reports[-1].time for reports in each), default=0.0)
-    gaps = [reports[-1].time - reports[-2].time if len(reports) > 1 else 0.0 for reports in each]
-    lasts = (reports[-1].time for reports, gap in zip(each, gaps, strict=True) if newest - reports[-1].time <= gap + 1)
-    return min(lasts, default=newest)
-
-
-def _by_second(reports: Sequence[PastReport]) -> dict[int, PastReport]:
-    """What holds in each second; a report covers the time since the one before."""
-    found: dict[int, PastReport] = {}
-    before = None
-    for report in reports:
-        last = int(report.time)
-        first = last if before is None else max(before + 1, last - _COVERED)
-        found |= dict.fromkeys(range(first, last + 1), report)
-        before = last
-    return found
-
-
-_COVERED = 60
-"""Seconds that a report covers at most."""

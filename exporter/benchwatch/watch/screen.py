@@ -11,8 +11,9 @@ from ..values.printable import printable
 from .curves import curve_lines, draw_curves
 from .layout import Align, Block, fit, joined, line, spread, text
 from .model import Alert, Measured, Page, Past, ShownVdisk, ShownWorker
-from .rows import Trends, active_runs, ended_workers, labels_of
+from .rows import active_runs, ended_workers, labels_of
 from .table import STYLES, Columns, Look, brief, draw_runs, lines_wanted
+from .trends import Trends
 
 _RECENTLY = 600.0
 """Seconds after its end for which a run keeps its place on the screen; older ones are shown if they fit."""

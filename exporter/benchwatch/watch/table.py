@@ -8,8 +8,9 @@ from rich.text import Text
 from ..values import numbers as figures
 from ..values.sparkline import sparkline
 from .layout import joined, line, text
-from .rows import STATES, Note, RunRows, ShownRow, Trends
+from .rows import STATES, Note, RunRows, ShownRow
 from .trend import COLUMNS, SECONDS
+from .trends import Trends
 
 STYLES = {
     "running": "green",
