@@ -127,8 +127,9 @@ class _Step(NamedTuple):
 
 
 def _run(parser: CommandParser, options: argparse.Namespace) -> int:
-    from .launch import Plan, launch, planned_length
+    from .launch import launch
     from .outcome import Outcomes, read_requirements
+    from .preparation import Plan, planned_length
     from .terminal import Terminal
 
     tidy_up()

@@ -1,0 +1,124 @@
+"""What precedes the start of a benchmark: its reporting flags, the files that it will write, facts about its run."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..machine.disks import check as check_disks
+from ..machine.host import Host
+from ..tools.invocation import Benchmark, recordable
+from ..tools.launcher import Command, Display, Facts, LogRoom, Preparation
+from ..tools.registry import named
+from .facts import ask_version, find_facts
+from .files import OwnFiles, place_log
+from .record import RunRecord
+from .terminal import STDOUT, Terminal
+
+
+class Plan(NamedTuple):
+    """What every run of a series shares."""
+
+    benchmark: Benchmark
+    percentiles: bool
+    push: str
+    """URL of an exporter elsewhere; empty for none."""
+    content: dict[str, Any]
+    """What the user's options put into the records."""
+    overwrite: bool = False
+    page: str | None = None
+    """The run whose page is to be opened in a browser, empty for that of all runs; None: none."""
+
+
+class Prepared(NamedTuple):
+    """A command that is ready to be started."""
+
+    command: list[str]
+    added: tuple[str, ...]
+    """Its options that the user did not give."""
+    length: float | None
+    """How long it will take, seconds, if known."""
+    display: Display | None
+    """What is shown in place of documents, if stdout is a terminal."""
+
+
+def planned_length(benchmark: Benchmark) -> float | None:
+    """How long it will take, seconds, if its command says so. Raises UserError if the command is no benchmark."""
+    return _read(benchmark, "").length
+
+
+class _NotKnown(Command):
+    """The command of a tool without a launcher."""
+
+    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+        return Preparation(remarks=("no reporting flags are known for this tool, so none were added",))
+
+
+def _read(benchmark: Benchmark, version: str) -> Command:
+    tool = named(benchmark.tool)
+    return tool.launcher.read(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
+
+
+def prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
+    """Find out what the benchmark is going to do, and record that. Raises UserError if it cannot be started."""
+    record.write(**plan.content)
+    record.check()
+    benchmark = plan.benchmark
+    version = ask_version(benchmark)
+    command = _read(benchmark, version)
+    preparation = _expect_files(plan, command, record, files, host)
+    facts = find_facts(benchmark, command, version, host)
+    planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
+    warmup = plan.content.get("warmup")
+    if warmup is not None and command.length is not None and warmup >= command.length:
+        preparation = preparation.remark(
+            f"all of its {command.length:g} s is warm-up, so no results remain: give a shorter --warmup"
+        )
+    for remark in (*preparation.remarks, *facts.remarks, *_place_remarks(plan.content, facts, host)):
+        terminal.say(remark)
+    words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments]
+    record.write(
+        command=recordable(words),
+        found={"host": facts.host, "client": facts.client, "disks": dict(facts.disks)},
+        parameters={**facts.parameters, **planned, **plan.content.get("parameters", {})},
+    )
+    display = preparation.display if os.isatty(STDOUT) else None
+    return Prepared(words, preparation.added, command.length, display)
+
+
+def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
+    """What is wrong or missing in the run's location (host, disks)."""
+    if not (content["host"] or facts.host):
+        return ["it is not known which machine does the work: name it with --host to see its disks and processors"]
+    own = content["host"] in (None, facts.host) and facts.host == host.name
+    return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
+
+
+def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFiles, host: Host) -> Preparation:
+    """What to add to the command; also expects the files that it will write itself."""
+    benchmark, output, log = plan.benchmark, command.output, command.log
+    if output and not benchmark.elsewhere:
+        files.expect_output(Path(output))
+    if log and log.prefix and not benchmark.elsewhere:
+        files.expect_log(Path(log.prefix), name=log.name)
+    no_log = command.prepare(plan.percentiles, None)
+    if output and benchmark.elsewhere:
+        no_log = no_log.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")
+    if not log or log.prefix or not plan.percentiles:
+        return no_log
+    if benchmark.elsewhere or benchmark.other_user:
+        wrapper = benchmark.wrapper[0]
+        return no_log.remark(
+            f"no {log.name}, because {wrapper} may not let {benchmark.tool} write here: no percentiles"
+        )
+    place = place_log(record, log.size, host)
+    prefix = place.folder / record.worker
+    preparation = command.prepare(plan.percentiles, LogRoom(prefix, place.room))
+    if not preparation.uses_log:
+        if place.memory:
+            place.memory.give_back()
+        return preparation
+    if place.memory:
+        files.expect_log(prefix, place.memory, log.name)
+    size = f"{log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
+    return preparation.remark(f"the {log.name} takes {size} and goes to {place.folder}")
