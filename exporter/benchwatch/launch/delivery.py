@@ -21,7 +21,7 @@ import requests
 from ..runs.append import GAP, LARGEST_PIECE, STREAM
 from ..settings.record import SUFFIX
 from ..values.addresses import server_url
-from ..values.errors import FAILED, UserError
+from ..values.errors import FAILED, UserError, reason_of
 from .child import leave_signals
 from .record import RunRecord
 
@@ -69,10 +69,10 @@ class Delivery:
         try:
             said = self._send_record()
         except requests.exceptions.SSLError as error:
-            sentence = f"--push: {self._shown} cannot be reached: {_why(error)}; nothing was started"
+            sentence = f"--push: {self._shown} cannot be reached: {reason_of(error)}; nothing was started"
             raise UserError(sentence) from None
         except requests.RequestException as error:
-            self._trouble = _why(error)
+            self._trouble = reason_of(error)
         except _Refused as refusal:
             raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
         said = self.trouble or said  # read before the thread can clear it
@@ -108,7 +108,7 @@ class Delivery:
         try:
             self._round()
         except requests.RequestException as error:
-            sentence = f"{self._shown} cannot be reached: {_why(error)}; is `benchwatch serve` running there?"
+            sentence = f"{self._shown} cannot be reached: {reason_of(error)}; is `benchwatch serve` running there?"
             raise UserError(sentence, FAILED) from None
         except _Refused as refusal:
             self._refusal = str(refusal)
@@ -138,7 +138,7 @@ class Delivery:
                 self._round()
                 self._trouble = ""
             except requests.RequestException as error:
-                self._trouble = _why(error)
+                self._trouble = reason_of(error)
             except OSError as error:
                 self._trouble = str(error)
             except _Refused as refusal:
@@ -228,13 +228,3 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
-
-
-def _why(error: requests.RequestException) -> str:
-    """The innermost reason, one clause."""
-    inner: BaseException = error
-    while following := getattr(inner, "reason", None) or inner.__cause__ or inner.__context__:
-        if not isinstance(following, BaseException):
-            break
-        inner = following
-    return str(getattr(inner, "strerror", None) or inner)[:200]

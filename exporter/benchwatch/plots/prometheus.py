@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import requests
 
+from ..values.errors import reason_of
 from .lines import Array
 
 _POINTS = 720
@@ -91,7 +92,7 @@ class Prometheus:
         try:
             answer = method(f"{self._url}/api/v1/{what}", data=parameters, timeout=self._timeout)
         except requests.RequestException as error:
-            raise PrometheusError(f"{self._name} does not answer ({_cause(error)})") from error
+            raise PrometheusError(f"{self._name} does not answer ({reason_of(error)})") from error
         try:
             content = answer.json()
             if content["status"] == "success" and isinstance(content["data"], dict):
@@ -100,15 +101,6 @@ class Prometheus:
         except (ValueError, KeyError, TypeError):
             reason = f"HTTP {answer.status_code}, which is not an answer of Prometheus"
         raise PrometheusError(f"{self._name} did not answer: {reason}")
-
-
-def _cause(error: BaseException) -> str:
-    """The innermost reason of a failed request, in words."""
-    while (inner := error.__cause__ or error.__context__ or getattr(error, "reason", None)) is not None:
-        if not isinstance(inner, BaseException):
-            break
-        error = inner
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _result(series: Any) -> Result:

@@ -41,22 +41,6 @@ from .settings import NOT_KNOWN, Here, HostName, RunsSettings
 NAME = "run.yaml"
 SUFFIX = ".yaml"
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,127}")
-_PLAIN = (
-    "host",
-    "client",
-    "vm",
-    "found",
-    "latency_objective",
-    "start",
-    "scheduled",
-    "warmup",
-    "repeat_of",
-    "sweep",
-    "end",
-    "exit_code",
-    "signal",
-    "cpu_seconds",
-)
 _RESERVED = frozenset({"run", "worker", "tool", "tool_version", "job", "instance", "le", "quantile"})
 
 MOST_PARAMETERS = 2
@@ -127,6 +111,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**32)] | None = None
     signal: str | None = None
     cpu_seconds: Duration | None = None
+
+
+_PLAIN = [name for name in Record.__struct_fields__ if name not in ("labels", "parameters", "disks", "command")]
+"""Keys whose value overrides the one beneath it; of the others each key does."""
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -36,6 +36,19 @@ class ConfigError(UserError):
     """A configuration file or option that cannot be used."""
 
 
+def root_cause(error: BaseException) -> BaseException:
+    """The first of the errors that led to this one."""
+    while isinstance(inner := error.__cause__ or error.__context__ or getattr(error, "reason", None), BaseException):
+        error = inner
+    return error
+
+
+def reason_of(error: BaseException) -> str:
+    """The root cause of a failed request, one clause."""
+    cause = root_cause(error)
+    return " ".join(str(getattr(cause, "strerror", None) or cause).split())[:200] or type(cause).__name__
+
+
 def excerpt(value: object) -> str:
     """A value as a message shows it: one line of printable text, cut where it is made."""
     return _SHORT.repr(value)

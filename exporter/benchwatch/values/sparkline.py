@@ -9,8 +9,7 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 
 def sparkline(values: Sequence[float | None]) -> str:
     """One character a value, from 0 to the highest of them; a blank where nothing was measured."""
-    peak = max((value for value in values if value is not None), default=0.0)
-    return "".join(" " if value is None else _level(value, peak) for value in values)
+    return tall(values, 1)[0]
 
 
 def tall(values: Sequence[float | None], height: int) -> list[str]:
@@ -24,7 +23,3 @@ def _cell(level: float | None, line: int) -> str:
     if level is None or level <= line:
         return ZERO if level == 0 and not line else " "
     return _LEVELS[min(math.ceil((level - line) * len(_LEVELS)), len(_LEVELS)) - 1]
-
-
-def _level(value: float, peak: float) -> str:
-    return _LEVELS[math.ceil(value / peak * len(_LEVELS)) - 1] if value > 0 else ZERO

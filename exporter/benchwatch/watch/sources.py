@@ -17,6 +17,7 @@ import requests
 import urllib3
 
 from ..values.addresses import server_url, without_user
+from ..values.errors import reason_of, root_cause
 from ..values.verdict import answered, question
 from ..values.version import VERSION
 from .model import Alert, Page, Past, PastReport
@@ -105,18 +106,16 @@ def _why(error: BaseException) -> SourceUnreadable:
     """What a failed request means, from its root cause."""
     if isinstance(error, requests.Timeout):
         return SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
-    while cause := error.__cause__ or error.__context__:
-        error = cause
-    verification = getattr(error, "verify_message", "")
+    cause = root_cause(error)
+    verification = getattr(cause, "verify_message", "")
     if verification:
         return SourceUnreadable(
             f"has a certificate that is not trusted ({verification})",
             advice="Set REQUESTS_CA_BUNDLE to a file of trusted certificates.",
         )
-    if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
+    if isinstance(cause, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
         return SourceUnreadable("closed the connection")
-    reason = getattr(error, "strerror", "") or " ".join(str(error).split())[:120] or type(error).__name__
-    return SourceUnreadable(f"cannot be reached: {reason}")
+    return SourceUnreadable(f"cannot be reached: {reason_of(cause)}")
 
 
 class WatchedExporter:
