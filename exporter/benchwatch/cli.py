@@ -16,7 +16,7 @@ import msgspec
 from .metrics.samples import PARTS
 from .settings.settings import Settings, load_settings
 from .values.addresses import DEFAULT_EXPORTER, server_url
-from .values.arguments import CommandParser, overview
+from .values.arguments import CommandParser, add_runs, overview
 from .values.errors import EXIT_CODES, FAILED, UserError
 from .values.printable import LogFormatter, lines, say
 from .values.version import VERSION
@@ -198,13 +198,7 @@ def add_metrics(add: Any, common: argparse.ArgumentParser) -> None:
         ),
     )
     metrics = command.add_argument_group("what to print")
-    metrics.add_argument(
-        "paths",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="a file, the folder of a run, or a folder of runs; PATH#3 is the third run in a file",
-    )
+    add_runs(metrics, "PATH")
     metrics.add_argument("--collect", action="append", choices=PARTS[:2], help="print only this part; can be repeated")
     command.set_defaults(func=_metrics)
 
@@ -265,10 +259,9 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _metrics(options: argparse.Namespace) -> int:
-    from .history.find import read_runs
+    from .history.find import nothing_recognised, read_runs
     from .metrics.buckets import Buckets
     from .metrics.exposition import Exposition
-    from .tools.registry import names
 
     settings: Settings = load_settings(options.config_file)
     runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))
@@ -276,6 +269,5 @@ def _metrics(options: argparse.Namespace) -> int:
     text = Exposition(settings.runs.limits).render(workers, options.collect or PARTS)
     sys.stdout.write(lines(text) if sys.stdout.isatty() else text)
     if not workers:
-        paths = ", ".join(map(str, options.paths))
-        raise UserError(f"nothing recognised in {paths}: expected output of {names()}", FAILED)
+        raise nothing_recognised(options.paths)
     return 0

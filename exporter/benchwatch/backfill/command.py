@@ -20,14 +20,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..history.find import find_runs
+from ..history.find import find_runs, nothing_recognised
 from ..history.series import Pairs, Series
 from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Family, Part
 from ..settings.settings import load_settings
-from ..tools.registry import names
 from ..values.addresses import DEFAULT_EXPORTER
+from ..values.arguments import add_runs
 from ..values.errors import FAILED, ConfigError, UserError
 from ..values.interrupts import tidy_up
 from ..values.printable import printable, say
@@ -54,13 +54,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
             "benchwatch backfill runs --instance host:19777 --into /var/lib/prometheus/data",
         ),
     )
-    parser.add_argument(
-        "paths",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="a file, the folder of a run, or a folder of runs; PATH#3 is the third run in a file",
-    )
+    add_runs(parser, "PATH")
     target = parser.add_argument_group("where to write").add_mutually_exclusive_group()
     target.add_argument(
         "--output", type=Path, metavar="FILE", help="write OpenMetrics text to this file (default: standard output)"
@@ -106,8 +100,7 @@ def _read(options: argparse.Namespace) -> list[Timeline]:
             found.append(timeline)
             show(f"reading: {len(found)} workers so far, now {timeline.worker} of {timeline.run}")
     if not found:
-        paths = ", ".join(map(str, options.paths))
-        raise UserError(f"nothing recognised in {paths}: expected output of {names()}", FAILED)
+        raise nothing_recognised(options.paths)
     for timeline in found:
         if timeline.by_file_time:
             say(f"run {timeline.run}, {timeline.worker}: no timestamps in the output; using file modification times")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.settings import load_settings
-from ..values.arguments import duration
+from ..values.arguments import add_warmup
 from ..values.errors import NOT_MET, ConfigError
 
 
@@ -34,12 +34,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
     )
     taken = parser.add_argument_group("what is compared")
-    taken.add_argument(
-        "--warmup",
-        type=duration,
-        metavar="TIME",
-        help="leave this time at the start out of every run, such as 60s (default: what the records say)",
-    )
+    add_warmup(taken)
     taken.add_argument("--force", action="store_true", help="also compare runs that failed or have no end")
     verdict = parser.add_argument_group("verdict")
     verdict.add_argument(

@@ -13,7 +13,8 @@ from ..runs.layout import STANDARD_STREAMS, group_name
 from ..runs.run import Run
 from ..settings.record import NAME, SUFFIX, RunFile, load_runfile
 from ..settings.settings import RunsSettings
-from ..values.errors import ConfigError
+from ..tools import registry
+from ..values.errors import FAILED, ConfigError, UserError
 from ..values.names import label
 
 _CHUNK = 1024 * 1024
@@ -78,6 +79,13 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
             groups.setdefault(group, []).append(name)
         runs += [open_run(label(group), folder, settings, buckets, members) for group, members in groups.items()]
     return _with_names_of_their_own(runs, settings, buckets)
+
+
+def nothing_recognised(paths: Iterable[Path]) -> UserError:
+    """The error that ends a command when these paths hold nothing which a tool has written."""
+    return UserError(
+        f"nothing recognised in {', '.join(map(str, paths))}: expected output of {registry.names()}", FAILED
+    )
 
 
 def find_worker(folder: Path, worker: str, settings: RunsSettings, buckets: Buckets) -> Run:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..values.addresses import server_url
-from ..values.arguments import duration
-from ..values.errors import FAILED, ConfigError, UserError
+from ..values.arguments import add_runs, add_warmup
+from ..values.errors import ConfigError
 from ..values.names import label
 from ..values.printable import printable, say
 
@@ -27,14 +27,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
             "benchwatch report runs/default runs/huge --warmup 60s --output huge.html --png huge.png",
         ),
     )
-    parser.add_argument(
-        "paths",
-        nargs="+",
-        type=Path,
-        metavar="RUN",
-        help="a file, the folder of a run, a folder of runs, or the name of a repeated experiment; PATH#3 is the third "
-        "run in a file",
-    )
+    add_runs(parser, "RUN", "a folder of runs, or the name of a repeated experiment")
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output", type=Path, default=Path("report.html"), metavar="FILE", help="file to write (default: report.html)"
@@ -48,12 +41,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="take disks, vdisks, spikes and alerts from this Prometheus, which watched the run",
     )
-    shown.add_argument(
-        "--warmup",
-        type=duration,
-        metavar="TIME",
-        help="leave this time at the start out of figures, such as 60s (default: what the records say)",
-    )
+    add_warmup(shown, "figures")
     parser.set_defaults(func=_report)
 
 
@@ -67,14 +55,13 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace) -> int:
-    from ..history.find import chosen, find_runs, repeats
+    from ..history.find import chosen, find_runs, nothing_recognised, repeats
     from ..history.timeline import timelines
     from ..metrics.buckets import Buckets
     from ..plots.figures import shown
     from ..plots.views import views
     from ..settings.record import SUFFIX
     from ..settings.settings import load_settings
-    from ..tools import registry
     from . import style
     from .contents import document, preview
 
@@ -85,11 +72,11 @@ def _write(options: argparse.Namespace) -> int:
     found = [run for run in find_runs(options.paths, settings.runs, buckets) if run.plans]
     given = [path for path in options.paths if path.suffix != SUFFIX] if found else options.paths
     empty = [path for path in given if not any(run.plans for run in find_runs([path], settings.runs, buckets))]
-    nothing = f"nothing recognised in {', '.join(map(str, empty))}: expected output of {registry.names()}"
+    nothing = nothing_recognised(empty)
     if not found:
-        raise UserError(nothing, FAILED)
+        raise nothing
     if empty:
-        say(nothing)
+        say(str(nothing))
     if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
         raise ConfigError("report: the same run was given twice; expected different ones")
     named = {path: repeats(path, settings.runs) for path in options.paths if not path.exists() and not chosen(path)}

@@ -3,11 +3,10 @@
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..settings.settings import load_settings
-from ..values.arguments import duration
+from ..values.arguments import add_runs, add_warmup
 from ..values.errors import NOT_MET
 
 if TYPE_CHECKING:
@@ -30,14 +29,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
             "benchwatch show runs/test1 --json",
         ),
     )
-    parser.add_argument(
-        "paths",
-        nargs="+",
-        type=Path,
-        metavar="RUN",
-        help="a file, the folder of a run, a folder of runs, or the name of a repeated experiment; PATH#3 is the third "
-        "run in a file",
-    )
+    add_runs(parser, "RUN", "a folder of runs, or the name of a repeated experiment")
     parser.add_argument(
         "--format",
         choices=("terminal", "markdown", "json", "junit"),
@@ -45,12 +37,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         help="format of the output (default: terminal)",
     )
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.add_argument(
-        "--warmup",
-        type=duration,
-        metavar="TIME",
-        help="leave this time at the start out of every run, such as 60s (default: what the records say)",
-    )
+    add_warmup(parser)
     add_require(parser)
     parser.set_defaults(func=_show)
 

@@ -17,15 +17,12 @@ from ..compare.findings import Finding, about, stalled
 from ..compare.measured import MeasuredRun, is_sum, measure, place_of
 from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for, rounded
 from ..compare.statistics import FEWEST_BATCHES
-from ..history.find import find_runs, find_worker, one_thing
+from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
 from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
 from ..runs.run import Run
 from ..settings.settings import RunsSettings
-from ..tools.registry import names
-from ..values.errors import FAILED as FAILED_EXIT
-from ..values.errors import UserError
 from ..values.names import label
 
 _BUCKETS = Buckets(1)
@@ -173,7 +170,7 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
         without = [run.name for run, results in each if not results]
         each = [(run, results) for run, results in each if results]
         if not each:
-            raise UserError(f"nothing recognised in {path}: expected output of {names()}", FAILED_EXIT)
+            raise nothing_recognised([path])
         if runs != [path]:
             results = [one for _, several in each for one in several]
             swept = any((place := place_of(one.run)) is not None and place.of == path.name for one in results)

@@ -8,6 +8,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from .durations import Duration
@@ -102,6 +103,27 @@ def count(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
     return int(text)
+
+
+def add_runs(parser: argparse._ActionsContainer, metavar: str, what: str = "") -> None:
+    """The runs that a command reads; `what` follows what each may be."""
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar=metavar,
+        help=f"a file, the folder of a run, {what or 'or a folder of runs'}; PATH#3 is the third run in a file",
+    )
+
+
+def add_warmup(parser: argparse._ActionsContainer, of: str = "every run") -> None:
+    """The option --warmup of commands that leave it out of what they say of runs."""
+    parser.add_argument(
+        "--warmup",
+        type=duration,
+        metavar="TIME",
+        help=f"leave this time at the start out of {of}, such as 60s (default: what the records say)",
+    )
 
 
 def overview(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
