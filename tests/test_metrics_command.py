@@ -39,6 +39,14 @@ def test_a_folder_is_a_run_and_a_folder_of_folders_holds_runs(
     assert "benchwatch_run_info" not in out
 
 
+def test_a_run_that_is_named_twice_is_there_once(capsys: pytest.CaptureFixture[str], place: Place) -> None:
+    run = place("r1/db.out", RECORDINGS / "pgbench/tpcb-15.18.out").parent
+    assert main(["metrics", str(run)]) == 0
+    once = capsys.readouterr().out
+    assert main(["metrics", str(run.parent), str(run)]) == 0
+    assert capsys.readouterr().out == once
+
+
 def test_the_name_of_an_experiment_stands_for_its_repeats_in_the_order_of_their_numbers(
     capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path
 ) -> None:

@@ -98,6 +98,14 @@ def test_output_goes_to_a_file(place: Place, tmp_path: Path, capsys: pytest.Capt
     assert (tmp_path / "om.txt").read_text() == capsys.readouterr().out
 
 
+def test_a_run_that_is_named_twice_is_written_once(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    run = place("r1/db.err", lines(3)).parent
+    assert main(["backfill", str(run)]) == 0
+    once = capsys.readouterr().out
+    assert main(["backfill", str(run.parent), str(run), str(run / ".." / "r1")]) == 0
+    assert capsys.readouterr().out == once
+
+
 def test_blocks_are_made_and_counted(place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = tmp_path / "data"
     data.mkdir()

@@ -52,7 +52,8 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
 
     A folder that contains folders holds runs, any other folder is one run; a file is a run named after it. PATH#3 is
     the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
-    does not exist may name an experiment, and stands for its repeats. Raises ConfigError for an unreadable path.
+    does not exist may name an experiment, and stands for its repeats. A run that several paths hold is there once.
+    Raises ConfigError for an unreadable path.
     """
     files: dict[Path, list[str]] = {}
     runs = []
@@ -78,7 +79,10 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
             group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, names)
             groups.setdefault(group, []).append(name)
         runs += [open_run(label(group), folder, settings, buckets, members) for group, members in groups.items()]
-    return _with_names_of_their_own(runs, settings, buckets)
+    each: dict[object, Run] = {}
+    for run in runs:
+        each.setdefault((run.folder.resolve(), run.chosen, *sorted(run.files)), run)
+    return _with_names_of_their_own(list(each.values()), settings, buckets)
 
 
 def nothing_recognised(paths: Iterable[Path]) -> UserError:

@@ -66,6 +66,8 @@ def _write(options: argparse.Namespace) -> int:
     from .contents import document, preview
 
     prometheus = server_url(options.prometheus, "--prometheus") if options.prometheus else ""
+    if len({path.resolve() for path in options.paths}) < len(options.paths):
+        raise ConfigError("report: the same run was given twice; expected different ones")
     style.begin()
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
@@ -77,8 +79,6 @@ def _write(options: argparse.Namespace) -> int:
         raise nothing
     if empty:
         say(str(nothing))
-    if len({(run.folder.resolve(), run.chosen, *sorted(run.files)) for run in found}) < len(found):
-        raise ConfigError("report: the same run was given twice; expected different ones")
     named = {path: repeats(path, settings.runs) for path in options.paths if not path.exists() and not chosen(path)}
     experiments = {label(run.name): label(path.name) for path, runs in named.items() for run in runs}
     runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup, experiments)
