@@ -13,12 +13,11 @@ from typing import Any
 
 import msgspec
 
-from .metrics.samples import PARTS
-from .settings.settings import Settings, load_settings
+from .settings.settings import load_settings
 from .values.addresses import DEFAULT_EXPORTER, server_url
-from .values.arguments import CommandParser, add_runs, overview
+from .values.arguments import CommandParser, overview
 from .values.errors import EXIT_CODES, FAILED, UserError
-from .values.printable import LogFormatter, lines, say
+from .values.printable import LogFormatter, say
 from .values.version import VERSION
 
 SHELLS = ("bash", "zsh", "fish")
@@ -32,7 +31,7 @@ _COMMANDS = {
     "compare": ("compare.command.add_parser", "compare runs: what changed, and how certain that is"),
     "report": ("report.command.add_parser", "write runs as one HTML file with plots and tables"),
     "backfill": ("backfill.command.add_parser", "load past runs into Prometheus"),
-    "metrics": ("cli.add_metrics", "print the metrics of recorded output"),
+    "metrics": ("history.command.add_parser", "print the metrics of recorded output"),
     "nutanix": ("nutanix.commands.add_parser", "check, save or simulate the pages of a Nutanix CVM"),
     "completion": ("cli.add_completion", "print a script that completes this command in a shell"),
 }
@@ -185,24 +184,6 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
     command.set_defaults(func=_serve)
 
 
-def add_metrics(add: Any, common: argparse.ArgumentParser) -> None:
-    """Add the command `metrics`."""
-    command = add(
-        parents=[common],
-        usage="benchwatch metrics [options] PATH...",
-        description="Prints the metrics that the exporter would show for recorded output, as of its last change.",
-        examples=(
-            "benchwatch metrics runs/test1",
-            "benchwatch metrics pgbench.log --collect live",
-            "benchwatch metrics 'pgbench.log#3'",
-        ),
-    )
-    metrics = command.add_argument_group("what to print")
-    add_runs(metrics, "PATH")
-    metrics.add_argument("--collect", action="append", choices=PARTS[:2], help="print only this part; can be repeated")
-    command.set_defaults(func=_metrics)
-
-
 def add_completion(add: Any, _: argparse.ArgumentParser) -> None:
     """Add the command `completion`."""
     command = add(
@@ -256,18 +237,3 @@ def _serve(options: argparse.Namespace) -> int:
         options.web_config,
         server_url(options.prometheus, "--prometheus.url") if options.prometheus else "",
     )
-
-
-def _metrics(options: argparse.Namespace) -> int:
-    from .history.find import nothing_recognised, read_runs
-    from .metrics.buckets import Buckets
-    from .metrics.exposition import Exposition
-
-    settings: Settings = load_settings(options.config_file)
-    runs = read_runs(options.paths, settings.runs, Buckets(settings.histogram.buckets_per_octave))
-    workers = [worker for run in runs for worker in run.workers]
-    text = Exposition(settings.runs.limits).render(workers, options.collect or PARTS)
-    sys.stdout.write(lines(text) if sys.stdout.isatty() else text)
-    if not workers:
-        raise nothing_recognised(options.paths)
-    return 0

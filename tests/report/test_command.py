@@ -374,6 +374,14 @@ def test_a_missing_library_is_named(
     assert "report needs matplotlib: pip install '.[analysis]' in benchwatch's checkout" in capsys.readouterr().err
 
 
+def test_an_experiment_and_one_of_its_runs_are_refused(
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path
+) -> None:
+    runs = [pgbench(place, f"a-{number}", b"repeat_of: a") for number in (1, 2)]
+    assert main(["report", str(runs[0].with_name("a")), str(runs[1]), "--output", str(tmp_path / "page.html")]) == 2
+    assert "report: the same run was given twice; expected different ones" in capsys.readouterr().err
+
+
 def test_the_same_run_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run = RECORDINGS / "pgbench/sigstop-cont-15.18"
     assert main(["report", str(run), str(run / ".." / run.name), "--output", str(tmp_path / "page.html")]) == 2

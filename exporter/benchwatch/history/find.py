@@ -47,13 +47,13 @@ def _read(run: Run) -> None:
         worker.tick(run.modified)
 
 
-def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
+def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets, *, different: str = "") -> list[Run]:
     """The runs in the given files and folders, not yet read.
 
     A folder that contains folders holds runs, any other folder is one run; a file is a run named after it. PATH#3 is
     the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
     does not exist may name an experiment, and stands for its repeats. A run that several paths hold is there once.
-    Raises ConfigError for an unreadable path.
+    Raises ConfigError for an unreadable path and, if a command is named that needs `different` runs, for such a run.
     """
     files: dict[Path, list[str]] = {}
     runs = []
@@ -82,6 +82,8 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
     each: dict[object, Run] = {}
     for run in runs:
         each.setdefault((run.folder.resolve(), run.chosen, *sorted(run.files)), run)
+    if different and len(each) < len(runs):
+        raise ConfigError(f"{different}: the same run was given twice; expected different ones")
     return _with_names_of_their_own(list(each.values()), settings, buckets)
 
 

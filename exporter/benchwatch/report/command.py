@@ -66,12 +66,10 @@ def _write(options: argparse.Namespace) -> int:
     from .contents import document, preview
 
     prometheus = server_url(options.prometheus, "--prometheus") if options.prometheus else ""
-    if len({path.resolve() for path in options.paths}) < len(options.paths):
-        raise ConfigError("report: the same run was given twice; expected different ones")
     style.begin()
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
-    found = [run for run in find_runs(options.paths, settings.runs, buckets) if run.plans]
+    found = [run for run in find_runs(options.paths, settings.runs, buckets, different="report") if run.plans]
     given = [path for path in options.paths if path.suffix != SUFFIX] if found else options.paths
     empty = [path for path in given if not any(run.plans for run in find_runs([path], settings.runs, buckets))]
     nothing = nothing_recognised(empty)
