@@ -6,7 +6,6 @@ when nothing else is left to do does the launcher wait until everything is shown
 
 import time
 from collections.abc import Callable
-from types import TracebackType
 
 from ..values.printable import lines
 from .child import signals_held
@@ -24,9 +23,7 @@ class Terminal:
     def __enter__(self) -> "Terminal":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.wait()
 
     def outlet(self, descriptor: int, write: Callable[[memoryview], int]) -> Sink:

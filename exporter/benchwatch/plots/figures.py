@@ -79,7 +79,8 @@ def _percentiles(scene: Stage) -> Iterator[Plot]:
     if family is None:
         return
     known = _known(scene, family)
-    wanted = _LEVELS if known & {level for level, _ in _LEVELS[:-1]} else [(q, f"p{100 * float(q):g}") for q in known]
+    usual = known & {level for level, _ in _LEVELS[:-1]}
+    wanted = _LEVELS if usual else [(q, f"p{100 * float(q):g}") for q in sorted(known, key=float)]
     levels = [(traces(scene.runs, scene.roles, family, rate=False, quantile=q), tag) for q, tag in wanted]
     names = list(dict.fromkeys((trace.name, trace.operation) for found, _ in levels for trace in found))
     for name, operation in names if len(names) <= _MOST_PERCENTILES else ():
