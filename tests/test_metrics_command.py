@@ -39,6 +39,17 @@ def test_a_folder_is_a_run_and_a_folder_of_folders_holds_runs(
     assert "benchwatch_run_info" not in out
 
 
+def test_runs_of_the_same_name_keep_their_records(
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path
+) -> None:
+    for folder in "xy":
+        place(f"{folder}/a/db.out", RECORDINGS / "pgbench/tpcb-15.18.out")
+        place(f"{folder}/a/run.yaml", f"labels: {{of: {folder}}}".encode())
+    assert main(["metrics", str(tmp_path / "runs/x/a"), str(tmp_path / "runs/y/a")]) == 0
+    labels = re.findall(r'benchwatch_run_info\{run="[^"]*/([xy])/a/a",.*,of="(.)"', capsys.readouterr().out)
+    assert labels == [("x", "x"), ("y", "y")]
+
+
 def test_a_run_that_is_named_twice_is_there_once(capsys: pytest.CaptureFixture[str], place: Place) -> None:
     run = place("r1/db.out", RECORDINGS / "pgbench/tpcb-15.18.out").parent
     assert main(["metrics", str(run)]) == 0

@@ -146,6 +146,16 @@ def test_experiments_are_compared_by_their_repeats(place: Place, tmp_path: Path)
     assert (one.text("h1"), "What changed" in one.text("h2")) == (["base"], False)
 
 
+def test_experiments_of_the_same_name_are_two_sides(place: Place, tmp_path: Path) -> None:
+    for folder in "xy":
+        for number in (1, 2):
+            pgbench(place, f"{folder}/a-{number}", b"repeat_of: a", log=False)
+    folder = tmp_path / "runs"
+    page = report(tmp_path, folder / "x/a", folder / "y/a")
+    assert page.text("h1") == [f"{folder / 'x/a'} compared with {folder / 'y/a'}"]
+    assert f"Change against {folder / 'x/a'}" in page.text("h3")
+
+
 def test_runs_of_different_tools_are_chapters_and_no_comparison(place: Place, tmp_path: Path) -> None:
     page = report(tmp_path, pgbench(place, "one", log=False), RECORDINGS / "fio/json-multi-stonewall-3.42.out")
     assert page.text("h1") == ["one and json-multi-stonewall-3.42"]

@@ -169,7 +169,7 @@ def chosen(path: Path) -> tuple[Path, int] | None:
 def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -> list[Run]:
     runs, most = [], 0
     for run in find_runs([path], settings, buckets):
-        run = _renamed(run, f"{run.name}#{number}", settings, buckets)
+        run = _renamed(run, f"{run.name}#{number}", run.files, settings, buckets)  # records are of the last
         most = max(most, run.choose(number))
         if run.plans:
             runs.append(run)
@@ -185,13 +185,13 @@ def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: B
     """Runs of the same name in several folders are named with their folder."""
     taken = Counter(run.name for run in runs)
     return [
-        run if taken[run.name] == 1 else _renamed(run, f"{label(run.folder)}/{run.name}", settings, buckets)
+        run if taken[run.name] == 1 else _renamed(run, f"{label(run.folder)}/{run.name}", run.listed, settings, buckets)
         for run in runs
     ]
 
 
-def _renamed(run: Run, name: str, settings: RunsSettings, buckets: Buckets) -> Run:
-    renamed = open_run(name, run.folder, settings, buckets, run.files)
+def _renamed(run: Run, name: str, files: Iterable[str], settings: RunsSettings, buckets: Buckets) -> Run:
+    renamed = open_run(name, run.folder, settings, buckets, files)
     if run.chosen:
         renamed.choose(run.chosen)
     return renamed

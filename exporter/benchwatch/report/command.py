@@ -78,7 +78,9 @@ def _write(options: argparse.Namespace) -> int:
     if empty:
         say(str(nothing))
     named = {path: repeats(path, settings.runs) for path in options.paths if not path.exists() and not chosen(path)}
-    experiments = {label(run.name): label(path.name) for path, runs in named.items() for run in runs}
+    alone = len({path.name for path in named}) == len(named)
+    sides = {run.resolve(): label(path.name if alone else path) for path, runs in named.items() for run in runs}
+    experiments = {run.name: sides[run.folder.resolve()] for run in found if run.folder.resolve() in sides}
     runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup, experiments)
     machine: Iterable[Section] = ()
     if prometheus:

@@ -35,7 +35,8 @@ class _Drawn(NamedTuple):
 
 def is_part(run: View) -> bool:
     """Whether a run is shown as a part of the sweep that was requested."""
-    return any(one.runfile.sweep is not None and one.runfile.sweep.of == run.side != run.name for one in run.timelines)
+    of = {one.runfile.sweep.of for one in run.timelines if one.runfile.sweep is not None}
+    return run.side != run.name and run.side.rpartition("/")[2] in of
 
 
 def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
