@@ -16,7 +16,6 @@ from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
 from ..tools.launcher import Command, Display, Facts, LogRoom, Preparation, Write
 from ..tools.registry import named
-from ..values.errors import UserError
 from . import child, sinks
 from .facts import ask_version, find_facts
 from .files import OwnFiles, place_log
@@ -136,8 +135,7 @@ def _nothing_started(record: RunRecord, files: OwnFiles, delivery: "Delivery | N
         record.remove()
         files.keep()
         if isinstance(error, OSError):
-            sentence = f"{record.folder} cannot be written to: {error.strerror}; nothing was started"
-            raise UserError(sentence) from error
+            raise record.unwritable(error) from error
         raise
 
 
@@ -265,7 +263,7 @@ def _record_start(start: float, record: RunRecord, schedule: Schedule | None) ->
 
 def _bar_maker() -> "type[Bar] | None":
     """The bar if it can be shown; imported before the start, because that takes CPU time."""
-    if not os.isatty(STDERR):
+    if not os.isatty(STDERR) or os.environ.get("TERM") == "dumb":
         return None
     from .bar import Bar
 
