@@ -100,6 +100,9 @@ def test_help_says_what_for_in_a_line_and_shows_examples(
     assert 2 <= len(examples) <= 4
     assert all(line.startswith(f"  benchwatch {' '.join(command)}") for line in examples)
     assert "\ngeneral options:\n  -h, --help" in text
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = help_of(capsys, *command).partition("\nexamples:")[0]
+    assert max(map(len, narrow.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -93,6 +93,13 @@ def test_no_two_services_share_a_user() -> None:
     assert len(users) == len(set(users)) == 19
 
 
+def test_a_service_writes_into_memory_only_at_folders_of_its_image() -> None:
+    """At a second start, a tmpfs elsewhere has the owner and mode of the folder that the first start made: root's."""
+    stays_empty = {"/run/udev/data"}
+    of_images = {"/tmp", "/var/lib/postgresql", "/var/lib/postgresql/data"}
+    assert {place for service in SERVICES.values() for place in service.get("tmpfs", [])} == of_images | stays_empty
+
+
 def test_node_exporter_has_user_and_group_of_its_own() -> None:
     assert "/host/proc" in mounts("node-exporter")
     names = set(SERVICES) - {"node-exporter"}

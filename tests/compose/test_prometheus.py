@@ -118,7 +118,7 @@ def test_what_is_looked_for_by_name_is_a_service_of_a_profile() -> None:
 def node_exporter_arguments(proc: Path, seen: Path) -> list[str]:
     """What the container's shell starts; `proc` is the machine's, `seen` a folder for what it makes of it."""
     shell, options, script, name = SERVICES["node-exporter"]["entrypoint"]
-    own = {"/host/proc": str(proc), "/proc-of-host": str(seen), "/bin/node_exporter": "printf '%s\\n'", "$$": "$"}
+    own = {"/host/proc": str(proc), "/dev/shm/proc": str(seen), "/bin/node_exporter": "printf '%s\\n'", "$$": "$"}
     script = re.sub("|".join(map(re.escape, own)), lambda match: own[match[0]], script)
     command = [shell, options, script, name, *SERVICES["node-exporter"]["command"]]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()

@@ -1,6 +1,7 @@
 """Many machines: what compose.scale.yaml and compose.agent.yaml add, and that both scrape what compose.yaml does."""
 
 import re
+import shutil
 import subprocess
 from typing import Any
 
@@ -31,11 +32,25 @@ HOW = ("scrape_interval", "scrape_timeout", "sample_limit", "params", "honor_lab
 def test_the_receivers_agent_scrapes_what_prometheus_would_and_the_cluster() -> None:
     ours, theirs = jobs("scale.yml"), jobs("compose.yml")
     del theirs["prometheus"]
+    for job in theirs.values():  # of vmagent, a flag for all jobs
+        for names in job.get("dns_sd_configs", []):
+            assert f"-promscrape.dnsSDCheckInterval={names.pop('refresh_interval')}" in SERVICES["agent"]["command"]
     own = {name: ours.pop(name) for name in ("agent", "victoriametrics")}
     assert ours == theirs
     cluster = [address for one in own["victoriametrics"]["static_configs"] for address in one["targets"]]
     added = {name for name, service in SCALE["services"].items() if "image" in service}
     assert {address.partition(":")[0] for address in cluster} == added - {"agent"}
+
+
+@pytest.mark.parametrize("name", ["scale.yml", "agent.yml"])
+def test_vmagent_reads_what_it_scrapes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = shutil.which("vmagent") or shutil.which("vmagent-prod")
+    if not program:
+        pytest.skip("vmagent is not on PATH")
+    monkeypatch.setenv("AGENT_HOST", "db07")
+    command = [program, f"-promscrape.config={FOLDER / name}", "-dryRun"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_agents_scrape_as_prometheus_does() -> None:

@@ -20,6 +20,7 @@ WRITES_LOG = """
     echo "0 1 1000 0 1790000000 1" >$prefix.$$
 """
 LINKED = "for i in $(seq 1200); do [ -h runs/a/pgbench.$$ ] && exit; sleep 0.1; done"
+ANOTHER_FOLDER = "choose another folder with --runs.path"
 WAITS = "trap 'echo {0} >&2; exit 3' {0}; echo READY >&2; while :; do sleep 0.1; done"
 
 
@@ -380,9 +381,18 @@ def test_nothing_is_started_where_nothing_can_be_recorded(place: Launchpad, smal
         (small_disk / "filling").write_bytes(bytes(100_000))
     done = place.run("--runs.path", str(small_disk), "--name", "a", "--", "pgbench")
     assert done.returncode == 2
-    assert own(done.stderr) == [f"{small_disk}/a cannot be written to: No space left on device; nothing was started"]
+    assert own(done.stderr) == [
+        f"{small_disk}/a cannot be written to: No space left on device; nothing was started; {ANOTHER_FOLDER}"
+    ]
     assert not (place.folder / "started").exists()
     assert not (small_disk / "a").exists()
+
+
+def test_a_folder_that_is_gone_at_the_end_is_named(place: Launchpad) -> None:
+    """As after an unmount."""
+    place.tool("pgbench", "until grep -q ^start: runs/a/pgbench.yaml; do sleep 0.1; done; rm -r runs")
+    done = place.run("--name", "a", "--no-percentiles", "--", "pgbench")
+    assert own(done.stderr)[-1] == "the result cannot be shown: runs/a: No such file or directory"
 
 
 def test_nothing_is_started_where_nothing_can_be_written(place: Launchpad, read_only: tuple[Path, str]) -> None:
@@ -390,7 +400,7 @@ def test_nothing_is_started_where_nothing_can_be_written(place: Launchpad, read_
     folder, reason = read_only
     done = place.run("--runs.path", str(folder), "--name", "a", "--", "pgbench")
     assert done.returncode == 2
-    assert own(done.stderr) == [f"{folder}/a cannot be written to: {reason}; nothing was started"]
+    assert own(done.stderr) == [f"{folder}/a cannot be written to: {reason}; nothing was started; {ANOTHER_FOLDER}"]
     assert not (place.folder / "started").exists()
 
 
@@ -421,7 +431,9 @@ def test_a_name_that_is_there_is_refused_before_anything_starts(place: Launchpad
         ("--worker .x -- pgbench", "worker '.x' cannot be used as a name"),
         ("--worker run -- pgbench", "run.yaml is the record of the whole run"),
         ("-- mysqlslap", "expected a command with the word fio, iperf3, pgbench or sysbench"),
-        ("-- /nowhere/pgbench", "/nowhere/pgbench was not found"),
+        ("-- /nowhere/pgbench", "/nowhere/pgbench was not found: install it, or write its path"),
+        ("--name= -- pgbench", "run '' cannot be used as a name"),
+        ("--worker= -- pgbench", "worker '' cannot be used as a name"),
         ("-- pgbench -i", "start it without `benchwatch run`"),
         ("--label job=x -- pgbench", "--label: expected a name of letters"),
         ("--label x -- pgbench", "expected NAME=VALUE, got 'x'"),

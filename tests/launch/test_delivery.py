@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
 import bcrypt
@@ -122,6 +122,18 @@ def test_a_record_whose_answer_was_lost_is_sent_again_though_it_has_grown(
     connection.close()
     assert set(answers) == {200}
     assert content(there / "db1.yaml") == content(record.path)
+
+
+def test_of_a_server_that_is_no_exporter_only_the_status_is_said(record: RunRecord) -> None:
+    """Such as a file server, whose answer is a page for a browser."""
+    with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        address = f"127.0.0.1:{server.server_port}"
+        delivery = Delivery(f"http://{address}", record)
+        reason = "501 Unsupported method ('PUT')"
+        assert delivery.start() == f"{address} cannot be reached now ({reason}): retrying"
+        delivery.withdraw()
+        server.shutdown()
 
 
 @pytest.mark.parametrize("code", [408, 429, 507])

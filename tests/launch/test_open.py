@@ -68,6 +68,14 @@ def test_it_opens_the_page_of_the_run(pad: Launchpad, exporter: str) -> None:
     assert opened(pad) == [f"http://{exporter}/runs/a"]
 
 
+def test_it_opens_the_page_of_a_run_that_has_ended_before(pad: Launchpad, exporter: str) -> None:
+    pad.tool("pgbench", "echo 'progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100' >&2")
+    browser = pad.tools / "browser"
+    browser.write_text(browser.read_text().replace("echo", "sleep 2; echo"))
+    pad.run("--name", "a", "--open", "--push", exporter, "--", "pgbench")
+    assert opened(pad) == [f"http://{exporter}/runs/a"]
+
+
 def test_of_a_series_it_opens_the_page_of_all_runs_once(pad: Launchpad, exporter: str) -> None:
     pad.run("--name", "a", "--repeat", "2", "--open", "--push", exporter, "--", "pgbench")
     assert opened(pad) == [f"http://{exporter}/"]

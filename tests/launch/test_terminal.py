@@ -31,3 +31,12 @@ def test_fios_jobs_are_shown_in_place_of_its_documents(place: Launchpad) -> None
     assert b"fio version" not in launcher.shown
     assert b"benchwatch: a: fio 3.42, finished" in launcher.shown
     assert b"\r\n  reader read    32,068   125 MiB/s  " in launcher.shown
+
+
+def test_a_terminal_without_cursor_movements_gets_no_status_line(place: Launchpad) -> None:
+    """That of an editor or of a CI server: TERM=dumb."""
+    place.environment["TERM"] = "dumb"
+    place.tool("pgbench", "sleep 1.5; echo done")
+    launcher = place.on_a_terminal("--name", "a", "--", "pgbench")
+    assert launcher.read_to_the_end() == 0
+    assert b"\x1b" not in launcher.shown

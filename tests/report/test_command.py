@@ -1,3 +1,4 @@
+import os
 import re
 import shutil
 import subprocess
@@ -371,6 +372,14 @@ def test_output_that_cannot_be_written_is_said(
 ) -> None:
     assert main(["report", str(pgbench(place, "a")), "--output", str(tmp_path)]) == 2
     assert f"--output: {tmp_path} cannot be written: Is a directory" in capsys.readouterr().err
+
+
+def test_a_home_that_cannot_be_written_to_is_no_matter(place: Place, tmp_path: Path) -> None:
+    """matplotlib keeps a cache of fonts there, or else in a temporary folder."""
+    command = [sys.executable, "-m", "benchwatch", "report", pgbench(place, "a", log=False), "--output", "page.html"]
+    environment = os.environ | {"MPLCONFIGDIR": "/dev/null/home"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_missing_library_is_named(

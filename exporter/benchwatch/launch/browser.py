@@ -56,7 +56,12 @@ class PageOpener:
             self._thread.start()
 
     def finish(self) -> str:
-        """Why it was not opened, a sentence; empty if it was, or if that was said before."""
+        """Why it was not opened, a sentence; empty if it was, or if that was said before.
+
+        Waits a few seconds for a run that ends before its page is open.
+        """
+        if self._opens:
+            self._thread.join(_SEEN + _PATIENCE)
         return self._failure
 
     def _run(self) -> None:

@@ -151,7 +151,7 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     for benchmark in benchmarks:
         if shutil.which(benchmark.command[0]) is None:
             program = benchmark.command[0]
-            raise UserError(f"{program} was not found: expected an executable program on PATH, or the path of one")
+            raise UserError(f"{program} was not found: install it, or write its path; expected a program on PATH")
         lengths.append(planned_length(benchmark))
     required = read_requirements(options.require, named(benchmarks[0].tool))
     name, worker = _names(options, benchmarks[0], points)
@@ -258,8 +258,8 @@ def _check_alone(runs: Path, name: str, worker: str, repeat: int, *, swept: bool
 
 
 def _names(options: argparse.Namespace, benchmark: Benchmark, points: Sequence[Point]) -> tuple[str, str]:
-    name = options.name or f"{benchmark.tool}-{time.strftime('%Y%m%d-%H%M%S')}"
-    worker = options.worker or benchmark.tool
+    name = f"{benchmark.tool}-{time.strftime('%Y%m%d-%H%M%S')}" if options.name is None else options.name
+    worker = benchmark.tool if options.worker is None else options.worker
     try:
         for point in points:
             run = name_of(name, point)

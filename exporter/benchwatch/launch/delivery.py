@@ -210,9 +210,9 @@ class Delivery:
             url, data=data, params=params, headers=headers, timeout=_PATIENCE, allow_redirects=False
         )
         if answer.status_code >= 500 or answer.status_code in _AGAIN:
-            raise requests.HTTPError(answer.text.strip()[:300] or answer.reason)
+            raise requests.HTTPError(_said(answer))
         if answer.status_code != _OK:
-            raise _Refused(answer.text.strip()[:300] or f"{answer.status_code} {answer.reason}")
+            raise _Refused(_said(answer))
         return answer.text.strip()[:300]
 
 
@@ -228,3 +228,9 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
+
+
+def _said(answer: requests.Response) -> str:
+    """The answer of an exporter, a sentence; of any other server, whose answer may be a page, the status."""
+    page = "html" in answer.headers.get("Content-Type", "")
+    return (not page and answer.text.strip()[:300]) or f"{answer.status_code} {answer.reason}"

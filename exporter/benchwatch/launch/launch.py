@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..machine.host import Host
 from ..tools.launcher import Write
-from ..values.errors import UserError
 from . import child, sinks
 from .files import OwnFiles
 from .memory import rescue
@@ -100,8 +99,7 @@ def _nothing_started(record: RunRecord, files: OwnFiles, delivery: "Delivery | N
         record.remove()
         files.keep()
         if isinstance(error, OSError):
-            sentence = f"{record.folder} cannot be written to: {error.strerror}; nothing was started"
-            raise UserError(sentence) from error
+            raise record.unwritable(error) from error
         raise
 
 
@@ -153,7 +151,7 @@ def _record_start(start: float, record: RunRecord, schedule: Schedule | None) ->
 
 def _bar_maker() -> "type[Bar] | None":
     """The bar if it can be shown; imported before the start, because that takes CPU time."""
-    if not os.isatty(STDERR):
+    if not os.isatty(STDERR) or os.environ.get("TERM") == "dumb":
         return None
     from .bar import Bar
 

@@ -65,6 +65,8 @@ class Outcomes:
             self._add(record, shown)
         except KeyboardInterrupt:
             self._terminal.say(f"the result is not shown: see benchwatch show {record.folder}")
+        except OSError as error:  # the folder is gone
+            self._terminal.say(f"the result cannot be shown: {error.filename}: {error.strerror}")
         except Exception as error:  # the benchmark has ended, and so must this
             self._terminal.say(f"the result cannot be shown: {type(error).__name__}: {error}")
         if len(self._results) == known:

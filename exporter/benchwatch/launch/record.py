@@ -104,8 +104,13 @@ class RunRecord:
             raise UserError(f"{self.path} already exists: choose another --name or --worker") from None
         except OSError as error:
             self._restore()
-            raise UserError(f"{self.folder} cannot be written to: {error.strerror}; nothing was started") from error
+            raise self.unwritable(error) from error
         return replaced
+
+    def unwritable(self, error: OSError) -> UserError:
+        """Why nothing was started, and what to do."""
+        why = f"{self.folder} cannot be written to: {error.strerror}"
+        return UserError(f"{why}; nothing was started; choose another folder with --runs.path")
 
     def started(self) -> None:
         """The benchmark runs: what it replaces goes."""

@@ -4,6 +4,7 @@ outside enters a drawing.
 """
 
 import io
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,7 @@ _SETTINGS: Any = {
 
 def begin() -> None:
     """Make matplotlib draw in this style."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # not that it cannot keep a cache in this home
     import matplotlib
 
     matplotlib.rcParams.update(_SETTINGS)

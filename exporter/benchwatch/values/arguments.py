@@ -17,11 +17,14 @@ from .moments import read_moment
 from .suggestion import did_you_mean, either
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Lists commands without a heading of their own."""
+class _Formatter(argparse.HelpFormatter):
+    """Lists commands without a heading of their own, and examples line by line."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
 
     def _format_action(self, action: argparse.Action) -> str:
         if isinstance(action, argparse._SubParsersAction):
