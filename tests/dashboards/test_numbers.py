@@ -309,6 +309,19 @@ def test_a_move_names_the_vm_and_both_controllers(tmp_path: Path) -> None:
     shows(tmp_path, query, loads, {moved: 1})
 
 
+def test_unmapped_vdisks_of_two_clusters_have_names_of_their_own_and_one_that_moves_keeps_its_name(
+    tmp_path: Path,
+) -> None:
+    loads = []
+    for cvm, vdisk, file in (("a", "7", "one"), ("b", "7", "other"), ("a", "8", "moving"), ("b", "8", "moving")):
+        labels = {"cvm": cvm, "vdisk": vdisk}
+        loads.append(series("nutanix_vdisk_info", f"1x{SECONDS}", **labels, vdisk_name=f"NFS:{vdisk} ({file})"))
+        loads.append(series("nutanix_vdisk_frontend_busy_ratio", f"1x{SECONDS}", **labels))
+    names = {("a", "7"): "vdisk 7 of a", ("b", "7"): "vdisk 7 of b", ("a", "8"): "vdisk 8", ("b", "8"): "vdisk 8"}
+    found = {f'{{cvm="{cvm}", vdisk="{vdisk}", which="{name}"}}': 1.0 for (cvm, vdisk), name in names.items()}
+    shows(tmp_path, expression("nutanix", "Busy"), loads, found)
+
+
 def test_fio_results_of_all_workers_are_compared(tmp_path: Path) -> None:
     loads = [
         series("fio_result_iops", f"1000x{SECONDS}", run=run, worker=worker, job="job", op="read")
@@ -413,7 +426,7 @@ def test_writes_that_bypass_the_oplog_are_among_what_moved_most(tmp_path: Path) 
         series(name, f"{'_ ' * (SECONDS - 29)}1x29", cvm="c", vdisk="v1", destination="estore"),
     ]
     query = expression("spike", "What moved most", log_device="none", data_device="none")
-    line = '{direction="fell", what="writes absorbed by the oplog", which="v1"}'
+    line = '{direction="fell", what="writes absorbed by the oplog", which="c v1"}'
     shows(tmp_path, query, loads, {line: 1000})
 
 
