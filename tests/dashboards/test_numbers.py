@@ -201,7 +201,7 @@ def vdisks(name: str, **by: Mapping[str, float]) -> list[dict[str, str]]:
 
 def test_an_oplog_that_takes_nothing_is_0_and_not_left_out(tmp_path: Path) -> None:
     loads = vdisks("nutanix_vdisk_write_destination_ratio", v1={"oplog": 1}, v2={"estore": 1})
-    shows(tmp_path, expression("nutanix", "Oplog"), loads, {"{}": 0})
+    shows(tmp_path, expression("nutanix", "Writes to the oplog"), loads, {"{}": 0})
     loads += [series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk=vdisk) for vdisk in ("v1", "v2")]
     each = {f'{{cvm="c", vdisk="{vdisk}", which="vdisk {vdisk}"}}': part for vdisk, part in (("v1", 1.0), ("v2", 0.0))}
     shows(tmp_path, expression("live", "Log vdisks: absorbed by the oplog"), loads, each)

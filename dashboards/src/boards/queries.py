@@ -120,6 +120,14 @@ def weighted_latency(latency: str, weight: str) -> str:
     return f"sum ({latency} * {weight}) / sum ({weight})"
 
 
+def percentiles(series: str) -> str:
+    """Series with the label `quantile` as people say it: p50, p99, p99.9, max."""
+    names = {"0[.]5": "p50", "0[.]9": "p90", "0[.]([0-9]{2})": "p$1", "0[.]([0-9]{2})([0-9]+)": "p$1.$2", "1": "max"}
+    for pattern, name in names.items():
+        series = f'label_replace({series}, "quantile", "{name}", "quantile", "{pattern}")'
+    return series
+
+
 def histogram(buckets: str) -> str:
     """Observations a second between two bounds in each step, for a heatmap."""
     return f"sum by (le) ({once(rate(buckets))})"

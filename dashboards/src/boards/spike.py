@@ -99,7 +99,7 @@ def _candidates() -> dashboard.Panel:
                 "Value",
                 "Times the median before",
                 "short",
-                width=190,
+                width=220,
                 decimals=1,
                 steps=((None, "transparent"), (3, ORANGE), (10, RED)),
             ),

@@ -13,7 +13,7 @@ from . import benchmark, variables
 from .board import Board, Row
 from .look import RED
 from .panels import graph, heatmap, stat
-from .queries import RUN, Query, alive, histogram, mean, mean_of, now, once, peak, rate
+from .queries import RUN, Query, alive, histogram, mean, mean_of, now, once, peak, percentiles, rate
 from .tables import RUN_COMPARED, Column, table
 
 
@@ -99,7 +99,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         yield stat(
             "Percentiles",
             "Percentiles of the last report by quantile, the highest of the workers.",
-            now(f"max by (quantile) ({_window(tool, roles)})", "{{quantile}}"),
+            now(percentiles(f"max by (quantile) ({_window(tool, roles)})"), "{{quantile}}"),
             unit="s",
             bad="rising at the same throughput.",
             none=benchmark.NO_PERCENTILE,
@@ -108,8 +108,8 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         )
     if roles.total:
         yield stat(
-            "So far",
-            f"Total so far ({roles.operations}), all workers together.",
+            f"{roles.operations.capitalize()} so far",
+            "Total so far, all workers together.",
             now(f"sum({once(_selected(roles.total, _counted(roles)))})", roles.operations),
             unit="bytes" if roles.unit.in_bytes else "short",
             bad="does not grow while running.",
@@ -159,9 +159,9 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     if roles.window:
         yield graph(
             "Percentiles by worker",
-            "Percentiles of the reports, the highest in each step; 1 is the highest latency.",
+            "Percentiles of the reports, the highest in each step.",
             Query(
-                f"max by (worker, quantile) ({_window(tool, roles, peak)})",
+                percentiles(f"max by (worker, quantile) ({_window(tool, roles, peak)})"),
                 "{{worker}} {{quantile}}",
             ),
             unit="s",
