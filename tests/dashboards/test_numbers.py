@@ -322,6 +322,16 @@ def test_unmapped_vdisks_of_two_clusters_have_names_of_their_own_and_one_that_mo
     shows(tmp_path, expression("nutanix", "Busy"), loads, found)
 
 
+@pytest.mark.parametrize(("place", "shown"), [(0, {'{worker="client"}': 1.0}), (2, {})])
+def test_what_one_side_lost_is_not_shown_as_the_other_sides(place: int, shown: Samples, tmp_path: Path) -> None:
+    loads = [
+        series("iperf_retransmits_total", f"0+1x{SECONDS}", run="r", worker="client", direction="send"),
+        series("iperf_throughput_bytes_per_second", f"9x{SECONDS}", run="r", worker="client", direction="send"),
+        series("iperf_server_throughput_bytes_per_second", f"9x{SECONDS}", run="r", worker="server", direction="recv"),
+    ]
+    shows(tmp_path, expression("iperf3", "Retransmits and lost packets", place), loads, shown)
+
+
 def test_fio_results_of_all_workers_are_compared(tmp_path: Path) -> None:
     loads = [
         series("fio_result_iops", f"1000x{SECONDS}", run=run, worker=worker, job="job", op="read")

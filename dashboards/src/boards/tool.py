@@ -21,8 +21,8 @@ def board(tool: Tool) -> Board:
     """The dashboard. A row's heading has its unit where the tool has several."""
     rows: list[Row] = []
     for roles in tool.roles:
-        of = f" ({roles.unit.name})" if len(tool.roles) > 1 else ""
-        seen = " seen by the other side" if roles.observer else ""
+        of = f" ({roles.unit.name})" if len({one.unit.name for one in tool.roles}) > 1 else ""
+        seen = ", seen by the other side" if roles.observer else ""
         rows += [
             Row(f"Now{of}{seen}" if rows else "", list(_overview(tool, roles))),
             Row(f"Over time{of}{seen}", list(_course(tool, roles))),
@@ -187,7 +187,10 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
             words.capitalize(),
             f"Operations that did not go as they should: {', '.join([f'{word} a second' for word in rates])}"
             f"{', ' if rates and shares else ''}{f'{shares} as a part of all' if shares else ''}.",
-            *(Query(_lost(lost), f"{{{{worker}}}} {word}") for word, lost in roles.lost.items()),
+            *(
+                Query(_lost(lost, _of_side(tool, roles, lost)), f"{{{{worker}}}} {word}")
+                for word, lost in roles.lost.items()
+            ),
             unit="short" if rates else "percentunit",
             bad="above 0.",
             none=f"No {words} were counted in this time range",
@@ -203,9 +206,15 @@ def _target(roles: Roles) -> Iterator[Query]:
         yield Query(f"max {_by(roles)} ({target})", f"{_legend(roles)} target")
 
 
-def _lost(lost: Lost) -> str:
+def _of_side(tool: Tool, roles: Roles, lost: Lost) -> str:
+    """A matcher of workers in PromQL: of a counter that several roles have, those workers that have this role."""
+    shared = sum(lost in one.lost.values() for one in tool.roles) > 1
+    return f" and on (run, worker) {_selected(roles.rate)}" if shared else ""
+
+
+def _lost(lost: Lost, side: str) -> str:
     """A second; where they are a part, of those operations that were counted beside them."""
-    counted = f"sum by (worker) ({once(rate(_selected(lost.counter)))})"
+    counted = f"sum by (worker) ({once(rate(_selected(lost.counter)))}{side})"
     if not lost.of:
         return counted
     by = ", ".join(("run", "worker", *lost.counter.labels))
