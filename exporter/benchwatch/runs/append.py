@@ -134,7 +134,7 @@ class Room:
         return taken
 
 
-class Span(NamedTuple):
+class PushedPart(NamedTuple):
     """A part of a file, by offsets."""
 
     start: int
@@ -149,7 +149,7 @@ class PushFile:
     bytes, it repeats them, and they are not appended again.
     """
 
-    def __init__(self, path: Path, room: Room, before: Span | None = None) -> None:
+    def __init__(self, path: Path, room: Room, before: PushedPart | None = None) -> None:
         self._path = path
         self._room = room
         self._refusal: Refused | None = None
@@ -228,7 +228,7 @@ class PushFile:
             self._begun = True
             within_a_line = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
             data = b"\n" + data if within_a_line else data
-            self.span = Span(size + within_a_line, size)
+            self.span = PushedPart(size + within_a_line, size)
         return data
 
     def _write(self, descriptor: int, data: bytes) -> None:

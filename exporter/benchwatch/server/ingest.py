@@ -36,7 +36,7 @@ from aiohttp import StreamReader, web
 
 from ..history.failed import failed_start
 from ..metrics.samples import Family, Sample
-from ..runs.append import LARGEST_PIECE, STREAM, PushFile, Refused, Room, Span, put_record
+from ..runs.append import LARGEST_PIECE, STREAM, PushFile, Refused, Room, PushedPart, put_record
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names
@@ -100,7 +100,7 @@ class Pushes:
         self._streams = Places(limit, patience=_PATIENCE)
         self._bodies = Places(max(1, limit // 4), patience=_BODY_PATIENCE, seconds=_BODY_SECONDS)
         self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
-        self._broken: dict[Path, Span] = {}
+        self._broken: dict[Path, PushedPart] = {}
         self._codes: Counter[int] = Counter({200: 0})
         self._changes = 0
         self._writer = ThreadPoolExecutor(1, "push")
