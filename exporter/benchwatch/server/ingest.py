@@ -36,7 +36,7 @@ from aiohttp import StreamReader, web
 
 from ..history.failed import failed_start
 from ..metrics.samples import Family, Sample
-from ..runs.append import LARGEST_PIECE, STREAM, PushFile, Refused, Room, PushedPart, put_record
+from ..runs.append import LARGEST_PIECE, STREAM, PushedPart, PushFile, Refused, Room, put_record
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names
