@@ -2,7 +2,7 @@
 
 A port is taken from the moment that it is chosen, although its server binds it seconds later: each chosen port is
 claimed by an abstract unix socket of its name. The kernel drops it with the process, and keeps it apart by network
-namespace as it does ports.
+namespace as it does ports. Tests claim their ports by the same names (tests/support/ports.py).
 """
 
 import socket
@@ -33,7 +33,7 @@ class Ports(dict[str, int]):
             try:
                 listener.bind(("127.0.0.1", wanted))
                 port: int = listener.getsockname()[1]
-                claim.bind(f"\0benchwatch-demo-port-{port}")
+                claim.bind(f"\0benchwatch-port-{port}")
             except OSError:
                 if wanted:
                     return 0

@@ -327,6 +327,14 @@ def test_lines_are_told_apart_by_all_labels_that_they_have(path: Path) -> None:
 
 
 @every_dashboard
+def test_percentiles_have_names_and_not_the_value_of_a_label(path: Path) -> None:
+    for panel in panels(load(path)):
+        for target in panel.get("targets", []):
+            by_name = "{{quantile}}" in target["legendFormat"] or "quantile" in str(panel.get("transformations"))
+            assert not by_name or '"quantile", "p$1"' in target["expr"], panel["title"]
+
+
+@every_dashboard
 def test_alerts_and_runs_are_marked(path: Path) -> None:
     names = [annotation["name"] for annotation in load(path)["annotations"]["list"]]
     assert names[:2] == ["Alerts", "Runs"] and names[2:] in ([], ["Checkpoints"], ["Moves"])

@@ -201,7 +201,7 @@ def vdisks(name: str, **by: Mapping[str, float]) -> list[dict[str, str]]:
 
 def test_an_oplog_that_takes_nothing_is_0_and_not_left_out(tmp_path: Path) -> None:
     loads = vdisks("nutanix_vdisk_write_destination_ratio", v1={"oplog": 1}, v2={"estore": 1})
-    shows(tmp_path, expression("nutanix", "Oplog"), loads, {"{}": 0})
+    shows(tmp_path, expression("nutanix", "Writes to the oplog"), loads, {"{}": 0})
     loads += [series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk=vdisk) for vdisk in ("v1", "v2")]
     each = {f'{{cvm="c", vdisk="{vdisk}", which="vdisk {vdisk}"}}': part for vdisk, part in (("v1", 1.0), ("v2", 0.0))}
     shows(tmp_path, expression("live", "Log vdisks: absorbed by the oplog"), loads, each)
@@ -309,6 +309,29 @@ def test_a_move_names_the_vm_and_both_controllers(tmp_path: Path) -> None:
     shows(tmp_path, query, loads, {moved: 1})
 
 
+def test_unmapped_vdisks_of_two_clusters_have_names_of_their_own_and_one_that_moves_keeps_its_name(
+    tmp_path: Path,
+) -> None:
+    loads = []
+    for cvm, vdisk, file in (("a", "7", "one"), ("b", "7", "other"), ("a", "8", "moving"), ("b", "8", "moving")):
+        labels = {"cvm": cvm, "vdisk": vdisk}
+        loads.append(series("nutanix_vdisk_info", f"1x{SECONDS}", **labels, vdisk_name=f"NFS:{vdisk} ({file})"))
+        loads.append(series("nutanix_vdisk_frontend_busy_ratio", f"1x{SECONDS}", **labels))
+    names = {("a", "7"): "vdisk 7 of a", ("b", "7"): "vdisk 7 of b", ("a", "8"): "vdisk 8", ("b", "8"): "vdisk 8"}
+    found = {f'{{cvm="{cvm}", vdisk="{vdisk}", which="{name}"}}': 1.0 for (cvm, vdisk), name in names.items()}
+    shows(tmp_path, expression("nutanix", "Busy"), loads, found)
+
+
+@pytest.mark.parametrize(("place", "shown"), [(0, {'{worker="client"}': 1.0}), (2, {})])
+def test_what_one_side_lost_is_not_shown_as_the_other_sides(place: int, shown: Samples, tmp_path: Path) -> None:
+    loads = [
+        series("iperf_retransmits_total", f"0+1x{SECONDS}", run="r", worker="client", direction="send"),
+        series("iperf_throughput_bytes_per_second", f"9x{SECONDS}", run="r", worker="client", direction="send"),
+        series("iperf_server_throughput_bytes_per_second", f"9x{SECONDS}", run="r", worker="server", direction="recv"),
+    ]
+    shows(tmp_path, expression("iperf3", "Retransmits and lost packets", place), loads, shown)
+
+
 def test_fio_results_of_all_workers_are_compared(tmp_path: Path) -> None:
     loads = [
         series("fio_result_iops", f"1000x{SECONDS}", run=run, worker=worker, job="job", op="read")
@@ -413,7 +436,7 @@ def test_writes_that_bypass_the_oplog_are_among_what_moved_most(tmp_path: Path) 
         series(name, f"{'_ ' * (SECONDS - 29)}1x29", cvm="c", vdisk="v1", destination="estore"),
     ]
     query = expression("spike", "What moved most", log_device="none", data_device="none")
-    line = '{direction="fell", what="writes absorbed by the oplog", which="v1"}'
+    line = '{direction="fell", what="writes absorbed by the oplog", which="c v1"}'
     shows(tmp_path, query, loads, {line: 1000})
 
 

@@ -404,7 +404,7 @@ def test_any_bytes_are_a_page_without_anything(html: bytes) -> None:
             str(2**64 + 4096),
         )
     ]
-    + [("% busy", cell) for cell in ("101", "250%", "1e9", "100.5")]
+    + [("% busy", cell) for cell in ("-1", "9" * 30, "250 KB")]
     + [
         ("Outstanding ops Read", cell)
         for cell in ("1,234", "1,234,567", "2, -8KB", "2, 8XB", "9999999999999999999999, 8KB")
@@ -426,6 +426,14 @@ def test_the_greatest_numbers_that_a_program_prints_are_read() -> None:
         {"read_ops_per_second": 2**63, "busy_ratio": 1},
         {"read_ops_per_second": 4.5, "busy_ratio": 1},
     ]
+
+
+@pytest.mark.parametrize(("cell", "ratio"), [("101", 1.01), ("100.5", 1.005), ("250%", 2.5)])
+def test_a_vdisk_that_is_busier_than_its_interval_is_as_busy_as_the_page_prints(cell: str, ratio: float) -> None:
+    for other in ("5", "0.5", "-"):  # the other cells decide how the column is read
+        found = page("VDisk Id|% busy", f"1|{cell}", f"2|{other}")
+        assert found.hosted.values(0) == {"busy_ratio": ratio}
+        assert found.unrecognised == ()
 
 
 def test_vdisks_beyond_the_bound_are_left_out_and_counted() -> None:

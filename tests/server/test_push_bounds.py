@@ -118,10 +118,7 @@ def test_a_coding_that_is_not_known_is_415_and_nothing_is_written(tmp_path: Path
     with served(FakeBoard(push_folder=tmp_path)) as server:
         answer = requests.put(f"{server.url}/ingest/r/w", data=b"x", headers={"Content-Encoding": coding})
     assert answer.status_code == 415
-    assert answer.text in (
-        f"Content-Encoding: {coding}: expected gzip, deflate or none\n",
-        "Content-Encoding: expected gzip, deflate or none\n",
-    )
+    assert answer.text == f"Content-Encoding: {coding}: expected gzip, deflate or none\n"
     assert list(tmp_path.iterdir()) == []
 
 

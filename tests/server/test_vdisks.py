@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from benchwatch.metrics.samples import Sample
 from benchwatch.nutanix import families
 from benchwatch.server.vdisks import VdiskHistory, Vdisks
+from benchwatch.server.views import VdiskView
 from tests.support.places import NOW
 
 
@@ -54,3 +55,10 @@ def test_a_poll_is_looked_at_once_and_each_is_a_point_of_the_plots() -> None:
     assert operations.svg.count('class="l"') == latency.svg.count('class="l"') == 2
     (path, *_) = [part.split('"')[0] for part in operations.svg.split('class="l"')[1].split(' d="')[1:]]
     assert len(path.removeprefix("M").split()) == 2 * 3
+
+
+def test_vdisks_of_the_same_role_have_curves_and_names_of_their_own() -> None:
+    history = VdiskHistory()
+    history.note([VdiskView("cvm1", vdisk, "pg1", "data", "read", NOW, 100.0, 0.001) for vdisk in ("40", "41")])
+    operations, _ = history.plots(NOW - 60, 60.0)
+    assert [key.name for key in operations.keys] == ["data 40 read", "data 41 read"]

@@ -3,7 +3,8 @@
 Kernels give other programs ports of the ephemeral range (32768 and up), so one that is found free there may be taken
 before its server binds it. These are below that range, and another process of tests begins elsewhere. A port stays
 claimed by an abstract unix socket of its name until this process ends, so that no other process of tests is given it
-before its server binds it, or while that is started again. Such names belong to a network namespace, as ports do.
+before its server binds it, or while that is started again. Such names belong to a network namespace, as ports do. The
+demo claims its ports by the same names (scripts/demo_ports.py).
 """
 
 import itertools
@@ -22,7 +23,7 @@ def free_port() -> int:
         claim = socket.socket(socket.AF_UNIX)
         with socket.socket() as listener:
             try:
-                claim.bind(f"\0benchwatch-test-port-{port}")
+                claim.bind(f"\0benchwatch-port-{port}")
                 listener.bind(("", port))
             except OSError:
                 claim.close()

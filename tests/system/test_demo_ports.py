@@ -1,5 +1,6 @@
 """Ports of demos that start at the same moment."""
 
+import itertools
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import ports
 from tests.support.ports import free_port
 
 
@@ -23,7 +25,8 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Mapping[str, i
 def test_demos_that_start_together_choose_different_ports(
     choose: Callable[[Mapping[str, int]], dict[str, int]],
 ) -> None:
-    wanted = {"one": free_port(), "two": 0}
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        wanted = {"one": server.getsockname()[1], "two": 0}
     first, second = choose(wanted), choose(wanted)
     assert first["one"] == wanted["one"]
     assert len({*first.values(), *second.values()}) == 4
@@ -35,3 +38,19 @@ def test_a_port_that_another_server_has_is_not_chosen(
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert choose({"one": port})["one"] != port
+
+
+def test_a_port_that_a_test_has_claimed_is_not_chosen_before_its_server_binds_it(
+    choose: Callable[[Mapping[str, int]], dict[str, int]],
+) -> None:
+    port = free_port()
+    assert choose({"one": port})["one"] != port
+
+
+def test_a_port_that_a_demo_has_chosen_is_given_to_no_test_before_its_server_binds_it(
+    choose: Callable[[Mapping[str, int]], dict[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port() + 1
+    chosen = choose({"one": port})["one"]
+    monkeypatch.setattr(ports, "_next", itertools.count(chosen - ports._FIRST))
+    assert free_port() != chosen

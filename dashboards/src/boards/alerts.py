@@ -66,7 +66,7 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
 def history(size: tuple[int, int]) -> dashboard.Panel:
     """Those of the time range; where there is little room, one line for each kind of alert."""
     by = "alertname, worker, host, vm, role, op, vdisk, device, cvm" if size[1] > 4 else "alertname"
-    return timeline(
+    made = timeline(
         "Alert history",
         "When each alert fired; consecutive runs share a line.",
         Query(
@@ -78,3 +78,5 @@ def history(size: tuple[int, int]) -> dashboard.Panel:
         size=size,
         steps=((None, RED),),
     )
+    made.transformations = [transformation("renameByRegex", regex="/ {2,}/g", renamePattern=" ")]  # labels it lacks
+    return made

@@ -10,7 +10,7 @@ from grafana_foundation_sdk.models import dashboard
 from . import variables
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED, Steps
-from .queries import Query, alive, mean_of, now, once
+from .queries import Query, alive, mean_of, now, once, percentiles
 from .tables import Column, bars, course, table, transformation
 
 _MARGIN = 5
@@ -115,7 +115,7 @@ def _fio_table() -> dashboard.Panel:
             Column("Value #D", "p99", "percentunit", steps=_LESS, decimals=1),
             Column("Value #E", "p99.9", "percentunit", steps=_LESS, decimals=1),
             Column("Value #F", "IOPS, absolute", "iops"),
-            Column("Value #G", "Mean latency, absolute", "s"),
+            Column("Value #G", "Mean latency, absolute", "s", width=175),
             Column("Value #H", "Workers", "short", width=90),
         ],
         bad="red: more than 10 % worse. With a rate limit, 100 % of the IOPS means nothing; compare the latency "
@@ -139,7 +139,8 @@ def _parameters() -> dashboard.Panel:
         before=[
             transformation(
                 "groupingToMatrix", columnField="run", rowField="name", valueField="value", emptyValue="empty"
-            )
+            ),
+            transformation("organize", renameByName={"name\\run": "Parameter"}, indexByName={}, excludeByName={}),
         ],
         bad="parameters that you did not mean to change.",
         none="No known parameter of the two runs differs",
@@ -180,7 +181,7 @@ def _quantiles() -> str:
     ]
     both = " or ".join(f'fio_result_latency_seconds{{run="{run}"}}' for run in ("$baseline", "$run"))
     fio = f"max by (run, op, quantile) ({both})"
-    return "\nor ".join([*parts, f'label_join({fio}, "run", " ", "run", "op")'])
+    return percentiles("\nor ".join([*parts, f'label_join({fio}, "run", " ", "run", "op")']))
 
 
 def _course(title: str, shows: str, expression: str, *, unit: str, bad: str, log: bool = False) -> dashboard.Panel:

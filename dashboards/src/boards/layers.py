@@ -198,9 +198,9 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
     by = "run, host, layer, which"
     found = _spoken(f"max by ({by}) (max_over_time(run:verdict:which{{{_CHOSEN}}}[{window}]) * 0 + 1)")
     names = [
-        Column("layer", "Layer", width=100),
-        Column("which", "Which", width=115),
-        Column("host", "Host", width=90),
+        Column("layer", "Layer", width=90),
+        Column("which", "Which", width=95),
+        Column("host", "Host", width=70),
         Column("run", "Run"),
     ]
     values = [

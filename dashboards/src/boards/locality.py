@@ -82,7 +82,7 @@ BOARD = Board(
                     "Extent groups that moved from HDD to SSD within the window.",
                     Query(
                         named(storage.highest("extent_group_up_migrations", VDISK, "window"), VDISK),
-                        "{{which}} {{window}}",
+                        "{{which}} in {{window}}",
                     ),
                     unit="short",
                     bad="stays 0 while reads are remote.",

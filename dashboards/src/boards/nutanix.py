@@ -59,7 +59,7 @@ def _overview() -> list[dashboard.Panel]:
             size=(8, 3),
         ),
         stat(
-            "Oplog",
+            "Writes to the oplog",
             "Share of the writes that the oplog absorbed, the lowest of the selected vdisks.",
             now(f"min({oplog_writes(VDISK)})", "oplog"),
             unit="percentunit",
@@ -255,13 +255,12 @@ def _back_end() -> list[dashboard.Panel]:
         ),
         graph(
             "Busy",
-            "Share of the time in which the vdisk was busy, at the front end.",
+            "Share of the time in which the vdisk was busy, at the front end, as the page prints it: also above 100 %.",
             _vdisk("frontend_busy_ratio", ""),
             unit="percentunit",
             bad="near 100 % with few operations: each takes long.",
             none=storage.NO_CVM,
             size=(8, 7),
-            maximum=1,
         ),
     ]
 

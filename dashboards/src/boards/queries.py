@@ -120,6 +120,14 @@ def weighted_latency(latency: str, weight: str) -> str:
     return f"sum ({latency} * {weight}) / sum ({weight})"
 
 
+def percentiles(series: str) -> str:
+    """Series with the label `quantile` as people say it: p50, p99, p99.9, max."""
+    names = {"0[.]5": "p50", "0[.]9": "p90", "0[.]([0-9]{2})": "p$1", "0[.]([0-9]{2})([0-9]+)": "p$1.$2", "1": "max"}
+    for pattern, name in names.items():
+        series = f'label_replace({series}, "quantile", "{name}", "quantile", "{pattern}")'
+    return series
+
+
 def histogram(buckets: str) -> str:
     """Observations a second between two bounds in each step, for a heatmap."""
     return f"sum by (le) ({once(rate(buckets))})"
@@ -128,17 +136,20 @@ def histogram(buckets: str) -> str:
 def named(vdisks: str, by: str, other: str = "") -> str:
     """Series of vdisks with the vdisk's name as label `which`: VM, disk and role of the mapping, else its number.
 
+    A number that stands for several vdisks, as those of two clusters may, is followed by the CVM.
     `by` are the matchers of the vdisks, `other` one of those that are left out. One exporter of several may have a
     mapping: that one counts. The names are those of the whole range, since a vdisk keeps its name when it moves, and
     are made once, not at each step.
     """
 
-    def known(matcher: str) -> str:
+    def known(matcher: str, labels: str = "cvm, vdisk, vm, disk, role") -> str:
         info = f"nutanix_vdisk_info{{{by}{matcher}}}[$__range] @ end()"
-        return f"group by (cvm, vdisk, vm, disk, role) (last_over_time({info}))"
+        return f"group by ({labels}) (last_over_time({info}))"
 
     mapped = " or ".join(known(f',{label}!=""') for label in ("vm", "role"))
     numbers = f'label_replace({known("")}, "which", "vdisk $1", "vdisk", "(.+)")'
+    shared = f"count by (vdisk) ({known('', 'vdisk, vdisk_name')}) > 1"
+    numbers = f'(label_join({numbers} and on (vdisk) ({shared}), "which", " of ", "which", "cvm")\nor {numbers})'
     names = f'label_join({mapped}, "which", " ", "vm", "disk", "role")\nor on (cvm, vdisk) {numbers}'
     if other:
         names = f"({names})\nunless on (cvm, vdisk) {known(f',{other}')}"

@@ -35,14 +35,14 @@ def _of_tools() -> tuple[_Signals, _Signals]:
 
 _RISES: _Signals = (
     *_of_tools()[0],
-    ("vdisk front-end latency", f"nutanix_vdisk_frontend_latency_seconds{{{VDISK}}}", ("vdisk", "op")),
-    ("vdisk front-end operations", f"nutanix_vdisk_frontend_ops_per_second{{{VDISK}}}", ("vdisk", "op")),
-    ("vdisk oplog not drained", f"nutanix_vdisk_oplog_bytes{{{VDISK}}}", ("vdisk",)),
+    ("vdisk front-end latency", f"nutanix_vdisk_frontend_latency_seconds{{{VDISK}}}", ("cvm", "vdisk", "op")),
+    ("vdisk front-end operations", f"nutanix_vdisk_frontend_ops_per_second{{{VDISK}}}", ("cvm", "vdisk", "op")),
+    ("vdisk oplog not drained", f"nutanix_vdisk_oplog_bytes{{{VDISK}}}", ("cvm", "vdisk")),
     ("CVM operations queued", 'nutanix_stargate_queue_operations{cvm=~"$cvm",state="queued"}', ("cvm", "queue")),
 )
 _FALLS: _Signals = (
     *_of_tools()[1],
-    ("random part", f"nutanix_vdisk_random_ratio{{{VDISK}}}", ("vdisk", "op")),
+    ("random part", f"nutanix_vdisk_random_ratio{{{VDISK}}}", ("cvm", "vdisk", "op")),
 )
 
 
@@ -80,7 +80,7 @@ def _candidates() -> dashboard.Panel:
     lines = [_moved(name, "rose", _rise(series), labels) for name, series, labels in _RISES]
     lines += [_moved(name, "fell", _fall(series), labels) for name, series, labels in _FALLS]
     absorbed = _fall(f"(sum by (cvm, vdisk) ({oplog_writes(VDISK)}))", ":10s")
-    lines.append(_moved("writes absorbed by the oplog", "fell", absorbed, ("vdisk",)))
+    lines.append(_moved("writes absorbed by the oplog", "fell", absorbed, ("cvm", "vdisk")))
     lines += [
         _moved(f"{role} device await", "rose", _rise(_await(role, operation), ":1s"), ("host", "device", "of"))
         for role in ("log", "data")
@@ -99,7 +99,7 @@ def _candidates() -> dashboard.Panel:
                 "Value",
                 "Times the median before",
                 "short",
-                width=190,
+                width=220,
                 decimals=1,
                 steps=((None, "transparent"), (3, ORANGE), (10, RED)),
             ),

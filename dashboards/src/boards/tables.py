@@ -25,7 +25,7 @@ class Column(NamedTuple):
 
 
 RUN_COMPARED = Column(
-    "run", "Run", width=220, link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw:percentencode}"
+    "run", "Run", width=255, link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw:percentencode}"
 )
 """The name of a run, which leads to its comparison with a baseline."""
 
@@ -72,7 +72,7 @@ def table(
         unit=unit,
         none=none,
         size=size,
-        custom={"align": "auto", "cellOptions": {"type": "color-text"}, "filterable": False},
+        custom={"align": "auto", "cellOptions": {"type": "color-text"}, "filterable": False, "minWidth": 90},
         steps=steps,
         overrides=[override("byRegexp", "/.*/", noValue="-"), *(_column(column) for column in columns)],
         transformations=[*before, *joined, *(shaping if columns else [])],

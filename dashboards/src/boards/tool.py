@@ -13,7 +13,7 @@ from . import benchmark, variables
 from .board import Board, Row
 from .look import RED
 from .panels import graph, heatmap, stat
-from .queries import RUN, Query, alive, histogram, mean, mean_of, now, once, peak, rate
+from .queries import RUN, Query, alive, histogram, mean, mean_of, now, once, peak, percentiles, rate
 from .tables import RUN_COMPARED, Column, table
 
 
@@ -21,8 +21,8 @@ def board(tool: Tool) -> Board:
     """The dashboard. A row's heading has its unit where the tool has several."""
     rows: list[Row] = []
     for roles in tool.roles:
-        of = f" ({roles.unit.name})" if len(tool.roles) > 1 else ""
-        seen = " seen by the other side" if roles.observer else ""
+        of = f" ({roles.unit.name})" if len({one.unit.name for one in tool.roles}) > 1 else ""
+        seen = ", seen by the other side" if roles.observer else ""
         rows += [
             Row(f"Now{of}{seen}" if rows else "", list(_overview(tool, roles))),
             Row(f"Over time{of}{seen}", list(_course(tool, roles))),
@@ -99,7 +99,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         yield stat(
             "Percentiles",
             "Percentiles of the last report by quantile, the highest of the workers.",
-            now(f"max by (quantile) ({_window(tool, roles)})", "{{quantile}}"),
+            now(percentiles(f"max by (quantile) ({_window(tool, roles)})"), "{{quantile}}"),
             unit="s",
             bad="rising at the same throughput.",
             none=benchmark.NO_PERCENTILE,
@@ -108,8 +108,8 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         )
     if roles.total:
         yield stat(
-            "So far",
-            f"Total so far ({roles.operations}), all workers together.",
+            f"{roles.operations.capitalize()} so far",
+            "Total so far, all workers together.",
             now(f"sum({once(_selected(roles.total, _counted(roles)))})", roles.operations),
             unit="bytes" if roles.unit.in_bytes else "short",
             bad="does not grow while running.",
@@ -159,9 +159,9 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     if roles.window:
         yield graph(
             "Percentiles by worker",
-            "Percentiles of the reports, the highest in each step; 1 is the highest latency.",
+            "Percentiles of the reports, the highest in each step.",
             Query(
-                f"max by (worker, quantile) ({_window(tool, roles, peak)})",
+                percentiles(f"max by (worker, quantile) ({_window(tool, roles, peak)})"),
                 "{{worker}} {{quantile}}",
             ),
             unit="s",
@@ -187,7 +187,10 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
             words.capitalize(),
             f"Operations that did not go as they should: {', '.join([f'{word} a second' for word in rates])}"
             f"{', ' if rates and shares else ''}{f'{shares} as a part of all' if shares else ''}.",
-            *(Query(_lost(lost), f"{{{{worker}}}} {word}") for word, lost in roles.lost.items()),
+            *(
+                Query(_lost(lost, _of_side(tool, roles, lost)), f"{{{{worker}}}} {word}")
+                for word, lost in roles.lost.items()
+            ),
             unit="short" if rates else "percentunit",
             bad="above 0.",
             none=f"No {words} were counted in this time range",
@@ -203,9 +206,15 @@ def _target(roles: Roles) -> Iterator[Query]:
         yield Query(f"max {_by(roles)} ({target})", f"{_legend(roles)} target")
 
 
-def _lost(lost: Lost) -> str:
+def _of_side(tool: Tool, roles: Roles, lost: Lost) -> str:
+    """A matcher of workers in PromQL: of a counter that several roles have, those workers that have this role."""
+    shared = sum(lost in one.lost.values() for one in tool.roles) > 1
+    return f" and on (run, worker) {_selected(roles.rate)}" if shared else ""
+
+
+def _lost(lost: Lost, side: str) -> str:
     """A second; where they are a part, of those operations that were counted beside them."""
-    counted = f"sum by (worker) ({once(rate(_selected(lost.counter)))})"
+    counted = f"sum by (worker) ({once(rate(_selected(lost.counter)))}{side})"
     if not lost.of:
         return counted
     by = ", ".join(("run", "worker", *lost.counter.labels))

@@ -134,17 +134,31 @@ class Room:
         return taken
 
 
+class PushedPart(NamedTuple):
+    """A part of a file, by offsets."""
+
+    start: int
+    end: int
+
+
 class PushFile:
     """The file that one push is appended to. Raises Refused when there is no room or the file system refuses.
 
     It is opened for every piece, so that a waiting push has no file open; after a failed piece, no other is written.
+    `before` is what the push before it left at the end of the file when it broke off: if the push begins with the same
+    bytes, it repeats them, and they are not appended again.
     """
 
-    def __init__(self, path: Path, room: Room) -> None:
+    def __init__(self, path: Path, room: Room, before: PushedPart | None = None) -> None:
         self._path = path
         self._room = room
         self._refusal: Refused | None = None
         self._begun = False
+        self._before = before
+        self._repeated = 0
+        """Bytes of `before` that have come again."""
+        self.span = before
+        """What it has put into the file, the beginning that it repeats included; None if nothing."""
 
     def append(self, data: bytes) -> None:
         """Append all of it; the first piece begins on a line of its own."""
@@ -188,9 +202,7 @@ class PushFile:
         if stat.S_ISFIFO(found.st_mode):
             raise OSError(errno.EINVAL, "it is a pipe")
         if offset is None:
-            begun, self._begun = self._begun, True
-            within_a_line = not begun and found.st_size > 0 and os.pread(descriptor, 1, found.st_size - 1) != b"\n"
-            return b"\n" + data if within_a_line else data
+            return self._appended(descriptor, data, found.st_size)
         name = f"{self._path.parent.name}/{self._path.name}"
         there = os.pread(descriptor, len(data), offset)
         if offset > found.st_size:
@@ -199,11 +211,33 @@ class PushFile:
             raise Refused(409, f"{name} already exists, with other content: push under another name")
         return data[len(there) :]
 
+    def _appended(self, descriptor: int, data: bytes, size: int) -> bytes:
+        """The part of the next piece that is not repeated, on a line of its own if it begins what is not."""
+        before = self._before
+        if before:
+            at = before.start + self._repeated
+            there = os.pread(descriptor, min(len(data), before.end - at), at) if size == before.end else b""
+            if size == before.end and data.startswith(there):
+                self._repeated += len(there)
+                if self._repeated == before.end - before.start:
+                    self._before, self._begun = None, True
+                return data[len(there) :]
+            data = os.pread(descriptor, self._repeated, before.start) + data  # another one that began in the same way
+            self._before = None
+        if not self._begun:
+            self._begun = True
+            within_a_line = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            data = b"\n" + data if within_a_line else data
+            self.span = PushedPart(size + within_a_line, size)
+        return data
+
     def _write(self, descriptor: int, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
             count = os.write(descriptor, rest)
             self._room.add(self._path, count)
+            if self.span:
+                self.span = self.span._replace(end=self.span.end + count)
             rest = rest[count:]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from aiohttp import web
-from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
+from aiohttp.http_exceptions import HttpProcessingError
 
 from ..metrics.samples import Family, Sample
 from ..values.addresses import is_loopback
@@ -188,8 +188,6 @@ class Connection(web.RequestHandler):
             self.doors.refused("malformed")
             _log.debug("cannot read a request from %s: %s", self.address, reason)
             sentence = "cannot read the request: expected HTTP/1.1"
-            if isinstance(exc, ContentEncodingError):  # one that is known, but not installed
-                status, sentence = 415, "Content-Encoding: expected gzip, deflate or none"
         else:
             _log.error("a request from %s failed: %s: %s", self.address, type(exc).__name__, reason)
             sentence = "benchwatch failed to answer this request: see its log."

@@ -4,7 +4,8 @@
 lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<worker>.push` as soon as it has arrived.
 A client can be silent as long as it likes, because a stalled benchmark prints nothing. Only when the maximum of pushes
 is reached does the one that has been silent longest make room for another. TCP keepalive detects a client that is gone.
-A later push to the same name continues the same file, on a new line if the previous one ended within a line.
+A later push to the same name continues the same file, on a new line if the previous one ended within a line. One that
+begins with what the previous one left when it broke off or was refused repeats it: that is not stored twice.
 
 `benchwatch run --push` sends pieces instead, each with its offset: `?stream=<suffix>&offset=<bytes>` puts the body into
 `<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. Bytes
@@ -23,6 +24,7 @@ import asyncio
 import logging
 import re
 import socket
+import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -34,11 +36,12 @@ from aiohttp import StreamReader, web
 
 from ..history.failed import failed_start
 from ..metrics.samples import Family, Sample
-from ..runs.append import LARGEST_PIECE, STREAM, PushFile, Refused, Room, put_record
+from ..runs.append import LARGEST_PIECE, STREAM, PushedPart, PushFile, Refused, Room, put_record
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names
 from .places import Places, PushPlace
+from .unpacking import CODINGS, Unpacker
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -57,7 +60,9 @@ _EXPANSION, _EXPANDED = 100, 1024 * 1024
 """Maximum expansion of a compressed body, from this size on: real output expands up to 30 times."""
 _BEHIND = 256 * 1024
 """Bytes of a push that may wait for the disk before its client has to wait."""
-_CODINGS = frozenset({"", "identity", "gzip", "deflate"})
+_REMEMBERED = 1000
+"""Pushes that broke off."""
+_UNPACKED = frozenset({"", "identity"})
 _MORE = {415: {"Accept-Encoding": "gzip, deflate"}, 429: {"Retry-After": "10"}}
 """Headers of a refusal, by its status."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
@@ -95,6 +100,7 @@ class Pushes:
         self._streams = Places(limit, patience=_PATIENCE)
         self._bodies = Places(max(1, limit // 4), patience=_BODY_PATIENCE, seconds=_BODY_SECONDS)
         self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
+        self._broken: dict[Path, PushedPart] = {}
         self._codes: Counter[int] = Counter({200: 0})
         self._changes = 0
         self._writer = ThreadPoolExecutor(1, "push")
@@ -154,15 +160,15 @@ class Pushes:
         self._check_running()
         if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:  # sent by every browser
             raise Refused(403, "pushes from web pages are not accepted")
-        _check_coding(request)
+        coding = _coding(request)
         given = request.match_info
         if "worker" not in given:
             raise Refused(400, "expected /ingest/<run>/<worker>")
         run, worker = check_name("run", given["run"]), check_name("worker", given["worker"])
         if worker.endswith(SUFFIX):
-            return await self._take_record(request, folder / run / worker)
+            return await self._take_record(request, folder / run / worker, coding)
         if "stream" in request.query or "offset" in request.query:
-            return await self._take_piece(request, folder / run, worker)
+            return await self._take_piece(request, folder / run, worker, coding)
         if (run, worker) in self._tasks:
             raise Refused(409, f"worker {worker} of run {run} is already being pushed: use another worker name")
         self._check_length(request.content_length or 0)
@@ -171,45 +177,53 @@ class Pushes:
         place = self._streams.take(request.remote or "")
         self._tasks[run, worker] = task
         self._changes += 1
+        path = folder / run / f"{worker}.push"
+        file = PushFile(path, self._room, self._broken.pop(path, None))
         try:
             async with place:
                 _keep_alive(request)
-                file = PushFile(folder / run / f"{worker}.push", self._room)
                 if "Expect" in request.headers:  # it learns first that the file can be written
                     await self._write(file.append, b"")
                     await _say_continue(request)
-                taken = await self._copy(request.content, file, f"worker {worker} of run {run}", place)
+                body = _chunks(request.content, f"worker {worker} of run {run}", coding)
+                taken = await self._copy(body, file, place)
+        except BaseException:
+            if file.span:
+                self._broken[path] = file.span
+                if len(self._broken) > _REMEMBERED:
+                    del self._broken[next(iter(self._broken))]
+            raise
         finally:
             del self._tasks[run, worker]
             self._changes += 1
         return f"{taken} bytes received for worker {worker} of run {run}"
 
-    async def _take_record(self, request: web.Request, path: Path) -> str:
+    async def _take_record(self, request: web.Request, path: Path, coding: str) -> str:
         check_name("worker", path.stem)
         only_new = request.headers.get("If-None-Match") == "*"
         async with self._bodies.take(request.remote or "") as place:
-            data = await self._body(request, _LARGEST_RECORD, place)
+            data = await self._body(request, _LARGEST_RECORD, place, coding)
         return await self._write(put_record, path, data, self._room, failed_start if only_new else None)
 
-    async def _take_piece(self, request: web.Request, folder: Path, worker: str) -> str:
+    async def _take_piece(self, request: web.Request, folder: Path, worker: str, coding: str) -> str:
         suffix, offset = (request.query.get(name, "") for name in ("stream", "offset"))
         if not STREAM.fullmatch(suffix):
             raise Refused(400, f"stream={suffix[:100]}: expected out, err, json, or the number of a log")
         if not _OFFSET.fullmatch(offset):
             raise Refused(400, f"offset={offset[:100]}: expected a number of bytes")
         async with self._bodies.take(request.remote or "") as place:
-            data = await self._body(request, LARGEST_PIECE, place)
+            data = await self._body(request, LARGEST_PIECE, place, coding)
         self._check_length(int(offset) + len(data))
         await self._write(PushFile(folder / f"{worker}.{suffix}", self._room).place, data, int(offset))
         return f"{int(offset) + len(data)} bytes are stored"
 
-    async def _body(self, request: web.Request, largest: int, place: PushPlace) -> bytes:
+    async def _body(self, request: web.Request, largest: int, place: PushPlace, coding: str) -> bytes:
         """The whole of a short body."""
         if (request.content_length or 0) > largest:
             raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
         await _say_continue(request)
         data = bytearray()
-        async for chunk in _chunks(request.content, request.path):
+        async for chunk in _chunks(request.content, request.path, coding):
             place.heard = asyncio.get_running_loop().time()
             data += chunk
             if len(data) > largest:
@@ -220,7 +234,7 @@ class Pushes:
         if length > self._settings.max_push_bytes:
             raise Refused(413, f"the push has more than {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
-    async def _copy(self, body: StreamReader, file: PushFile, whose: str, place: PushPlace) -> int:
+    async def _copy(self, body: AsyncIterator[bytes], file: PushFile, place: PushPlace) -> int:
         """Have a body written as it comes. The disk is not waited for while it is not far behind.
 
         What has arrived is written even if the client is gone.
@@ -240,7 +254,7 @@ class Pushes:
             going_on.add_done_callback(written)
 
         try:
-            async for data in _chunks(body, whose):
+            async for data in body:
                 place.heard = asyncio.get_running_loop().time()
                 allowed = data[: self._settings.max_push_bytes - taken]
                 write(allowed)
@@ -256,17 +270,19 @@ class Pushes:
         return taken
 
 
-def _check_coding(request: web.Request) -> None:
-    """Raises Refused unless the body is uncompressed, or compressed once by a known method."""
-    codings = request.headers.getall("Content-Encoding", [])
-    if len(codings) > 1 or not {coding.strip().lower() for coding in codings} <= _CODINGS:
-        given = ", ".join(codings)[:100]
+def _coding(request: web.Request) -> str:
+    """How the body is compressed; empty if it is not. Raises Refused unless it is so once, by a known method."""
+    codings = [coding.strip().lower() for coding in request.headers.getall("Content-Encoding", [])]
+    if len(codings) > 1 or not {*codings} <= CODINGS | _UNPACKED:
+        given = ", ".join(request.headers.getall("Content-Encoding"))[:100]
         raise Refused(415, f"Content-Encoding: {given}: expected gzip, deflate or none")
+    return "".join({*codings} & CODINGS)
 
 
-async def _chunks(body: StreamReader, whose: str) -> AsyncIterator[bytes]:
-    """The bytes of a body as they arrive. Raises Refused if they violate HTTP."""
-    taken = 0
+async def _chunks(body: StreamReader, whose: str, coding: str) -> AsyncIterator[bytes]:
+    """The bytes of a body as they arrive, unpacked. Raises Refused if they violate HTTP or their coding."""
+    came = taken = 0
+    unpacker = Unpacker(coding) if coding else None
     while True:
         try:
             data = await body.readany()
@@ -277,11 +293,18 @@ async def _chunks(body: StreamReader, whose: str) -> AsyncIterator[bytes]:
             reason = " ".join(str(error).split()).removeprefix("400, message: ")
             raise Refused(400, f"cannot read the body: {reason}") from error
         if not data:
-            return
-        taken += len(data)
-        if taken > _EXPANDED + _EXPANSION * (body.total_compressed_bytes or taken):
-            raise Refused(413, f"the body unpacks to more than {_EXPANSION} times its size")
-        yield data
+            break
+        came += len(data)
+        try:
+            for part in unpacker.unpacked(data) if unpacker else (data,):
+                taken += len(part)
+                if taken > _EXPANDED + _EXPANSION * came:
+                    raise Refused(413, f"the body unpacks to more than {_EXPANSION} times its size")
+                yield part
+        except zlib.error as error:
+            raise Refused(400, f"cannot unpack the body: expected {coding} data") from error
+    if unpacker and not unpacker.whole:
+        raise Refused(400, f"the body is cut off: its {coding} data do not end, after {taken} bytes unpacked")
 
 
 async def _say_continue(request: web.Request) -> None:

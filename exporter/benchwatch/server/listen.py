@@ -51,7 +51,7 @@ class Serving:
         server = self._runner.server
         assert server
         bound = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port, start_serving=False)
-        options = {"access_log": None, "logger": _server_log(), "keepalive_timeout": 2 * IDLE}
+        options = {"access_log": None, "logger": _server_log(), "keepalive_timeout": 2 * IDLE, "auto_decompress": False}
         try:
             for each in bound.sockets:
                 listening = socket.socket(fileno=os.dup(each.fileno()))

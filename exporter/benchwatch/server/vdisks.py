@@ -1,5 +1,6 @@
 """The vdisks of the CVMs as the page of a run shows them: now, and since the page was opened."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -73,7 +74,7 @@ class VdiskHistory:
     def note(self, views: Sequence[VdiskView]) -> None:
         """Record the figures, if they are new."""
         for view in views:
-            key = (view.cvm, view.role or view.vdisk, view.op)
+            key = (view.cvm, view.vdisk, view.role, view.op)
             known = self._seen.setdefault(key, [])
             if not known or known[-1][0] < view.time:
                 known.append((view.time, view.rate, view.latency))
@@ -87,15 +88,17 @@ class VdiskHistory:
     def _plot(self, title: str, unit: Axis, place: int, start: float, length: float) -> Iterator[Plot]:
         keys, lines = [], []
         every = list(self._seen.items())  # which another thread may add to
-        things = list(dict.fromkeys(key[:2] for key, _ in every))
-        several = len({cvm for cvm, _ in things}) > 1
-        for (cvm, vdisk, op), seen in every:
+        things = list(dict.fromkeys(key[:3] for key, _ in every))
+        several = len({cvm for cvm, *_ in things}) > 1
+        alike = Counter((cvm, role) for cvm, _, role in things)
+        for (cvm, vdisk, role, op), seen in every:
             known = [(one[0], one[place]) for one in seen if one[place] is not None and start <= one[0]]
             if not known:
                 continue
-            colour, dashed = theme.SERIES[things.index((cvm, vdisk)) % len(theme.SERIES)], op != "read"
+            colour, dashed = theme.SERIES[things.index((cvm, vdisk, role)) % len(theme.SERIES)], op != "read"
             times, values = np.array(known, float).T
-            keys.append(Key(f"{vdisk} {f'on {cvm} ' * several}{op}", colour, dashed))
+            name = f"{role} {vdisk}".strip() if not role or alike[cvm, role] > 1 else role
+            keys.append(Key(f"{name} {f'on {cvm} ' * several}{op}", colour, dashed))
             lines.append((drawn(Line(times - start, values), 0.0, rate=False), Stroke(colour, dashed)))
         if not lines:
             return

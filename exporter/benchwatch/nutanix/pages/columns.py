@@ -95,19 +95,21 @@ def _numbers(
 ) -> dict[str, Sequence[float | None]]:
     """The numbers of one column, by field; None where there is no value."""
     _, multiply, divide = unit
+    of_time = field == "busy_ratio"
     try:  # whole numbers only, as in most columns: this is where the time goes on a large page
         values = [int(text) * multiply / divide for text in texts]
     except (ValueError, OverflowError):
         pass
     else:
         digits = "".join(texts)
-        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= largest(unit)):
+        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= largest(unit, of_time=of_time)):
             return {field: values}
     known: dict[str, tuple[float | None, float | None]] = {}
     for text in texts:
         if text not in known:
             try:
-                known[text] = _pair(text, unit) if field.startswith("outstanding") else (number(text, unit), None)
+                pair = field.startswith("outstanding")
+                known[text] = _pair(text, unit) if pair else (number(text, unit, of_time=of_time), None)
             except QuantityUnreadable:
                 known[text] = None, None
                 notes.refuse(section, f"cell {text!r} under {label!r}")

@@ -124,15 +124,16 @@ def read_label(group: str, own: str = "") -> Label:
     return Label(" ".join(words), unit, unknown)
 
 
-def number(text: str, unit: PrintedUnit = PLAIN) -> float | None:
+def number(text: str, unit: PrintedUnit = PLAIN, *, of_time: bool = False) -> float | None:
     """A stripped cell in base units, or None for no value.
 
     A unit written in the cell overrides the one given, if it measures the same thing. Raises Unreadable for anything
-    else than a number that a program can print: not negative, at most LARGEST, a ratio at most 1 (100 %).
+    else than a number that a program can print: not negative, at most LARGEST, and a ratio at most 1 (100 %) unless it
+    is one `of_time` (see largest).
     """
     if text.isdecimal() and text.isascii() and len(text) < 16:  # nearly every cell: exact in a float
         value = int(text) * unit.multiply / unit.divide
-        if value > largest(unit):
+        if value > largest(unit, of_time=of_time):
             raise QuantityUnreadable(text)
         return value
     if text in NO_VALUE:
@@ -147,11 +148,15 @@ def number(text: str, unit: PrintedUnit = PLAIN) -> float | None:
             raise QuantityUnreadable(text)
         unit = known
     value = float(match[1]) * unit.multiply / unit.divide
-    if value > largest(unit):
+    if value > largest(unit, of_time=of_time):
         raise QuantityUnreadable(text)
     return value
 
 
-def largest(unit: PrintedUnit) -> float:
-    """The greatest number of this unit that a page can show, in base units."""
-    return 1 if unit.dimension == "ratio" else LARGEST * unit.multiply / unit.divide
+def largest(unit: PrintedUnit, *, of_time: bool = False) -> float:
+    """The greatest number of this unit that a page can show, in base units.
+
+    That of a part of a whole is 1. Time that was spent, by the length of an interval, is none: it is measured with
+    another clock, or summed over operations that overlap, and is above 1 just where a disk is saturated.
+    """
+    return 1 if unit.dimension == "ratio" and not of_time else LARGEST * unit.multiply / unit.divide
