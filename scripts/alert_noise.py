@@ -6,8 +6,8 @@ made of many workers side by side, since rules look at each worker for itself. L
 own level, of standard deviation sigma in its logarithm, independent from second to second or autocorrelated (each
 second keeps 0.8 of the deviation of the one before); throughput follows from it, as for a fixed number of clients.
 
-Of each load there are two runs: a steady one, in which every alert is a false one, and one in which once a minute each
-worker reports a second of several times the latency.
+Of each load there are two runs: a steady one, in which every alert is a false one, and one in which each worker
+reports a second of several times the latency every two minutes: the alert on it stays for 70 s.
 """
 
 import argparse
@@ -33,9 +33,9 @@ _CHECKOUT = Path(__file__).resolve().parent.parent
 _CORRELATIONS = {"independent": 0.0, "autocorrelated": 0.8}
 _RAMP = 60
 """Seconds before the first spike: rules look at runs past a ramp of 30 s, with baselines that are made every 15 s."""
-_AFTERMATH = 35
+_AFTERMATH = 75
 """Seconds after the last spike, in which its alert is to end."""
-_SPIKE_EVERY = 60
+_SPIKE_EVERY = 120
 _IN_TIME = 3.0
 """Seconds after its report within which a spike must be firing."""
 _CLIENTS = 16

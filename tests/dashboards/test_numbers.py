@@ -241,6 +241,17 @@ def test_linear_is_what_the_run_of_the_same_kind_with_the_fewest_databases_reach
     shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, each)
 
 
+def test_alerts_of_two_jobs_of_fio_are_two(tmp_path: Path) -> None:
+    known = {"alertname": "LatencySpike", "severity": "critical", "alertstate": "firing", "run": "r", "worker": "w"}
+    jobs = ("data", "log")
+    loads = [series("ALERTS", f"1x{SECONDS}", **known, op="read", job=job) for job in jobs]
+    alert = 'alertname="LatencySpike", worker="w", op="read", job="{}"'
+    row = f'{{{{{alert}, severity="critical", run="r", to_run="r", to_host="All", to_vdisk="All"}}}}'
+    shows(tmp_path, expression("live", "Firing alerts"), loads, {row.format(job): 1 for job in jobs})
+    line = f"{{{{{alert}}}}}"
+    shows(tmp_path, expression("spike", "Alert history"), loads, {line.format(job): 1 for job in jobs})
+
+
 def test_alerts_and_moves_between_two_points_of_a_graph_are_seen(tmp_path: Path) -> None:
     known = {"alertname": "LatencySpike", "severity": "critical", "alertstate": "firing", "run": "r", "worker": "w"}
     loads = [series("ALERTS", f"{'_ ' * (SECONDS - 50)}1x30 stale", **known)]

@@ -4,22 +4,19 @@ All of them are real, with the rules and the configuration of prometheus/ but fo
 -s` shows the seconds between the line and its notification, which depend on the machine and so are not judged here.
 """
 
-import json
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from demo_processes import Processes
-from tests.support.ports import free_address
-from tests.support.programs import FOLDER, program
+from tests.support.programs import FOLDER
 from tests.support.servers import Exporter, start_prometheus
 from tests.support.waiting import eventually
+from tests.support.webhook import Receiver, start_alertmanager
 
 pytestmark = [pytest.mark.system, pytest.mark.slow(110)]
 
@@ -29,49 +26,11 @@ LONG = 300.0
 """Seconds for what takes a minute on a quiet machine."""
 
 
-class Receiver:
-    """A webhook, and when it got what."""
-
-    def __init__(self) -> None:
-        got: list[tuple[float, dict[str, Any]]] = []
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                got.append((time.time(), json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
-                self.send_response(200)
-                self.end_headers()
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self.got = got
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     made = Receiver()
     yield made
     made.close()
-
-
-def start_alertmanager(processes: Processes, folder: Path, url: str) -> str:
-    config = yaml.safe_load((FOLDER / "alertmanager.yml").read_text())
-    for one in config["receivers"]:
-        one["webhook_configs"] = [{"url": url, "send_resolved": True}]
-    path, address = folder / "alertmanager.yml", free_address()
-    path.write_text(yaml.safe_dump(config))
-    where = [f"--storage.path={folder / 'alertmanager'}", f"--web.listen-address={address}"]
-    command = [program("prometheus-alertmanager", "alertmanager"), f"--config.file={path}", *where]
-    process = processes.start("alertmanager", [*command, "--cluster.listen-address="], folder=folder)
-    processes.wait_for(process, f"http://{address}/-/ready")
-    return address
 
 
 def test_a_spike_is_one_notification_and_so_is_its_end(

@@ -7,7 +7,7 @@ from .panels import timeline
 from .queries import Query, lately, now
 from .tables import Column, table, transformation
 
-_LABELS = "alertname, severity, run, worker, instance, host, vm, role, op, cvm, vdisk, device"
+_LABELS = "alertname, severity, run, worker, job, op, instance, host, vm, role, cvm, vdisk, device"
 CHOSEN = 'alertstate="firing",run=~"$run|",host=~"$host|"'
 """Those of the chosen runs and hosts, and those of neither, such as the exporter's own."""
 
@@ -44,6 +44,7 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
             Column("severity", "Severity", width=75, mappings={"critical": RED, "warning": ORANGE, "info": BLUE}),
             Column("run", "Run", width=180),
             Column("worker", "Worker", width=65),
+            Column("job", "Job", width=60),
             Column("op", "Op", width=55),
             Column("host", "Host", width=60),
             Column("device", "Device", width=60),
@@ -65,13 +66,13 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
 
 def history(size: tuple[int, int]) -> dashboard.Panel:
     """Those of the time range; where there is little room, one line for each kind of alert."""
-    by = "alertname, worker, host, vm, role, op, vdisk, device, cvm" if size[1] > 4 else "alertname"
+    by = "alertname, worker, job, op, host, vm, role, vdisk, device, cvm" if size[1] > 4 else "alertname"
     made = timeline(
         "Alert history",
         "When each alert fired; consecutive runs share a line.",
         Query(
             f"max by ({by}) ({lately(f'ALERTS{{{CHOSEN}}}')})",
-            "{{alertname}} {{worker}} {{host}} {{vm}} {{role}} {{device}} {{vdisk}} {{op}} {{cvm}}",
+            "{{alertname}} {{worker}} {{job}} {{host}} {{vm}} {{role}} {{device}} {{vdisk}} {{op}} {{cvm}}",
         ),
         bad="several that begin together: the first is closest to the cause.",
         none="No alert fired in this time range",

@@ -109,14 +109,14 @@ def _annotations(
 ) -> Iterator[dashboard.AnnotationQuery]:
     # Compare runs has a single choice of run, which Grafana does not escape by itself. The format `:regex` does, with
     # single backslashes, which PromQL takes in backticks.
-    by = "by (alertname, severity, run, worker, host, vm, role, op, cvm, vdisk, device)"
+    by = "by (alertname, severity, run, worker, job, op, host, vm, role, cvm, vdisk, device)"
     hosts = ",host=~`${host:regex}|`" if any(variable.name == "host" for variable in board.variables) else ""
     firing = f'ALERTS{{alertstate="firing",run=~`${{run:regex}}|`{hosts}}}'
     yield _annotation(
         "Alerts",
         f"max {by} ({lately(firing)}) unless max {by} ({firing} offset $__interval)",
         title="{{alertname}}",
-        text="{{run}} {{worker}} {{host}} {{vm}} {{role}} {{op}} {{device}} {{cvm}} {{vdisk}}",
+        text="{{run}} {{worker}} {{job}} {{host}} {{vm}} {{role}} {{op}} {{device}} {{cvm}} {{vdisk}}",
         tags="severity",
         color="red",
         toggle=False,

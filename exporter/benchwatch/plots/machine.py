@@ -193,7 +193,7 @@ def _chosen(
     """Those with a role, log first, otherwise the busiest."""
     most = sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
     found = dict.fromkeys(_identity(one, names) for one in most)
-    with_role = sorted((role != "log", role, one) for one, role in roles.items() if one in found)
+    with_role = sorted((role not in ("log", "wal"), role, one) for one, role in roles.items() if one in found)
     return [one for *_, one in with_role][:_MOST] or list(found)[:_MOST]
 
 

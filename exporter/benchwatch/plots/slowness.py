@@ -31,7 +31,7 @@ _APART = 5.0
 """Seconds without a sample that end a spike."""
 _INTERVALS = 2.5
 """The same in intervals of the rules, if these are longer."""
-_AFTERWARDS = 30.0
+_AFTERWARDS = 100.0
 """Seconds after the end of a run in which alerts about it still fire."""
 _STANDS_OUT = 3
 """Multiple of its usual value from which on a layer is drawn, as in the rules."""
