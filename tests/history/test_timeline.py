@@ -382,3 +382,18 @@ def test_a_text_without_dates_is_parsed_once(tmp_path: Path, monkeypatch: pytest
     assert tps.values.tolist() == [100.0] * 60
     assert np.diff(tps.times).tolist() == [1.0] * 59
     assert b"".join(parsed) == "".join(lines).encode()
+
+
+@pytest.mark.parametrize("length", [20, 200], ids=["short", "longer than a log's head"])
+@pytest.mark.parametrize("dated", [False, True])
+def test_of_a_log_that_an_earlier_run_left_behind_nothing_is_replayed(place: Place, length: int, dated: bool) -> None:
+    numbers = range(1, 100 * length + 1)
+    log = "".join(f"0 {number} 1000 0 {NOW - 1000 + number / 100:.0f} 0\n" for number in numbers)
+    place("a/pgbench_log.123", log.encode(), NOW - 1000 + length)
+    times = [f"{NOW - 10 + second:.3f}" if dated else f"{second}.0" for second in range(1, 11)]
+    lines = (f"progress: {time} s, 100.0 tps, lat 2.000 ms stddev 0.100, 0 failed\n" for time in times)
+    timeline = one(place("a/db1.err", "".join(lines).encode()).parent, now=NOW + 1000, latencies=True)
+    assert (timeline.start, timeline.latencies) == (NOW - 10, {})
+    assert not found(timeline, "pgbench_latency_seconds")
+    assert points(timeline, "pgbench_tps") == [(NOW - 10 + second, 100.0) for second in range(1, 11)]
+    assert points(timeline, "pgbench_transactions_total")[0][0] == NOW - 9

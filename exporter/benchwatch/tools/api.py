@@ -173,6 +173,10 @@ class State(Protocol):
     def reporting(self) -> Collection[str]:
         """The streams that have reports: a process prints them to one."""
 
+    @property
+    def left_behind(self) -> Collection[str]:
+        """Logs in its folder that are those of an earlier run, and count for nothing."""
+
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """Apply one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""
 

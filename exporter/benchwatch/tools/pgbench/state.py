@@ -28,7 +28,7 @@ All this depends on what was read from each stream, not on the order in which th
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
@@ -87,6 +87,7 @@ class PgbenchState(ElapsedState):
         self._logs = TransactionLog(buckets, limits.scripts)
         self._no_logs = TransactionLog(buckets, limits.scripts)
         self._logged = -math.inf  # when a log was last written, Unix seconds
+        self._log_files: set[str] = set()
         self._begun: dict[str, float] = {}  # by stream: when its text was last written, less the seconds in it
         self._totals = Totals(self._logs)
         self._progress: Progress | None = None
@@ -107,13 +108,13 @@ class PgbenchState(ElapsedState):
                 self._apply_progress(record, stream)
             case Transactions():
                 self._logs.add(record, stream)
-                self._logged = max(arrived, self._logged)
+                self._take_log(stream, arrived)
                 if record.lines:
                     self._behind = min(arrived - record.end, self._behind)
                 self._course.progressed |= record.lines > 0
             case AggregateInterval():
                 self._totals.add_interval(record)
-                self._logged = max(arrived, self._logged)
+                self._take_log(stream, arrived)
                 self._behind = min(arrived - record.start, self._behind)
                 self._last_interval = max(record.start, self._last_interval or 0)
                 self._course.progressed = True
@@ -144,12 +145,21 @@ class PgbenchState(ElapsedState):
         if isinstance(record, Progress | Transactions | AggregateInterval | Parameter):
             self._course.benchmark = True
 
+    def _take_log(self, stream: str, arrived: float) -> None:
+        self._log_files.add(stream)
+        self._logged = max(arrived, self._logged)
+
     def written(self, stream: str, times: Written) -> None:
         """See tools.State."""
         super().written(stream, times)
         seconds = self._lengths.get(stream, self._elapsed.get(stream))
         if seconds is not None and not times.undated:
             self._begun[stream] = times.last - seconds
+
+    @property
+    def left_behind(self) -> Collection[str]:
+        """See tools.State."""
+        return self._log_files if self._is_log_old else ()
 
     @property
     def _log(self) -> TransactionLog:
