@@ -96,11 +96,14 @@ class Book:
         self._families = families
         self._hold = hold
         self._ledger = Ledger(families, hold)
+        self._run = 0
         self._silent = True
 
     def enter(self, step: Step) -> None:
         """Record what is shown after a step of the replay."""
         worker = self._replay.worker
+        if self._run != worker.version[1] and self._hold is None:
+            self._run, self._ledger = worker.version[1], Ledger(self._families, None)
         page = worker.samples() if self._families is None else worker.state.samples(worker.current)
         self._ledger.enter(step.time, step.kinds, page)
         self._silent = not step.kinds
@@ -109,8 +112,7 @@ class Book:
         """All of it."""
         worker = self._replay.worker
         series = list(self._ledger.series(worker.labels))
-        of_several = worker.version[1] or worker.state.left_behind
-        if of_several and worker.start is not None and self._hold is None:
+        if worker.state.left_behind and worker.start is not None and self._hold is None:
             series = [later for one in series if len((later := one.after(worker.start)).times)]
         final = list(worker.samples())
         if self._silent:  # the counters of an abandoned run leave the page
