@@ -427,3 +427,18 @@ def test_lines_of_pgbench_15_that_go_back_are_of_another_run(place: Place) -> No
         timeline = one(place(f"{name}/db1.err", "".join(lines).encode()).parent)
         assert timeline.start == first - 1
         assert points(timeline, "pgbench_tps") == [(NOW - 100 + second, 70.0) for second in range(3)]
+
+
+@pytest.mark.parametrize("length", [9.9, 10.1])
+def test_a_line_at_the_end_is_shown_though_the_report_says_that_the_run_was_shorter(
+    place: Place, length: float
+) -> None:
+    line = "progress: {}.0 s, 100.0 tps, lat 2.000 ms stddev 0.100, 0 failed\n"
+    report = (RECORDINGS / "pgbench/tpcb-15.18.out").read_text()
+    report = re.sub(r"\ninitial connection time.*", "", report).replace("duration: 4 s", "duration: 10 s")
+    report = re.sub(r"(actually processed: )\d+", r"\g<1>1000", report)
+    place("a/db1.out", re.sub(r"tps = \S+", f"tps = {1000 / length:.6f}", report).encode())
+    for count in (1, 10):
+        timeline = one(place("a/db1.err", "".join(map(line.format, range(11 - count, 11))).encode()).parent)
+        assert [rate for _, rate in points(timeline, "pgbench_tps")] == [100.0] * count
+        assert (timeline.phase, timeline.start) == ("finished", pytest.approx(NOW - 10, abs=0.2))

@@ -163,6 +163,9 @@ class Replay:
         end = self._runfile.end
         self.by_file_time |= not lasts and end is None
         last = max((moment.time for moment in lasts.values()), default=self._modified if end is None else end)
+        printed = max((lasts[name].time for name in lasts if not self._recordings[name].plan.is_log), default=last)
+        for each in found.values():
+            each[:] = [one._replace(time=max(one.time, printed)) if one.final else one for one in each]
         for name, recording in self._recordings.items():
             if name not in lasts or lasts[name].offset < recording.length:
                 written = min(self._last_written[name], math.inf if end is None else end)
@@ -227,16 +230,16 @@ def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) ->
     earliest = reversed([*accumulate(reversed(times), min)])  # of each and what follows
     kept = [(moment, time) for moment, time, first in zip(found, times, earliest, strict=True) if time - first < _STEP]
     in_turn = accumulate((time for _, time in kept), max)
-    return [Moment(moment.offset, time) for (moment, _), time in zip(kept, in_turn, strict=True)]
+    return [moment._replace(time=time, elapsed=False) for (moment, _), time in zip(kept, in_turn, strict=True)]
 
 
 def merged(found: Mapping[str, Sequence[Moment]]) -> list[Event]:
-    """The moments of all streams, those of the same time together."""
+    """The moments of all streams, those of the same time together; a final one comes after them."""
     events: list[Event] = []
-    for time, name, offset in sorted(
-        (moment.time, name, moment.offset) for name, each in found.items() for moment in each
+    for time, final, name, offset in sorted(
+        (moment.time, moment.final, name, moment.offset) for name, each in found.items() for moment in each
     ):
-        if not events or events[-1].time != time or name in events[-1].offsets:
+        if not events or events[-1].time != time or name in events[-1].offsets or final:
             events.append(Event(time, {}))
         events[-1].offsets[name] = offset
     return events

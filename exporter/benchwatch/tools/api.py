@@ -47,6 +47,8 @@ class Moment(NamedTuple):
     time: float
     """Unix seconds; if `elapsed`, seconds since the start of the run."""
     elapsed: bool = False
+    final: bool = False
+    """Whether the other reports had been printed by then, which the time may not show: it is rounded."""
 
 
 class Written(NamedTuple):
