@@ -382,3 +382,63 @@ def test_a_text_without_dates_is_parsed_once(tmp_path: Path, monkeypatch: pytest
     assert tps.values.tolist() == [100.0] * 60
     assert np.diff(tps.times).tolist() == [1.0] * 59
     assert b"".join(parsed) == "".join(lines).encode()
+
+
+@pytest.mark.parametrize("length", [20, 200], ids=["short", "longer than a log's head"])
+@pytest.mark.parametrize("dated", [False, True])
+def test_of_a_log_that_an_earlier_run_left_behind_nothing_is_replayed(place: Place, length: int, dated: bool) -> None:
+    numbers = range(1, 100 * length + 1)
+    log = "".join(f"0 {number} 1000 0 {NOW - 1000 + number / 100:.0f} 0\n" for number in numbers)
+    place("a/pgbench_log.123", log.encode(), NOW - 1000 + length)
+    times = [f"{NOW - 10 + second:.3f}" if dated else f"{second}.0" for second in range(1, 11)]
+    lines = (f"progress: {time} s, 100.0 tps, lat 2.000 ms stddev 0.100, 0 failed\n" for time in times)
+    timeline = one(place("a/db1.err", "".join(lines).encode()).parent, now=NOW + 1000, latencies=True)
+    assert (timeline.start, timeline.latencies) == (NOW - 10, {})
+    assert not found(timeline, "pgbench_latency_seconds")
+    assert points(timeline, "pgbench_tps") == [(NOW - 10 + second, 100.0) for second in range(1, 11)]
+    assert points(timeline, "pgbench_transactions_total")[0][0] == NOW - 9
+
+
+@pytest.mark.parametrize("back", [-1000, 0, 2, 1000])
+def test_a_run_in_the_same_file_is_dated_by_its_own_clock(place: Place, back: int) -> None:
+    """Whether it was set since the run before or not."""
+
+    def earlier(match: re.Match[str]) -> str:
+        return f"{match[1]}{int(match[2]) - back * (1 if match[1] == time else 1000)}"
+
+    time = '"timestamp" : '
+    moved = re.sub(f'({time}|"timestamp_ms" : |"job_start" : )(\\d+)', earlier, FIO.read_text())
+    alone = one(place("alone/disk1.out", moved.encode()).parent)
+    both = one(place("both/disk1.out", FIO.read_bytes() + moved.encode()).parent)
+    assert (both.start, both.end) == (alone.start, alone.end)
+    rates = [points(timeline, "fio_iops", op="read") for timeline in (both, alone)]
+    assert rates[0] == rates[1] != []
+    assert {len(each.times) for each in both.series if each.family.part == "live"} == {
+        len(each.times) for each in alone.series if each.family.part == "live"
+    }
+
+
+def test_lines_of_pgbench_15_that_go_back_are_of_another_run(place: Place) -> None:
+    """It takes the time of day once, at its start; up to 13 its clock may have been set."""
+    line = "progress: {:.3f} s, {}.0 tps, lat 2.000 ms stddev 0.100{}\n"
+    for name, rest, first in (("15", ", 0 failed", NOW - 100), ("13", "", NOW)):
+        lines = [line.format(NOW + second, 50, rest) for second in range(3)]
+        lines += [line.format(NOW - 100 + second, 70, rest) for second in range(3)]
+        timeline = one(place(f"{name}/db1.err", "".join(lines).encode()).parent)
+        assert timeline.start == first - 1
+        assert points(timeline, "pgbench_tps") == [(NOW - 100 + second, 70.0) for second in range(3)]
+
+
+@pytest.mark.parametrize("length", [9.9, 10.1])
+def test_a_line_at_the_end_is_shown_though_the_report_says_that_the_run_was_shorter(
+    place: Place, length: float
+) -> None:
+    line = "progress: {}.0 s, 100.0 tps, lat 2.000 ms stddev 0.100, 0 failed\n"
+    report = (RECORDINGS / "pgbench/tpcb-15.18.out").read_text()
+    report = re.sub(r"\ninitial connection time.*", "", report).replace("duration: 4 s", "duration: 10 s")
+    report = re.sub(r"(actually processed: )\d+", r"\g<1>1000", report)
+    place("a/db1.out", re.sub(r"tps = \S+", f"tps = {1000 / length:.6f}", report).encode())
+    for count in (1, 10):
+        timeline = one(place("a/db1.err", "".join(map(line.format, range(11 - count, 11))).encode()).parent)
+        assert [rate for _, rate in points(timeline, "pgbench_tps")] == [100.0] * count
+        assert (timeline.phase, timeline.start) == ("finished", pytest.approx(NOW - 10, abs=0.2))

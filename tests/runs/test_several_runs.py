@@ -1,6 +1,7 @@
 """Several runs of a tool, one after the other, in one file."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -208,3 +209,34 @@ def test_the_log_of_a_thread_that_an_earlier_process_of_the_same_number_had_is_l
         pass
     page = Exposition().render(runs.workers, ("live",))
     assert f"pgbench_transactions_total{{{labels}}} 4000\n" in page
+
+
+def test_a_record_says_nothing_of_a_later_run_of_its_name(tmp_path: Path) -> None:
+    """What was copied or edited later was written in a moment, and what is pushed comes before its record."""
+    place = placing(tmp_path / "runs")
+    text = REPORT.format(number=1).encode()
+    for run in ("again", "running", "copied", "pushed"):
+        file = place(f"{run}/db1.out", text if run != "running" else text[:90])
+        begun = file.stat().st_ctime
+        ended = b"start: %d\nend: %d\nexit_code: 1\ncpu_seconds: 2\n" % (begun - 990, begun - 970)
+        place(f"{run}/db1.yaml", b"labels: {vm: pg1}\n" + ended, begun + 10 if run == "pushed" else begun - 970)
+        last = begun if run == "copied" else begun + 10
+        os.utime(file, (last, last))
+    runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
+    while runs.poll(begun + 11):
+        pass
+    workers = {worker.run: worker for worker in runs.workers}
+    assert {name: worker.phase for name, worker in workers.items()} == {
+        "again": "finished",
+        "running": "running",
+        "copied": "failed",
+        "pushed": "failed",
+    }
+    assert all(worker.runfile.labels == {"vm": "pg1"} for worker in workers.values())
+    again = workers["again"]
+    assert again.start == pytest.approx(begun, abs=1)
+    assert (again.runfile.cpu_seconds, again.notes) == (
+        None,
+        ["start and end in its record left out: they are of an earlier run"],
+    )
+    assert workers["copied"].notes == []

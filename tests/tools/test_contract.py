@@ -19,6 +19,7 @@ from benchwatch.launch.record import RunRecord
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.limits import DEFAULT
 from benchwatch.metrics.samples import PARTS, Sample
+from benchwatch.runs.files import read_head
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.server.catalogue import markdown
@@ -127,6 +128,21 @@ def test_borders_of_chunks_do_not_matter(tool: Tool) -> None:
         for size in (1, 7, 977) if len(data) < _SMALL else (4093,):
             assert told(tool, kind, pieces(data, size)) == whole, (path, size)
     assert seen == set(tool.kinds), "no recording of a kind"
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_ends_of_lines_as_on_windows_and_a_mark_of_the_order_of_bytes_do_not_matter(tool: Tool, tmp_path: Path) -> None:
+    """Of texts: nobody edits a transaction log."""
+    for path, kind, data in recorded(tool)[:60]:
+        if tool.kinds[kind].is_log or len(data) > 10 * _SMALL:
+            continue
+        expected = told(tool, kind, pieces(data, 4096))
+        for other in (b"\xef\xbb\xbf" + data, b"\n".join(data.split(b"\r\n")).replace(b"\n", b"\r\n")):
+            found = told(tool, kind, pieces(other, 1 if len(data) < _SMALL else 4096))
+            assert [found[0], len(found[1])] == [expected[0], len(expected[1])], path
+        file = tmp_path / "out"
+        file.write_bytes(b"\xef\xbb\xbf" + data)
+        assert tool.recognise(read_head(file)) == kind
 
 
 @each_tool

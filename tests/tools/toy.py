@@ -121,6 +121,7 @@ class ToyState:
         self.last_report: float | None = None
         self.history: deque[Report] = deque(maxlen=HISTORY)
         self.reporting: set[str] = set()
+        self.left_behind = ()
         self._lanes: dict[str, Lane] = {}
         self._laps: dict[str, int] = {}
         self._results: dict[str, Result] = {}

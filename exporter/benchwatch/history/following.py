@@ -77,7 +77,7 @@ class GrowingRecording(Recording):
         """See Recording."""
         data = self.data[self._position - self._begin : max(0, self.until - self._begin)]
         self._position = max(self._position, self.until)
-        return data, math.inf if self.modified is None else self.modified
+        return data, self.modified
 
     def content(self, begin: int, end: int) -> bytes:
         """See Recording."""

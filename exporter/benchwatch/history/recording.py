@@ -30,8 +30,8 @@ class Recording(Stream):
         """The latencies gathered so far, if requested."""
         self.data = self._loaded(plan, folder)
         self.until = 0
-        self.modified: float | None = None
-        """When all of it was written, Unix seconds; None while it is played, at the times that it tells itself."""
+        self.modified = math.inf
+        """When what is read of it was written, Unix seconds."""
         self.start: float | None = None
         """When the run began, which is known while it is played, Unix seconds."""
         self._kept: _Keeping | None = None
@@ -82,7 +82,7 @@ class Recording(Stream):
         self._position = max(self._position, self.until)
         if self._position - self._released > _HELD:
             self.release()
-        return data, math.inf if self.modified is None else self.modified
+        return data, self.modified
 
     def release(self) -> None:
         """Let the system reclaim the memory of the part of a file that was read; it can be read again."""

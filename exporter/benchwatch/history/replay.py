@@ -15,7 +15,7 @@ Output without a time of its own gets one from the rest:
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from mmap import mmap
@@ -30,7 +30,8 @@ from ..runs.layout import StreamPlan
 from ..runs.run import Run
 from ..runs.worker import KEPT_LIVE, Worker
 from ..settings.record import RunFile
-from ..tools.api import Moment, ReadLine
+from ..tools.api import Moment, ReadLine, State
+from ..tools.beginning import PUNCTUAL
 from .recording import Recording
 
 _LOG_HEAD = 1 << 16
@@ -113,7 +114,7 @@ class Replay:
         # The ending was not known before the end.
         known = self._runfile if last else replace(self._runfile, exit_code=None, end=None)
         for name, offset in event.offsets.items():
-            self._recordings[name].until = offset
+            self._recordings[name].until, self._recordings[name].modified = offset, event.time
         self._read(event.time, known)
         if last:
             self.worker.settle()
@@ -125,6 +126,8 @@ class Replay:
         """All latencies of what was played so far, by group."""
         found: dict[Group, Latencies] = {}
         for recording in self._recordings.values():
+            if recording.plan.name in self.worker.state.left_behind:
+                continue
             for group, latencies in recording.bins.found().items() if recording.bins else ():
                 found.setdefault(group, Latencies()).extend(latencies)
         return found
@@ -160,6 +163,9 @@ class Replay:
         end = self._runfile.end
         self.by_file_time |= not lasts and end is None
         last = max((moment.time for moment in lasts.values()), default=self._modified if end is None else end)
+        printed = max((lasts[name].time for name in lasts if not self._recordings[name].plan.is_log), default=last)
+        for each in found.values():
+            each[:] = [one._replace(time=max(one.time, printed)) if one.final else one for one in each]
         for name, recording in self._recordings.items():
             if name not in lasts or lasts[name].offset < recording.length:
                 written = min(self._last_written[name], math.inf if end is None else end)
@@ -184,29 +190,28 @@ class Replay:
         for recording in self._recordings.values():
             if not recording.plan.is_log:
                 recording.keep()
-        self._as_of_files(True)
-        start = self._start_told
+            recording.modified = self._last_written[recording.plan.name]
+        state = self._state_told(())
+        start = state.start
         if start is None:
             start = self._modified if self._runfile.start is None else self._runfile.start
-        self._as_of_files(False)
-        self.by_file_time |= self._start_told in (None, math.inf) and self._runfile.start is None
+        for recording in self._recordings.values():
+            recording.modified = math.inf
+        told = self._state_told(state.left_behind).start  # infinite if it depends on files' times
+        self.by_file_time |= told in (None, math.inf) and self._runfile.start is None
         for recording in self._recordings.values():
             recording.start = start
         return start
 
-    def _as_of_files(self, known: bool) -> None:
+    def _state_told(self, without: Collection[str]) -> State:
+        """What a worker knows once it has read everything: of logs that are in use at the end, their beginning."""
         for name, recording in self._recordings.items():
-            recording.modified = self._last_written[name] if known else None
-
-    @property
-    def _start_told(self) -> float | None:
-        """The start that a worker shows once it has read everything; infinite if it depends on files' times."""
-        for recording in self._recordings.values():
-            recording.until = _LOG_HEAD if recording.plan.is_log else recording.length
+            in_use = recording.plan.is_log and self._last_written[name] > self._modified - PUNCTUAL
+            recording.until = 0 if name in without else _LOG_HEAD if in_use else recording.length
         worker = self._new_worker()
         worker.read(-1, {}, math.inf)
         worker.settle()
-        return worker.state.start
+        return worker.state
 
 
 def moments(plan: StreamPlan, data: bytes | mmap, lines: Iterable[ReadLine]) -> list[Moment]:
@@ -217,18 +222,24 @@ def moments(plan: StreamPlan, data: bytes | mmap, lines: Iterable[ReadLine]) -> 
 
 
 def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) -> list[Moment]:
-    """In Unix time, in order, none before `least`; `start` is when the run began, Unix seconds."""
-    times = accumulate((max(least, moment.time + start * moment.elapsed) for moment in found), max)
-    return [Moment(moment.offset, time) for moment, time in zip(found, times, strict=True)]
+    """In Unix time, in order, none before `least`; `start` is when the run began, Unix seconds.
+
+    Where the clock went back, as it may between two runs in one file, what comes later dates what was before.
+    """
+    times = [max(least, moment.time + start * moment.elapsed) for moment in found]
+    earliest = reversed([*accumulate(reversed(times), min)])  # of each and what follows
+    kept = [(moment, time) for moment, time, first in zip(found, times, earliest, strict=True) if time - first < _STEP]
+    in_turn = accumulate((time for _, time in kept), max)
+    return [moment._replace(time=time, elapsed=False) for (moment, _), time in zip(kept, in_turn, strict=True)]
 
 
 def merged(found: Mapping[str, Sequence[Moment]]) -> list[Event]:
-    """The moments of all streams, those of the same time together."""
+    """The moments of all streams, those of the same time together; a final one comes after them."""
     events: list[Event] = []
-    for time, name, offset in sorted(
-        (moment.time, name, moment.offset) for name, each in found.items() for moment in each
+    for time, final, name, offset in sorted(
+        (moment.time, moment.final, name, moment.offset) for name, each in found.items() for moment in each
     ):
-        if not events or events[-1].time != time or name in events[-1].offsets:
+        if not events or events[-1].time != time or name in events[-1].offsets or final:
             events.append(Event(time, {}))
         events[-1].offsets[name] = offset
     return events

@@ -4,8 +4,9 @@ Names, labels and values are those of the page: the same code makes them (see `r
 report of the streams that changed it, at the report's own time, which is the end of its interval: a gauge that progress
 lines set has a sample per progress line, a quantile has one per closed second of the transaction log. Information about
 a run (part "runs") has a sample when it changes. Of several runs in one file, a timeline holds the last one: without
-`hold`, it has no samples from before that run. While the page does not show a gauge, because the run stalled or ended,
-the gauge has no samples. Times are whole milliseconds, as in Prometheus.
+`hold`, it has no samples from before that run, nor from a log that an earlier run left behind. While the page does not
+show a gauge, because the run stalled or ended, the gauge has no samples. Times are whole milliseconds, as in
+Prometheus.
 """
 
 import time
@@ -95,11 +96,14 @@ class Book:
         self._families = families
         self._hold = hold
         self._ledger = Ledger(families, hold)
+        self._run = 0
         self._silent = True
 
     def enter(self, step: Step) -> None:
         """Record what is shown after a step of the replay."""
         worker = self._replay.worker
+        if self._run != worker.version[1] and self._hold is None:
+            self._run, self._ledger = worker.version[1], Ledger(self._families, None)
         page = worker.samples() if self._families is None else worker.state.samples(worker.current)
         self._ledger.enter(step.time, step.kinds, page)
         self._silent = not step.kinds
@@ -108,7 +112,7 @@ class Book:
         """All of it."""
         worker = self._replay.worker
         series = list(self._ledger.series(worker.labels))
-        if worker.version[1] and worker.start is not None and self._hold is None:
+        if worker.state.left_behind and worker.start is not None and self._hold is None:
             series = [later for one in series if len((later := one.after(worker.start)).times)]
         final = list(worker.samples())
         if self._silent:  # the counters of an abandoned run leave the page

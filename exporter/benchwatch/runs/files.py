@@ -31,6 +31,8 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
+from ..tools.lines import MARK
+
 HEAD = 64 * 1024
 """Bytes at a file's beginning that are examined to recognise it."""
 SETTLED = 2.0
@@ -153,11 +155,11 @@ class Folder:
 
 
 def read_head(path: Path) -> bytes:
-    """Up to HEAD bytes from the beginning of a file, or from the end of the hole there. Raises OSError."""
+    """Up to HEAD bytes from the beginning of a file, or from the end of a hole or a mark there. Raises OSError."""
     with path.open("rb", buffering=0) as file:
         with suppress(OSError):  # nothing but a hole, or a file system without them
             file.seek(0, os.SEEK_DATA)
-        return (file.read(HEAD) or b"").lstrip(b"\0")
+        return (file.read(HEAD) or b"").lstrip(b"\0").removeprefix(MARK)
 
 
 class GrowingFile:

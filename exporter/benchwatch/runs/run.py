@@ -21,6 +21,7 @@ from ..tools.api import Tool
 from ..tools.registry import TOOLS, names
 from ..values.errors import ConfigError
 from ..values.names import label
+from .birth import birth
 from .faults import Faults
 from .files import HEAD, FileStatus, Folder, Rewritten, read_head
 from .layout import StreamPlan, WatchedFile, plan
@@ -35,6 +36,12 @@ _UNRECOGNISED_AFTER = 30.0
 
 _COARSE = 10.0
 """Seconds to which it matters when a log was last written to: the streams are planned again when that changes."""
+
+_LATER = 10.0
+"""Seconds after the end that a record says from which output is that of another run."""
+
+_MOMENT = 1.0
+"""Seconds within which a copied or edited file is written."""
 
 _FAULTS_SAID = 10
 """How many faults of a record's disks are counted and named in the log."""
@@ -157,6 +164,8 @@ class Run:
         if watched != self._watched:
             self._watched = watched
             self._follow(plan(watched, self.name))
+        if self._contents:
+            self._configure()
         known = all(file.tool for file in watched.values()) and self._workers
         self._settled = bool(known) and all(status.settled for status in self._records.values())
 
@@ -236,8 +245,11 @@ class Run:
             for name, content in self._contents.items()
             if name != NAME
         }
+        self._configure()
+
+    def _configure(self) -> None:
         for worker in {*self._workers.values(), *self._shown.values()}:
-            worker.configure(self._runfile_of(worker.name))
+            worker.configure(self._runfile_of(worker.name, worker.plans))
 
     def _with_disks(self, runfile: RunFile) -> RunFile:
         """The same with the names that this machine's disks have, if it is this machine's disks that it names."""
@@ -249,8 +261,29 @@ class Run:
             self._fault("disk", f"run {self.name}: disks: {fault}", fault)
         return msgspec.structs.replace(runfile, disks=roles)
 
-    def _runfile_of(self, worker: str) -> RunFile:
-        return self._runfiles.get(worker, self._runfile)
+    def _runfile_of(self, worker: str, plans: Sequence[StreamPlan]) -> RunFile:
+        found = self._runfiles.get(worker, self._runfile)
+        ended = (found.end, found.exit_code) != (None, None)
+        return found.of_earlier() if ended and self._goes_on(worker, plans, found.end or 0.0) else found
+
+    def _goes_on(self, worker: str, plans: Sequence[StreamPlan], end: float) -> bool:
+        """Whether there is output from long after the records that say how the worker ended.
+
+        What was copied later, or edited, was written in a moment.
+        """
+        texts = [part for plan in plans if not plan.is_log for part, _ in plan.parts]
+        if not texts:
+            return False
+        last = max(texts, key=lambda name: self.files[name].modified)
+        written = self.files[last].modified
+        recorded = (
+            self._records[name].modified
+            for name, record in self._contents.items()
+            if (name == NAME or label(name.removesuffix(SUFFIX)) == worker)
+            and (record.end, record.exit_code) != (None, None)
+        )
+        later = written > max(end, *recorded) + _LATER
+        return later and written - (birth(self.folder / last) or written) > _MOMENT
 
     def _follow(self, plans: Mapping[str, tuple[StreamPlan, ...]]) -> None:
         workers = {}
@@ -288,7 +321,9 @@ class Run:
         open_stream: Callable[[StreamPlan, Path], Stream] = Stream,
     ) -> Worker:
         """A worker that has read nothing yet."""
-        return Worker(self.name, name, streams, self.folder, self._buckets, self._runfile_of(name), open_stream)
+        return Worker(
+            self.name, name, streams, self.folder, self._buckets, self._runfile_of(name, streams), open_stream
+        )
 
     def clock_was_set(self, by: float) -> None:
         """See Worker."""

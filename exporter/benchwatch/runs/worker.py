@@ -40,6 +40,7 @@ KEPT_LIVE = 60.0
 _SETTLED_AFTER = 1.0
 """Seconds of silence after which a last line that lacks only its newline counts."""
 _REASON_LENGTH = 200
+_OUTDATED = "start and end in its record left out: they are of an earlier run"
 _STATES = {phase: tuple(Sample(RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
 
 
@@ -161,6 +162,7 @@ class Worker:
         """Remarks on how its output was read, one clause each."""
         number, of = self.repetition
         notes = [f"run {number} of {of} in this file"] if of > 1 else []
+        notes += [_OUTDATED] if self._runfile.outdated else []
         return notes + list(dict.fromkeys(s.plan.prefix.note for s in self._streams if s.plan.prefix))
 
     @property

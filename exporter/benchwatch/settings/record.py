@@ -146,6 +146,8 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the signal that killed the benchmark, or that preceded its end."""
     cpu_seconds: float | None = None
     """CPU time that the benchmark's processes took on this machine."""
+    outdated: bool = False
+    """Whether the records tell the start and end of an earlier run, which are left out."""
     abandoned_after: float = 300.0
     """Seconds of silence."""
     limits: Limits = DEFAULT
@@ -176,6 +178,11 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
         found = self.found.disks if self.found else {}
         given = set(self.disks.values())
         return {disk: role for disk, role in found.items() if role not in given} | self.disks
+
+    def of_earlier(self) -> "RunFile":
+        """The same without its start and end, which are those of an earlier run."""
+        none = dict.fromkeys(("start", "scheduled", "end", "exit_code", "cpu_seconds"))
+        return msgspec.structs.replace(self, **none, signal="", outdated=True)
 
     @property
     def cpus_used(self) -> float | None:

@@ -47,6 +47,8 @@ class Moment(NamedTuple):
     time: float
     """Unix seconds; if `elapsed`, seconds since the start of the run."""
     elapsed: bool = False
+    final: bool = False
+    """Whether the other reports had been printed by then, which the time may not show: it is rounded."""
 
 
 class Written(NamedTuple):
@@ -172,6 +174,10 @@ class State(Protocol):
     @property
     def reporting(self) -> Collection[str]:
         """The streams that have reports: a process prints them to one."""
+
+    @property
+    def left_behind(self) -> Collection[str]:
+        """Logs in its folder that are those of an earlier run, and count for nothing."""
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """Apply one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""

@@ -68,6 +68,11 @@ class ElapsedState:
             self._written[stream] = times
             self.version += 1
 
+    @property
+    def left_behind(self) -> Collection[str]:
+        """See tools.State."""
+        return ()
+
     def tick(self, time: float) -> None:
         """See tools.State: nothing closes by time alone."""
 

@@ -1,6 +1,7 @@
 """Whole lines out of arbitrary chunks, with a bound on memory, and the common part of parsers of lines.
 
-NUL bytes are dropped: a file that was truncated while a benchmark held it open begins with a hole of them.
+NUL bytes are dropped: a file that was truncated while a benchmark held it open begins with a hole of them. So are byte
+order marks, with which some programs on Windows begin a text.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,8 @@ LIMIT = 1 << 20
 
 _SLICE = 1 << 18  # well below LIMIT, so that a line above it always spans several slices; and it fits the cache
 _BEGINNING = 200  # of a line that is too long
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark in UTF-8."""
 EXCERPT = 400
 """Longest quotation of a line, characters."""
 
@@ -41,7 +44,7 @@ class WholeLines:
     @property
     def rest(self) -> bytes:
         """The incomplete last line; empty if none has begun, or if it is too long."""
-        return b"" if self._dropping else b"".join(self._kept)
+        return b"" if self._dropping else b"".join(self._kept).replace(MARK, b"")
 
     def close(self) -> bytes:
         """The last line, which lacks its newline; empty if there is none."""
@@ -66,6 +69,8 @@ class WholeLines:
             begin = first + 1
         end = data.rfind(b"\n") + 1
         block = b"".join((*([] if begin else self._kept), data[begin:end]))
+        if MARK in block:
+            block = block.replace(MARK, b"")
         self._start_line(data[end:])
         if block:
             yield block

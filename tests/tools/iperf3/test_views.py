@@ -12,8 +12,10 @@ from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
+from benchwatch.tools.iperf3 import metrics
 from benchwatch.watch.page import SampleReader, live, read_page, slow
 from tests.support.places import NOW
+from tests.support.timelines import read_timelines
 
 from .recordings import client, data_of, server
 
@@ -119,3 +121,18 @@ def test_a_worker_that_does_not_say_its_version_adds_none(tmp_path: Path, capsys
         (tmp_path / name / "b.out").write_bytes(data_of(client("text-udp-3.18")))
     assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two")]) == 0
     assert "one: iperf3 3.18, 1 run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["json-server-killed-3.12", "json-tcp-p2-3.22", "json-udp-bidir-3.12"])
+def test_a_document_has_the_course_of_its_intervals(tmp_path: Path, name: str) -> None:
+    data = data_of(client(name))
+    document = json.loads(data)
+    sums = {each["sum"]["end"]: each["sum"]["bytes"] / each["sum"]["seconds"] for each in document["intervals"]}
+    for content in (data, data[: data.rindex(b"\t}],\n")]):  # of the other, the end is missing: the disk was full
+        path = tmp_path / f"{len(content)}.out"
+        path.write_bytes(content)
+        (timeline,) = read_timelines([path], now=NOW * 2)
+        (series,) = timeline.get(metrics.CLIENT.rate, direction="send")
+        ends = (series.times - (timeline.start or 0.0)).tolist()
+        found = {round(end, 2): rate for end, rate in zip(ends, series.values.tolist(), strict=True)}
+        assert found == {round(end, 2): pytest.approx(rate) for end, rate in sums.items()}

@@ -33,7 +33,7 @@ def test_a_progress_line_is_written_at_its_time(time: str, seconds: float, elaps
 
 def test_the_final_report_is_written_when_the_run_is_as_old_as_it_says() -> None:
     text = LINE.format("5.0") + REPORT
-    assert moments("text", text)[1:] == [Moment(len(text), 10.25, elapsed=True)]
+    assert moments("text", text)[1:] == [Moment(len(text), 10.25, elapsed=True, final=True)]
     assert moments("text", LINE.format("5.0") + REPORT[:-30]) == [Moment(len(LINE.format("5.0")), 5.0, elapsed=True)]
 
 

@@ -157,11 +157,16 @@ def test_reports_of_checkpoints_are_no_end_and_all_are_added_up() -> None:
     found = values(state_of(data_of("checkpoints")))
     assert found["transactions_total",] == found["result_transactions",] == 1550 + 2793 + 724
     assert found["errors_total",] == 1
-    assert found["result_tps",] == pytest.approx(5067 / 6.0117, rel=1e-3)
+    assert found["result_tps",] == pytest.approx(5067 / 6.0117)
     assert found["result_latency_min_seconds",] == 0.00052
     assert found["result_latency_max_seconds",] == 0.14814
     assert found["result_latency_average_seconds",] == pytest.approx((3.98633 + 6.00456 + 2.01372) / 5067)
     assert not [key for key in found if key[0] == "result_latency_seconds"], "of no part follows that of the whole"
+
+
+def test_the_rate_of_all_is_right_though_a_busy_machine_made_the_part_of_a_checkpoint_longer_than_it_says() -> None:
+    text = text_of("checkpoints").replace("(774.51 per sec.)", "(730.00 per sec.)")
+    assert values(state_of(text.encode()))["result_tps",] == pytest.approx(5067 / 6.0117)
 
 
 def test_a_line_in_the_middle_of_a_checkpoints_report_is_read() -> None:

@@ -12,6 +12,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from ..api import Begin, Misread
+from ..lines import MARK
 from .document import FioDocument, decode, stored_documents, unknown_directions
 from .framing import Broken, Framer, Piece, Stored, Text, Whole, separate
 from .jobs import excess
@@ -80,7 +81,7 @@ class FioParser:
         return records
 
     def _line(self, data: bytes, where: str, records: list[Any]) -> None:
-        line = data.replace(b"\0", b"").decode("utf-8", "replace")  # of a file that was truncated while it was written
+        line = data.replace(b"\0", b"").replace(MARK, b"").decode("utf-8", "replace")  # see lines
         if not line.strip(" \t[]{},"):  # empty, or what joins documents to a list
             return
         found = meaning(line)

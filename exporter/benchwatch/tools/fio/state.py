@@ -44,6 +44,7 @@ class FioState:
         self.reason = ""
         self.idle_reports = 0
         self.reporting: set[str] = set()
+        self.left_behind = ()
         self.history: deque[Report] = deque(maxlen=HISTORY)
         self._buckets = buckets
         self._interval = Interval()

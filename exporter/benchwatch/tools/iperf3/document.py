@@ -66,9 +66,9 @@ class _Start(msgspec.Struct):
 
 
 class _Document(msgspec.Struct):
-    start: _Start
-    intervals: Sequence[_Interval]
-    end: _End
+    start: _Start | None = None
+    intervals: Sequence[_Interval] = ()
+    end: _End | None = None
     error: _Text | None = None
 
 
@@ -88,9 +88,11 @@ def of_event(line: bytes) -> list[Record]:
 
 
 def of_document(text: bytes) -> list[Record]:
-    """The records of a document. Raises ValueError."""
+    """The records of a document, or of some of its parts. Raises ValueError."""
     document = msgspec.json.decode(text, type=_Document)
     parts = (document.start, *document.intervals, document.error, document.end)
+    if not any(parts):
+        raise ValueError("expected start, intervals or end")
     return [record for part in parts if part is not None for record in _records(part)]
 
 

@@ -1,7 +1,8 @@
 """Reads one stream of iperf3: events, documents and text in any mixture, several tests one after the other.
 
 A line that begins with `{` is an event or a whole document; one that is only `{` begins a document, which ends with the
-next line that is only `}`. One that repeats the events before it (--json-stream-full) says nothing new.
+next line that is only `}`. Its start and each interval are read where they end, so that they are dated apart, and count
+if the rest is lost. One that repeats the events before it (--json-stream-full) says nothing new.
 
 Another test begins with the start event, the document or the first line of text that belongs to it, when the test
 before has gone beyond that. Errors of a server between two tests belong to neither.
@@ -18,6 +19,12 @@ from .text import LISTENING, Iperf3Text, row_like, whole
 _LONGEST = 1 << 26
 """Bytes of a document; longer ones are left out."""
 _EXCERPT = 300
+_START_ENDS, _INTERVAL_ENDS, _LAST_INTERVAL_ENDS = b"\t},", b"\t\t}, {", b"\t\t}],"
+"""The lines of a document, as iperf3 indents it, with which its parts end."""
+_INTERVALS = b'\t"intervals":\t[{'
+_START_ENDS, _INTERVAL_ENDS, _LAST_INTERVAL_ENDS = b"\t},", b"\t\t}, {", b"\t\t}],"
+"""The lines of a document, as iperf3 indents it, with which its parts end."""
+_INTERVALS = b'\t"intervals":\t[{'
 _Line = Record | Begin | Misread
 
 
@@ -30,6 +37,7 @@ class Iperf3Parser:
         self._number = 0
         self._document: list[bytes] = []
         self._size = 0
+        self._started = self._skipping = False  # in the document
         self._undated = False
         self._start()
 
@@ -59,7 +67,8 @@ class Iperf3Parser:
     def settle(self) -> Sequence[_Line]:
         """See tools.Parser."""
         rest = self._lines.rest.rstrip()
-        if rest.endswith(b"}") if self._document or rest[:1] == b"{" else whole(_decoded(rest)):
+        is_json = rest == b"}" or (rest[:1] == b"{" and rest[-1:] == b"}")
+        if is_json if self._document or rest[:1] == b"{" else whole(_decoded(rest)):
             self._lines.close()
             found = self._line(rest)
             self._number -= 1  # its end is still to come, which makes an empty line
@@ -86,14 +95,27 @@ class Iperf3Parser:
         self._size += len(line)
         if self._size <= _LONGEST:
             self._document.append(line)
-        if line != b"}":
-            return []
-        text, size, self._document, self._size = b"\n".join(self._document), self._size, [], 0
-        if size > _LONGEST:
-            return self._misread("document_too_long", f"more than {_LONGEST} bytes")
-        return self._json(text, of_document)
+        if line == b"}":
+            return self._part(self._document, ended=True)
+        if line == _START_ENDS and not self._started:
+            return self._part([*self._document[:-1], b"}}"])
+        if line == _INTERVAL_ENDS:
+            return self._part([*self._document[:-1], b"}]}"], _INTERVALS)
+        return self._part([*self._document[:-1], b"}]}"]) if line == _LAST_INTERVAL_ENDS else []
 
-    def _json(self, text: bytes, decode: Callable[[bytes], list[Record]]) -> list[_Line]:
+    def _part(self, lines: Sequence[bytes], *following: bytes, ended: bool = False) -> list[_Line]:
+        """A part of a document; `following` begins the next one."""
+        size, skipping = self._size, self._skipping
+        self._document, self._size, self._started = [] if ended else [b"{", *following], 0, not ended
+        found: list[_Line] = []
+        if size > _LONGEST:
+            found = self._misread("document_too_long", f"more than {_LONGEST} bytes")
+        elif not skipping:
+            found = self._json(b"\n".join(lines), of_document, whole=ended)
+        self._skipping = not ended and (not found or isinstance(found[0], Misread))
+        return found
+
+    def _json(self, text: bytes, decode: Callable[[bytes], list[Record]], *, whole: bool = True) -> list[_Line]:
         try:
             found = decode(text)
         except (ValueError, RecursionError) as error:
@@ -104,7 +126,7 @@ class Iperf3Parser:
             return []
         begins = self._begins(first)
         self._beginning = first if isinstance(first, Beginning) else self._beginning
-        return [*begins, *self._understood(found)]
+        return [*begins, *self._understood(found, whole)]
 
     def _plain(self, text: str) -> list[_Line]:
         self._done |= self._ended and LISTENING.search(text) is not None

@@ -49,7 +49,7 @@ def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
                     length = results.length
     yield from found
     if length is not None:
-        yield Moment(end, length, elapsed=True)
+        yield Moment(end, length, elapsed=True, final=True)
 
 
 class _Line(NamedTuple):

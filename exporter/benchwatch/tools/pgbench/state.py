@@ -18,17 +18,14 @@ Times:
 - The end is start + length of the run, which the report's rate and transactions tell; without them the last write of
   a stream with a message, if that is not long after the last report, as in a copy.
 
-A log that was last written before the run began is that of an earlier run, left in the folder
-(or, in a text of several runs, of one before), and counts for nothing. When a run without transactions in a log began,
-its text tells; of a copied log nothing is known of when it was written. A log with just the transactions of the final
-report is that of its run in any case.
+Logs of an earlier run count for nothing (`choice`).
 
 All this depends on what was read from each stream, not on the order in which the streams were read.
 """
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
@@ -38,6 +35,7 @@ from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import PUNCTUAL, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
+from .choice import LogChoice
 from .course import ProgressCourse
 from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
 from .log import TransactionLog
@@ -84,17 +82,13 @@ class PgbenchState(ElapsedState):
         self.idle_reports = 0
         self._course = ProgressCourse()
         self._results = Results()
-        self._logs = TransactionLog(buckets, limits.scripts)
-        self._no_logs = TransactionLog(buckets, limits.scripts)
-        self._logged = -math.inf  # when a log was last written, Unix seconds
-        self._begun: dict[str, float] = {}  # by stream: when its text was last written, less the seconds in it
-        self._totals = Totals(self._logs)
+        self._logs = LogChoice(buckets, limits.scripts)
+        self._totals = Totals(self._logs.every)
         self._progress: Progress | None = None
         self._lines: deque[Progress] = deque(maxlen=HISTORY)
         self._last_interval: int | None = None  # of the aggregated log
         self._server_version = ""
         self._scale_factor: int | None = None
-        self._behind = math.inf  # seconds from the end of a piece of the log to its arrival, the least
         self._lengths: dict[str, float] = {}  # by stream: the length that its report tells
         self._initialising: dict[str, float] = {}  # the same of the initialisation
         self._messages: set[str] = set()  # streams with a message
@@ -106,15 +100,12 @@ class PgbenchState(ElapsedState):
             case Progress():
                 self._apply_progress(record, stream)
             case Transactions():
-                self._logs.add(record, stream)
-                self._logged = max(arrived, self._logged)
-                if record.lines:
-                    self._behind = min(arrived - record.end, self._behind)
+                self._logs.every.add(record, stream)
+                self._logs.add(stream, arrived, record.end if record.lines else None)
                 self._course.progressed |= record.lines > 0
             case AggregateInterval():
                 self._totals.add_interval(record)
-                self._logged = max(arrived, self._logged)
-                self._behind = min(arrived - record.start, self._behind)
+                self._logs.add(stream, arrived, record.start)
                 self._last_interval = max(record.start, self._last_interval or 0)
                 self._course.progressed = True
             case Parameter() | SummaryFigure() | Statement():
@@ -124,7 +115,7 @@ class PgbenchState(ElapsedState):
                     self._course.clients = int(clients)
             case Complete():
                 self._course.complete = True
-                self._logs.windows.complete()
+                self._logs.every.windows.complete()
                 if (length := self._results.length) is not None:
                     self._lengths[stream] = length
                 self._messages.add(stream)
@@ -149,33 +140,29 @@ class PgbenchState(ElapsedState):
         super().written(stream, times)
         seconds = self._lengths.get(stream, self._elapsed.get(stream))
         if seconds is not None and not times.undated:
-            self._begun[stream] = times.last - seconds
+            self._logs.begun(stream, times.last - seconds)
+
+    @property
+    def left_behind(self) -> Collection[str]:
+        """See tools.State."""
+        return self._logs.left_behind(self._totals.count.start, self._results.figures.get("transactions"))
 
     @property
     def _log(self) -> TransactionLog:
         """The logs of this run: none if they are those of an earlier one."""
-        return self._no_logs if self._is_log_old else self._logs
-
-    @property
-    def _is_log_old(self) -> bool:
-        lines = self._totals.count.start  # too late by up to the interval, while that is not known
-        begun = min(self._begun.values(), default=-math.inf) if lines is None else lines - SLOW
-        logs, executed = self._logs, self._results.figures.get("transactions")
-        if executed in (logs.transactions, logs.transactions + logs.skipped):  # a text may be edited later
-            return False
-        return self._logged < begun - PUNCTUAL and self._behind < SLOW
+        return self._logs.none if self.left_behind else self._logs.every
 
     def tick(self, now: float) -> None:
         """Closes the seconds of the transaction log that waited long enough, on the clock that dates the log."""
-        if self._behind < math.inf:
-            self._close(now - self._behind)
+        if self._logs.behind < math.inf:
+            self._close(now - self._logs.behind)
 
     def reached(self, time: float) -> None:
         """Closes the seconds of the transaction log up to `time`: all of its files have been read that far."""
         self._close(time + WAIT)
 
     def _close(self, time: float) -> None:
-        if self._logs.windows.tick(time):
+        if self._logs.every.windows.tick(time):
             self.version += 1
 
     @property
@@ -336,7 +323,7 @@ class PgbenchState(ElapsedState):
 
     def _counter(self, name: str) -> int | None:
         figure = self._results.figures.get(name)
-        return self._totals.total(name, logs=not self._is_log_old) if figure is None else int(figure)
+        return self._totals.total(name, logs=not self.left_behind) if figure is None else int(figure)
 
     def _apply_progress(self, line: Progress, stream: str) -> None:
         self.reporting.add(stream)
@@ -369,5 +356,5 @@ class PgbenchState(ElapsedState):
     @property
     def _reported(self) -> float | None:
         line = self._dated(self._progress) if self._progress else None
-        times = (line, self._log.end, None if self._is_log_old else self._last_interval)
+        times = (line, self._log.end, None if self.left_behind else self._last_interval)
         return max((time for time in times if time is not None), default=None)

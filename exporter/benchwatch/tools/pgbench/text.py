@@ -7,10 +7,10 @@ A line may be a progress line (`progress`), a line of the final report (`summary
 
 Another run begins in the same stream with that line, `starting vacuum...`, a progress line, the first line of a report
 or a step of `pgbench -i` when the run before is over or has come further than that; with a progress line also when
-elapsed seconds go back or give way to Unix time or the reverse. Steps of `pgbench -i` after a complete report, as a
-script that cleans up leaves them, belong to the next run, and begin none. A start that found no server is no run if
-another start follows: it prints nothing on standard output, which may be a file of its own, and a script that waits
-for the server tries often. What is no line of pgbench is `other_text`.
+elapsed seconds (from 15 on Unix time, too) go back, or give way to Unix time or the reverse. Steps of `pgbench -i`
+after a complete report, as a script that cleans up leaves them, belong to the next run, and begin none. A start that
+found no server is no run if another start follows: it prints nothing on standard output, which may be a file of its
+own, and a script that waits for the server tries often. What is no line of pgbench is `other_text`.
 """
 
 import re
@@ -79,6 +79,8 @@ class _Run:
         self.banner = False
         self.time: float | None = None  # of the last progress line
         self.epoch = False
+        self.keeps_time = True
+        """Whether its lines never go back: 14 and later, of which those of 15 show it, ask for the time of day once."""
         self.report = ReportReader()
         self.failed = False
         self.fatal = False
@@ -128,10 +130,10 @@ class TextParser(LineParser):
 
     def _progress(self, line: Progress) -> None:
         run = self._run
-        again = run.time is not None and (line.epoch != run.epoch or (line.time < run.time and not line.epoch))
+        again = run.time is not None and (line.epoch != run.epoch or (line.time < run.time and run.keeps_time))
         if run.report.begun or run.fatal or again:
             run = self._begin()
-        run.time, run.epoch = line.time, line.epoch
+        run.time, run.epoch, run.keeps_time = line.time, line.epoch, not line.epoch or line.failed is not None
         self._understood(line)
 
     def _text(self, text: str) -> None:

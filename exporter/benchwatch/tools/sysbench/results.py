@@ -75,4 +75,7 @@ def _joined(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
             whole[name] = sum(value * length for value, length in zip(values, lengths, strict=True)) / ends[-1]
         else:
             whole[name] = {"min": min, "max": max, "time": max}.get(name, sum)(values)
+    for rate, count in (("tps", "transactions"), ("eps", "events")):  # the parts are not exactly as long as they say
+        if rate in whole and count in whole and ends[-1]:
+            whole[rate] = whole[count] / ends[-1]
     return whole
