@@ -147,7 +147,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: float | None = None
     """CPU time that the benchmark's processes took on this machine."""
     outdated: bool = False
-    """Whether the records tell the start and end of an earlier run, which are left out."""
+    """Whether the records give the start and end of an earlier run; both are left out."""
     abandoned_after: float = 300.0
     """Seconds of silence."""
     limits: Limits = DEFAULT
