@@ -6,11 +6,11 @@ After a change that is meant, write them anew and read the difference:
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchwatch.metrics.exposition import Exposition
-from benchwatch.metrics.samples import Part, Sample
+from benchwatch.metrics.samples import PARTS, Part, Sample
 from benchwatch.tools.api import State
 
 
@@ -27,8 +27,8 @@ class Shown:
         yield from self._state.samples(self._current)
 
 
-def exposition(run: str, worker: str, state: State, current: bool, *parts: Part) -> str:
-    return Exposition().render([Shown(run, worker, state, current)], *([parts] if parts else []))
+def exposition(run: str, worker: str, state: State, current: bool, parts: Iterable[Part] = PARTS) -> str:
+    return Exposition().render([Shown(run, worker, state, current)], parts)
 
 
 def assert_golden(path: Path, text: str) -> None:

@@ -33,6 +33,6 @@ def test_exposition(name: str, current: bool) -> None:
 @pytest.mark.parametrize("part", PARTS)
 def test_results_are_in_one_part_and_what_changes_in_the_other(part: Part) -> None:
     (state,) = read(streams("multi-script-r-18.6"))
-    text = exposition("run", "pgbench", state, True, part)
+    text = exposition("run", "pgbench", state, True, [part])
     assert ("pgbench_tps{" in text, "pgbench_transactions_total{" in text) == (part == "live", part == "live")
     assert ("pgbench_result_tps{" in text, "pgbench_clients{" in text) == (part == "runs", part == "runs")
