@@ -1,6 +1,8 @@
+import gc
 import logging
 import os
 import signal
+from collections.abc import Generator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -28,18 +30,29 @@ ONE_BY_ONE = ("tests/system/test_demo.py", "tests/system/test_experiments.py", "
 """Files of those whose tests use what there is once: default ports, huge pages, the wheel that they built."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    """Where several processes collect all tests, each begins elsewhere: pytest rewrites the asserts of a module once.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Nothing that is collected is garbage: no collection of that looks for it, now or later.
 
-    In a fresh clone that takes ten seconds of processor time, which every process would need otherwise.
+    Where several processes collect all tests, each begins elsewhere: pytest rewrites the asserts of a module once. In a
+    fresh clone that takes ten seconds of processor time, which every process would need otherwise.
     """
-    given = getattr(session.config, "workerinput", None)
-    if given is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
-        return
+    gc.disable()
+    try:
+        given = getattr(session.config, "workerinput", None)
+        if given and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+            _import_modules(int(given["workerid"].removeprefix("gw")) / given["workercount"])
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _import_modules(begin: float) -> None:
+    """Those of all tests, from that part of them on."""
     tests = Path(__file__).parent
     modules = sorted(tests.rglob("test_*.py"))
-    first = len(modules) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
+    first = int(len(modules) * begin)
     for path in modules[first:] + modules[:first]:
         with suppress(Exception, pytest.skip.Exception):  # collecting says what is wrong with it
             import_module(".".join(path.relative_to(tests.parent).with_suffix("").parts))

@@ -90,6 +90,15 @@ def test_test_explains_itself_and_checks_nothing(argument: str) -> None:
     assert "test: " not in done.stdout
 
 
+def test_usage_and_options_have_lines_of_their_own_in_a_scripts_first_comment() -> None:
+    found = []
+    for path in (path for path in (ROOT / "scripts").rglob("*") if path.is_file() and not path.suffix):
+        (head,) = re.findall(r"^#!.*\n((?:#.*\n)*)", path.read_text())
+        misplaced = re.compile(rf"# \S.*\b{path.relative_to(ROOT)} |# {path.relative_to(ROOT)} |# --[a-z]|.{{121}}")
+        found += [f"{path.name}: {line}" for line in head.splitlines() if misplaced.match(line)]
+    assert found == []
+
+
 @pytest.mark.parametrize(("argument", "expected"), [("11", "12 or 13, got 11"), ("--help", "12 or 13, got --help")])
 def test_test_debian_says_which_releases_it_knows(argument: str, expected: str) -> None:
     done = subprocess.run(

@@ -2,7 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import stdtrit  # type: ignore[import-untyped]
 
 from benchwatch.compare.statistics import (
     Estimate,
@@ -31,6 +30,8 @@ def test_runs_give_their_mean_and_its_standard_error() -> None:
 @pytest.mark.parametrize("probability", [0.9, 0.975, 0.9995])
 @pytest.mark.parametrize("degrees", [1, 1.3, 2, 4, 30, 1e6])
 def test_the_quantiles_are_those_of_students_distribution(probability: float, degrees: float) -> None:
+    from scipy.special import stdtrit  # type: ignore[import-untyped]  # here, as loading it takes long
+
     assert student(probability, degrees) == pytest.approx(stdtrit(degrees, probability), rel=5e-4)
 
 

@@ -65,6 +65,12 @@ def known() -> Iterator[Callable[[Launcher | None], None]]:
     del TOOLS[before:]
 
 
+def plays(place: Launchpad, script: str = "cat said") -> None:
+    """The toy does this; what it may say is the output of twenty seconds from now on."""
+    (place.folder / "said").write_bytes(output(20, lambda _: 100, start=int(time.time()) + 1))
+    place.tool("toy", script)
+
+
 def test_what_a_launcher_says_is_done_said_and_recorded(
     place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,8 +107,7 @@ def test_a_run_ends_with_its_result_and_what_can_be_done_next(
     place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     known(None)
-    (place.folder / "said").write_bytes(output(20, lambda _: 100, start=int(time.time()) + 1))
-    place.tool("toy", "cat said")
+    plays(place)
     assert main(["run", "--name", "a", "--require", "tps > 1", "--", "toy"]) == 2
     assert "--require 'tps > 1': unknown figure 'tps'; toy has laps/s, throughput," in capfd.readouterr().err
     assert main(["run", "--name", "a", "--require", "failed == 3", "--require", "laps/s > 150", "--", "toy"]) == 3
@@ -127,8 +132,7 @@ def test_a_run_of_a_series_without_a_result_does_not_meet_a_requirement(
     place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     known(None)
-    (place.folder / "said").write_bytes(output(20, lambda _: 100, start=int(time.time()) + 1))
-    place.tool("toy", "cat said 2>/dev/null; rm -f said")
+    plays(place, "cat said 2>/dev/null; rm -f said")
     assert main(["run", "--name", "a", "--repeat", "2", "--require", "laps/s > 1", "--", "toy"]) == 3
     said = capfd.readouterr().err.splitlines()
     assert "benchwatch: NOT MET: laps/s > 1: not measured in a-2" in said
@@ -138,8 +142,7 @@ def test_the_result_of_a_worker_is_without_one_whose_name_begins_likewise(
     place: Launchpad, known: Callable[[Launcher | None], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     known(None)
-    (place.folder / "said").write_bytes(output(20, lambda _: 100, start=int(time.time()) + 1))
-    place.tool("toy", "cat said")
+    plays(place)
     assert main(["run", "--name", "a", "--worker", "db.2", "--", "toy"]) == 0
     assert main(["run", "--name", "a", "--worker", "db", "--require", "laps/s < 200", "--", "toy"]) == 0
     assert "benchwatch: met: laps/s < 200: 150 (all)" in capfd.readouterr().err.splitlines()

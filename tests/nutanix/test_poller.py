@@ -48,6 +48,16 @@ class World:
         client = Client(cvm.url, deadline=deadline)
         return Poller(cvm, settings, mapping, client, wall_clock=self.wall_clock, monotonic=self.clock)
 
+    def slow(self, seconds: float) -> None:
+        """The first CVM takes so long for an answer."""
+        enter = self.cvms[0].enter
+
+        def slowly(target: str) -> None:
+            self.now += seconds
+            enter(target)
+
+        self.cvms[0].enter = slowly  # type: ignore[method-assign]
+
     def poll(self, poller: Poller, seconds: float = 10) -> None:
         """One poll, then the clock goes on."""
         poller.poll()
@@ -116,13 +126,7 @@ def test_pages_of_many_vdisks_take_turns(world: World) -> None:
 def test_pages_of_vdisks_are_read_only_while_the_interval_lasts(world: World) -> None:
     world.cluster("checkpoint", 1, 10)
     poller = world.poller(NutanixSettings(vdisks=ALL))
-    enter = world.cvms[0].enter
-
-    def slow(target: str) -> None:
-        world.now += 4
-        enter(target)
-
-    world.cvms[0].enter = slow  # type: ignore[method-assign]
+    world.slow(4)
     world.poll(poller)
     assert len(world.cvms[0].requests) == 3  # at 0 s, 4 s and 8 s
     assert poller.status.duration == 12
@@ -131,13 +135,7 @@ def test_pages_of_vdisks_are_read_only_while_the_interval_lasts(world: World) ->
 def test_one_page_of_a_vdisk_is_read_even_if_the_main_page_takes_longer_than_the_interval(world: World) -> None:
     world.cluster("checkpoint", 1, 2)
     poller = world.poller(NutanixSettings(vdisks=ALL))
-    enter = world.cvms[0].enter
-
-    def slow(target: str) -> None:
-        world.now += 12
-        enter(target)
-
-    world.cvms[0].enter = slow  # type: ignore[method-assign]
+    world.slow(12)
     seen = []
     for _ in range(2):
         world.poll(poller, 6)

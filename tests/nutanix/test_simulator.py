@@ -7,6 +7,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -27,18 +28,21 @@ from tests.support.waiting import eventually
 
 
 class Player:
-    """A scene at any second, read by the parsers."""
+    """A scene at any second, read by the parsers, once."""
 
     def __init__(self, scene: str, *, cvms: int = 1, vdisks: int = 2, seed: int = 1) -> None:
         self.now = 0.0
         self.cluster = Cluster(scene, cvms=cvms, vdisks=vdisks, seed=seed, clock=lambda: self.now)
+        self._read: dict[tuple[float, int], MainPage] = {}
 
     def html(self, second: float, cvm: int = 0) -> str:
         self.now = second
         return write(self.cluster.main(cvm), ())
 
     def main(self, second: float, cvm: int = 0) -> MainPage:
-        return read_main_page(self.html(second, cvm).encode())
+        if (second, cvm) not in self._read:
+            self._read[second, cvm] = read_main_page(self.html(second, cvm).encode())
+        return self._read[second, cvm]
 
     def front(self, second: float, vdisk: str) -> dict[str, float]:
         table = self.main(second).frontend
@@ -187,28 +191,30 @@ def test_variations_are_listed_and_an_unknown_one_is_refused() -> None:
 BEFORE, WITHIN = FAULT_START - 10, FAULT_START + 10
 
 
-def guest_awaits(player: Player, second: int) -> dict[str, float]:
-    """Seconds that an operation of each device takes in the guest, by "device op", from two looks a second apart."""
-    guest = Guest(player.cluster)
-    looks = []
-    for moment in (second, second + 1):
-        player.now = moment
-        found = re.findall(r'^node_disk_(\w+)_total{device="(\w+)"} (\S+)$', guest.exposition(moment), re.MULTILINE)
-        looks.append({(device, name): float(value) for name, device, value in found})
-    passed = {key: looks[1][key] - looks[0][key] for key in looks[1]}
-    return {
-        f"{device} {op}": passed[device, f"{op}_time_seconds"] / passed[device, f"{op}s_completed"]
-        for device in ("sdb", "sdc")
-        for op in ("read", "write")
-        if passed[device, f"{op}s_completed"]
-    }
+@cache
+def guest_awaits(scene: str) -> dict[int, dict[str, float]]:
+    """Seconds that an operation of each device takes in the guest, by "device op", before and within the fault."""
+    guest, awaits = Guest(Player(scene).cluster), {}
+    for second in (BEFORE, WITHIN):
+        looks = []
+        for moment in (second, second + 1):
+            found = re.findall(r'^node_disk_(\w+)_total{device="(\w+)"} (\S+)$', guest.exposition(moment), re.MULTILINE)
+            looks.append({(device, name): float(value) for name, device, value in found})
+        passed = {key: looks[1][key] - looks[0][key] for key in looks[1]}
+        awaits[second] = {
+            f"{device} {op}": passed[device, f"{op}_time_seconds"] / passed[device, f"{op}s_completed"]
+            for device in ("sdb", "sdc")
+            for op in ("read", "write")
+            if passed[device, f"{op}s_completed"]
+        }
+    return awaits
 
 
 @pytest.mark.parametrize("scene", FAULT_SCENES)
 def test_the_guest_sees_the_front_end_and_the_path_to_it(scene: str) -> None:
     player = Player(scene)
     for second in (BEFORE, WITHIN):
-        awaits = guest_awaits(player, second)
+        awaits = guest_awaits(scene)[second]
         assert sorted(awaits) == ["sdb write", "sdc read", "sdc write"]
         for device, vdisk, op in (("sdb", LOG, "write"), ("sdc", DATA, "read"), ("sdc", DATA, "write")):
             path = player.cluster.load(vdisk, second).path / 1e6
@@ -229,7 +235,7 @@ def test_each_fault_slows_its_layer_and_leaves_the_others(scene: str) -> None:
         for vdisk, op in ((LOG, "write"), (DATA, "read"))
     }
     awaits = {
-        name: factor(lambda second, name=name: guest_awaits(player, second)[name])  # type: ignore[misc]
+        name: factor(lambda second, name=name: guest_awaits(scene)[second][name])  # type: ignore[misc]
         for name in ("sdb write", "sdc read")
     }
     back = factor(lambda second: player.back(second, DATA)["latency_seconds"])

@@ -122,7 +122,7 @@ def test_deep_nesting_is_survived() -> None:
 
 @pytest.mark.parametrize("tag", [b"<div>", b"<b>", b"<x>", b"<TABLE>"])
 def test_a_page_nested_without_end_has_no_tables(tag: bytes) -> None:
-    assert read_tables(tag * 1_000_000 + b"<table><tr><td>1</td></tr></table>") == []
+    assert read_tables(tag * 300_000 + b"<table><tr><td>1</td></tr></table>") == []
 
 
 def test_a_page_whose_cells_are_never_closed_is_read() -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.load import LoadStream
 from benchwatch.nutanix.simulator.scenes import BURST_CYCLE, DATA, LOG
@@ -46,6 +48,7 @@ def benchmark(run: str, counter: str) -> Iterator[dict[str, str]]:
     yield series(counter, f"0+400x{SECONDS}", **worker)
 
 
+@pytest.mark.slow(5)
 def test_its_checkpoints_raise_no_alert_for_the_benchmark_does_not_wait_for_them(tmp_path: Path) -> None:
     """Beside a fio alone, the same writes do count."""
     alerts = f"count by (alertname, vdisk, op) (count_over_time(ALERTS{{alertstate='firing'}}[{SECONDS}s]))"

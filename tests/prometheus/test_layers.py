@@ -323,6 +323,7 @@ def test_each_fault_has_its_layer_and_no_other(tmp_path: Path) -> None:
     judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
 
 
+@pytest.mark.slow(3)
 def test_what_made_a_fixed_rate_late_is_named_until_it_has_caught_up(tmp_path: Path) -> None:
     """The network is slow for ten seconds. Then the backlog is worked off, so fast that the log device is busy."""
     name = "late"
@@ -407,6 +408,7 @@ def standing(name: str, now: Mapping[str, Course], *gone: str) -> Iterator[dict[
     yield series("benchwatch_run_state", course("0", "1", "0"), **worker, state="stalled")
 
 
+@pytest.mark.slow(4)
 def test_a_database_that_stands_still_is_named_and_never_the_network(tmp_path: Path) -> None:
     """Its processes are stopped (SIGSTOP), or a lock stops its sessions; its exporter ends; the machine is away."""
     lock = {"lock": (0.01, 12), "lock_sessions": (0, 9)}
@@ -437,6 +439,7 @@ def test_a_database_that_stands_still_is_named_and_never_the_network(tmp_path: P
     judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
 
 
+@pytest.mark.slow(3)
 def test_processors_of_the_client_are_named_on_its_machine_and_not_the_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -462,6 +465,7 @@ def test_processors_of_the_client_are_named_on_its_machine_and_not_the_network(
     judge(tmp_path, [{"interval": "1s", "input_series": loads, "promql_expr_test": expected}])
 
 
+@pytest.mark.slow(3)
 def test_what_another_run_waits_for_outside_the_disks_explains_no_slow_fio(tmp_path: Path) -> None:
     """fio beside a pgbench that waits for the network or for a lock has neither a network nor a database."""
     loads: list[dict[str, str]] = []

@@ -9,6 +9,8 @@ import yaml
 
 from tests.support.programs import FOLDER, GROUPS, program, series
 
+pytestmark = pytest.mark.slow(3)
+
 SECONDS = 240
 SPIKE, STALL = 200, 210
 """When the later alert of each case begins."""

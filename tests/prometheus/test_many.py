@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 from tests.support.programs import evaluate, series
 
 SECONDS = 120
@@ -56,6 +58,7 @@ def machine(host: str, job: str) -> Iterator[dict[str, str]]:
         yield series(f"node_disk_{op}_time_seconds_total", f"0+0.5x{SECONDS}", **disk)
 
 
+@pytest.mark.slow(3)
 def test_everything_twice_is_evaluated_and_fires_nothing_but_that(tmp_path: Path) -> None:
     exporters = product(("b:1", "b:2"), ("benchwatch-live", "all"))
     loads = [entry for instance, job in exporters for entry in exporter(instance, job)]
@@ -79,6 +82,7 @@ def test_everything_twice_is_evaluated_and_fires_nothing_but_that(tmp_path: Path
     evaluate(tmp_path, loads, SECONDS, expected)
 
 
+@pytest.mark.slow(3)
 def test_forty_workers_that_come_and_go_fire_nothing_but_one_that_spikes(tmp_path: Path) -> None:
     """Two begin each second and run for 100 s, at levels from 0.1 ms to 4 ms; the last one is slow once."""
     loads = []

@@ -2,7 +2,6 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,17 +13,9 @@ from benchwatch.values.moments import shown_moment
 from tests.compare.made import START, place, progress, summary
 from tests.support.places import RECORDINGS
 
-Show = Callable[..., tuple[int, str, str]]
+from .conftest import Show
+
 STEADY = [1000.0, 1010.0, 990.0, 1005.0, 995.0] * 4
-
-
-@pytest.fixture
-def show(capsys: pytest.CaptureFixture[str]) -> Show:
-    def show(*arguments: object) -> tuple[int, str, str]:
-        code = main(["show", *map(str, arguments)])
-        return (code, *capsys.readouterr())
-
-    return show
 
 
 def repeat(folder: Path, name: str, values: list[float]) -> None:

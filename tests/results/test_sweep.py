@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,9 @@ from tests.compare.made import place
 from tests.results.test_scalability import NUMBERS, law
 from tests.support.places import RECORDINGS
 
-Show = Callable[..., tuple[int, str, str]]
+from .conftest import Show
+
 BENT = law(1000, 0.03, 0.005)
-
-
-@pytest.fixture
-def show(capsys: pytest.CaptureFixture[str]) -> Show:
-    def show(*arguments: object) -> tuple[int, str, str]:
-        code = main(["show", *map(str, arguments)])
-        return (code, *capsys.readouterr())
-
-    return show
 
 
 def point(runs: Path, values: Mapping[str, object], tps: Sequence[float], more: str = "") -> None:

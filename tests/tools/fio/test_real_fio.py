@@ -45,6 +45,7 @@ def nearest_rank(latencies: list[int], wanted: float) -> int:
     return sorted(latencies)[max(1, math.ceil(round(wanted * len(latencies), 6))) - 1]
 
 
+@pytest.mark.slow(5)
 @pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
 def test_every_window_agrees_with_fios_log_of_every_io(tmp_path: Path) -> None:
     for seconds in (4, 16, 64):  # fio on a busy machine leaves documents out

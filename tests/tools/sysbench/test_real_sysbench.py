@@ -10,7 +10,10 @@ from tests.support.waiting import PATIENCE
 
 from .recordings import misread, state_of, values
 
-pytestmark = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed"),
+    pytest.mark.slow(3),
+]
 
 
 def sysbench(folder: Path, *arguments: str) -> bytes:
