@@ -19,15 +19,16 @@ from scale_wire import Listener, Network
 
 
 class Form(NamedTuple):
-    """How much is tried: VMs, seconds of the cut network, seconds before the spike, all faults or the first of each."""
+    """How much is tried: VMs, seconds of the cut and before the spikes, number of spikes, all faults or one of each."""
 
     vms: int
     cut: int
     warm: int
+    spikes: int
     all_faults: bool
 
 
-FULL, SHORT = Form(40, 600, 120, True), Form(8, 8, 48, False)
+FULL, SHORT = Form(40, 600, 120, 10, True), Form(8, 8, 48, 2, False)
 
 
 class Lab:
