@@ -190,8 +190,13 @@ def _moments(server: Prometheus, instance: str, until: float) -> set[float]:
 
 
 def _metric(page: str, name: str) -> float:
-    lines = _get(f"http://{page}/metrics").splitlines()
-    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name + "{") and '"1:' in line)
+    return _total(_get(f"http://{page}/metrics"), name, '"1:')
+
+
+def _total(page: str, name: str, labels: str = "") -> float:
+    """The sum of a metric's series whose labels contain these."""
+    lines = page.splitlines()
+    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name + "{") and labels in line)
 
 
 def _errors(stack: Stack) -> int:
@@ -282,6 +287,12 @@ def _rules(lab: Lab) -> None:
         bool(rules) and not bad,
         f"{len(rules) - len(bad)} of {len(rules)} {bad[:1]}",
     )
+    page = _get(f"http://{lab.stack.address('vmalert')}/metrics")
+    done, late = (_total(page, f"vmalert_iteration_{what}total") for what in ("", "missed_"))
+    page = _get(f"{lab.plain.url}/metrics")
+    all_plain, late_plain = (_total(page, f"prometheus_rule_group_iterations_{what}total") for what in ("", "missed_"))
+    found = f"{late:.0f} of {done + late:.0f} in vmalert, {late_plain:.0f} of {all_plain:.0f} in Prometheus"
+    lab.note(f"{'evaluations of rules that were missed':52} {found}")
 
 
 def _panels(lab: Lab, end: float) -> None:
