@@ -124,7 +124,7 @@ def _stores(lab: Lab) -> None:
 
 def _clock(lab: Lab) -> None:
     """The page of an exporter as an agent sends it whose clock is 20 s fast or slow."""
-    page = _get(f"http://127.0.0.1:{lab.machines[0].ports['exporter']}/metrics?collect[]=live")
+    page = get(f"http://127.0.0.1:{lab.machines[0].ports['exporter']}/metrics?collect[]=live")
     page += 'up{job="benchwatch-live"} 1\n'
     lines = sum(1 for line in page.splitlines() if line and not line.startswith("#"))
     for offset in (20, -20):
@@ -198,7 +198,7 @@ def _moments(server: Prometheus, instance: str, until: float) -> set[float]:
 
 
 def _metric(page: str, name: str) -> float:
-    return _total(_get(f"http://{page}/metrics"), name, '"1:')
+    return _total(get(f"http://{page}/metrics"), name, '"1:')
 
 
 def _total(page: str, name: str, labels: str = "") -> float:
@@ -268,7 +268,7 @@ def _labels(lab: Lab) -> None:
     """What an exporter says of its runs is in the cluster, label by label."""
     said, stored = set(), set()
     for machines in lab.machines:
-        page = _get(f"http://127.0.0.1:{machines.ports['exporter']}/metrics?collect[]=runs")
+        page = get(f"http://127.0.0.1:{machines.ports['exporter']}/metrics?collect[]=runs")
         for line in page.splitlines():
             if line.startswith("benchwatch_run_info{"):
                 said.add(frozenset(re.findall(r'(\w+)="([^"]+)"', line)))
@@ -287,7 +287,7 @@ def _labels(lab: Lab) -> None:
 
 def _rules(lab: Lab) -> None:
     """Each rule as vmalert evaluated it last."""
-    groups = json.loads(_get(f"http://{lab.stack.address('vmalert')}/api/v1/rules"))["data"]["groups"]
+    groups = json.loads(get(f"http://{lab.stack.address('vmalert')}/api/v1/rules"))["data"]["groups"]
     rules = [rule for group in groups for rule in group["rules"]]
     bad = [f"{rule['name']}: {rule['lastError']}" for rule in rules if rule.get("lastError")]
     lab.check(
@@ -295,9 +295,9 @@ def _rules(lab: Lab) -> None:
         bool(rules) and not bad,
         f"{len(rules) - len(bad)} of {len(rules)} {bad[:1]}",
     )
-    page = _get(f"http://{lab.stack.address('vmalert')}/metrics")
+    page = get(f"http://{lab.stack.address('vmalert')}/metrics")
     done, late = (_total(page, f"vmalert_iteration_{what}total") for what in ("", "missed_"))
-    page = _get(f"{lab.plain.url}/metrics")
+    page = get(f"{lab.plain.url}/metrics")
     all_plain, late_plain = (_total(page, f"prometheus_rule_group_iterations_{what}total") for what in ("", "missed_"))
     found = f"{late:.0f} of {done + late:.0f} in vmalert, {late_plain:.0f} of {all_plain:.0f} in Prometheus"
     lab.note(f"{'evaluations of rules that were missed':52} {found}")
@@ -351,7 +351,7 @@ def said(one: Difference) -> str:
     )
 
 
-def _get(url: str) -> str:
+def get(url: str) -> str:
     """A page, which on a busy machine may take more than one try. Raises Failure."""
     for attempt in range(5):
         with requests.Session() as session, contextlib.suppress(requests.RequestException):

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,14 +92,15 @@ class Lab:
         self.processes.wait_for(process, f"http://{self._at('node')}/metrics")
         return self._at("node")
 
-    def start_plain(self, *write: Mapping[str, Any]) -> None:
-        """Starts a Prometheus with the rules, which writes to others; `told_plain` hears of its alerts."""
+    def start_plain(self, *write: Mapping[str, Any], scraped: Sequence[str] = ()) -> None:
+        """Starts a Prometheus with the rules, which writes to and scrapes others; `told_plain` hears its alerts."""
         self.told_plain = Listener(self._at("told by prometheus"))
         config = {
-            "global": {"external_labels": {"grafana": "http://127.0.0.1:3000"}},
+            "global": {"scrape_interval": "5s", "external_labels": {"grafana": "http://127.0.0.1:3000"}},
             "storage": {"tsdb": {"out_of_order_time_window": "1h"}},
             "rule_files": [f"{CHECKOUT}/prometheus/rules/*.yml"],
             "remote_write": [*write],
+            "scrape_configs": [{"job_name": "store", "static_configs": [{"targets": [*scraped]}]}],
             "alerting": {
                 "alert_relabel_configs": [{"action": "labeldrop", "regex": "grafana"}],
                 "alertmanagers": [{"static_configs": [{"targets": [self._at("told by prometheus")]}]}],

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,9 @@ def documented(begin: str) -> str:
 class Other:
     """A store in a lab: `write` and `query` are its addresses; `headers` what agents send it."""
 
+    pages: Sequence[str] = ()
+    """What the plain Prometheus scrapes, by the names of the ports."""
+
     def __init__(self, lab: Lab, programs: Path, told: str) -> None:
         self.lab, self.told, self.programs = lab, told, programs
         self.folder = lab.stack.folder / "other"
@@ -48,6 +51,7 @@ class Other:
         self.write = self.query = self.rules = ""
         self.headers = ""
         self._ports: dict[str, int] = {}
+        self.scraped = [self.at(name) for name in self.pages]
 
     def at(self, name: str) -> str:
         """An address of the store, by its use."""
@@ -66,10 +70,14 @@ class Other:
 class Thanos(Other):
     """Two receivers, each of which has every sample, a querier and a ruler."""
 
+    pages = ("http 1", "http 2")
+
     def start(self) -> None:
         """Starts them."""
         words = [word for word in shlex.split(documented("thanos receive")) if word != "..."]
-        (self.folder / "limits.yml").write_text(documented("write:"))
+        (self.folder / "limits.yml").write_text(
+            documented("write:").replace("http://127.0.0.1:9090", self.lab.plain.url)
+        )
         grpc = [self.at(f"grpc {number}") for number in (1, 2)]
         (self.folder / "ring.json").write_text(json.dumps([{"endpoints": [{"address": one} for one in grpc]}]))
         for number in (1, 2):
@@ -152,8 +160,8 @@ OTHERS: dict[str, type[Thanos] | type[Mimir]] = {"mimir": Mimir, "thanos": Thano
 def run(lab: Lab, name: str, programs: Path) -> None:
     """Starts a store and all that sends to it, and checks it."""
     told = Listener(lab.stack.address("alertmanager"))
-    lab.start_plain()
     other = OTHERS[name](lab, programs, lab.stack.address("alertmanager"))
+    lab.start_plain(scraped=other.scraped)
     other.start()
     machines = Machines(lab.stack.folder, "site-a", 1, lab.form.vms, lab.processes, lab.start_node())
     machines.start(600)
@@ -167,7 +175,7 @@ def run(lab: Lab, name: str, programs: Path) -> None:
 
     def all_known() -> bool:
         answers = [one.instant(known, time.time()) for one in (server, lab.plain)]
-        return all(found and float(found[0]["value"][1]) >= lab.form.vms for found in answers)
+        return all(found and float(found[0]["value"][1]) >= len(workers) for found in answers)
 
     lab.wait("every worker has a limit", all_known, 240)
     lab.note(f"rules know what is usual {time.time() - lab.began:.0f} s after the start")
@@ -181,7 +189,7 @@ def run(lab: Lab, name: str, programs: Path) -> None:
         lab.check(
             "a spike is told", seconds[0] < math.inf, f"after {seconds[0]:.1f} s, by Prometheus {seconds[1]:.1f} s"
         )
-    groups = server_rules(other.rules)
+    groups = json.loads(scale_checks.get(f"{other.rules}/api/v1/rules"))["data"]["groups"]
     bad = [
         f"{rule['name']}: {rule['lastError']}" for group in groups for rule in group["rules"] if rule.get("lastError")
     ]
@@ -206,12 +214,6 @@ def run(lab: Lab, name: str, programs: Path) -> None:
         for one in some:
             if not one.same:
                 lab.note(f"    {one.target.dashboard}: {one.target.panel}: {scale_checks.said(one)}")
-
-
-def server_rules(address: str) -> list[dict[str, Any]]:
-    """The groups of rules that a ruler evaluates."""
-    found: list[dict[str, Any]] = Prometheus(address)._get("rules", {})["groups"]
-    return found
 
 
 def _recorded(expression: str) -> bool:
