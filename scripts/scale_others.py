@@ -140,12 +140,13 @@ class Mimir(Other):
             "distributor": {"ring": one},
             "compactor": {"data_dir": "compactor", "sharding_ring": one},
             "store_gateway": {"sharding_ring": {**one, "replication_factor": 1}},
+            "frontend": {"address": host},
             "query_scheduler": {"ring": one},
             "overrides_exporter": {"ring": one},
             "ruler_storage": {"backend": "local", "local": {"directory": str(self.folder / "rules")}},
             "ruler": {"rule_path": "scratch", "alertmanager_url": f"http://{self.told}", "ring": one},
             "activity_tracker": {"filepath": "activity"},
-            **yaml.safe_load(documented("limits:")),
+            **yaml.safe_load(documented("querier:")),
         }
         (self.folder / "mimir.yml").write_text(yaml.safe_dump(config))
         self.run("mimir", ["mimir", "-config.file=mimir.yml"], f"{self.at('http')}/ready")
