@@ -4,9 +4,9 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -19,15 +19,16 @@ from scale_wire import Listener, Network
 
 
 class Form(NamedTuple):
-    """How much is tried: VMs, seconds of the cut network, seconds before the spike, all faults or the first of each."""
+    """How much is tried: VMs, seconds of the cut and before the spikes, number of spikes, all faults or one of each."""
 
     vms: int
     cut: int
     warm: int
+    spikes: int
     all_faults: bool
 
 
-FULL, SHORT = Form(40, 600, 120, True), Form(8, 8, 48, False)
+FULL, SHORT = Form(40, 600, 120, 10, True), Form(8, 8, 48, 2, False)
 
 
 class Lab:
@@ -61,15 +62,17 @@ class Lab:
     def start(self, seconds: int) -> None:
         """Starts everything; benchmarks end after `seconds`."""
         self.told = Listener(self.stack.address("alertmanager"))
-        self.told_plain = Listener(self._at("told by prometheus"))
         self.stack.start(*CLUSTER)
-        self._start_prometheus()
-        node = shutil.which("prometheus-node-exporter") or "node_exporter"
-        process = self.processes.start("node", [node, f"--web.listen-address={self._at('node')}"])
-        self.processes.wait_for(process, f"http://{self._at('node')}/metrics")
+        write = {
+            "url": f"{self.stack.insert}/1/prometheus/api/v1/write",
+            "write_relabel_configs": [{"action": "labeldrop", "regex": "grafana"}],
+            "queue_config": {"batch_send_deadline": "500ms", "max_samples_per_send": 5000},
+        }
+        self.start_plain(write)
+        node = self.start_node()
         count = self.form.vms // 2
         for number, host in enumerate(("site-a", "site-b")):
-            machines = Machines(self._folder, host, number * count + 1, count, self.processes, self._at("node"))
+            machines = Machines(self._folder, host, number * count + 1, count, self.processes, node)
             machines.start(seconds)
             network = Network(self.stack.address("receiver"))
             self.stack.start_agent(
@@ -82,18 +85,22 @@ class Lab:
             self.networks.append(network)
         self.began = time.time()
 
-    def _start_prometheus(self) -> None:
+    def start_node(self) -> str:
+        """Starts node_exporter; its address."""
+        node = shutil.which("prometheus-node-exporter") or "node_exporter"
+        process = self.processes.start("node", [node, f"--web.listen-address={self._at('node')}"])
+        self.processes.wait_for(process, f"http://{self._at('node')}/metrics")
+        return self._at("node")
+
+    def start_plain(self, *write: Mapping[str, Any], scraped: Sequence[str] = ()) -> None:
+        """Starts a Prometheus with the rules, which writes to and scrapes others; `told_plain` hears its alerts."""
+        self.told_plain = Listener(self._at("told by prometheus"))
         config = {
-            "global": {"external_labels": {"grafana": "http://127.0.0.1:3000"}},
+            "global": {"scrape_interval": "5s", "external_labels": {"grafana": "http://127.0.0.1:3000"}},
             "storage": {"tsdb": {"out_of_order_time_window": "1h"}},
             "rule_files": [f"{CHECKOUT}/prometheus/rules/*.yml"],
-            "remote_write": [
-                {
-                    "url": f"{self.stack.insert}/1/prometheus/api/v1/write",
-                    "write_relabel_configs": [{"action": "labeldrop", "regex": "grafana"}],
-                    "queue_config": {"batch_send_deadline": "500ms", "max_samples_per_send": 5000},
-                }
-            ],
+            "remote_write": [*write],
+            "scrape_configs": [{"job_name": "store", "static_configs": [{"targets": [*scraped]}]}],
             "alerting": {
                 "alert_relabel_configs": [{"action": "labeldrop", "regex": "grafana"}],
                 "alertmanagers": [{"static_configs": [{"targets": [self._at("told by prometheus")]}]}],

@@ -1,7 +1,8 @@
 """Simulated VMs with real bytes: what pgbench once printed, moved to the present, and a real fio without a disk.
 
-Each exporter watches one folder with one run, every VM is a worker of it; half of them run pgbench, half run fio. The
-CVM is benchwatch's simulator, whose pages are those of a real one.
+Each exporter watches one folder with one run, every VM is a worker of it; half of them run pgbench, half run fio. One
+fio writes for all VMs of an exporter: a fio each would take half of the whole test's processor time. The CVM is
+benchwatch's simulator, whose pages are those of a real one.
 """
 
 import random
@@ -94,21 +95,11 @@ class Machines:
         command = [_BENCHWATCH, "serve", *listen, f"--runs.path={self._folder / 'runs'}"]
         process = self._processes.start(f"exporter-{self.host}", command)
         self._processes.wait_for(process, f"http://{exporter}/-/ready")
-        for name in self._fios:
-            command = [
-                *("fio", "--ioengine=null", "--size=1G", "--rw=randrw", "--bs=8k", "--rate_iops=20,20", "--time_based"),
-                *(
-                    f"--runtime={seconds}",
-                    "--output-format=json+",
-                    "--status-interval=1",
-                    "--eta=never",
-                    f"--name={name}",
-                ),
-            ]
-            place = self._runs / name
-            self._processes.start(
-                f"fio-{name}", command, output=place.with_suffix(".out"), log=place.with_suffix(".fio-err")
-            )
+        command = ["fio", "--ioengine=null", "--size=1G", "--rw=randrw", "--bs=8k", "--rate_iops=20,20", "--time_based"]
+        command += [f"--runtime={seconds}", "--output-format=json+", "--status-interval=1", "--eta=never", "--name=db"]
+        first, *others = (self._runs / f"{name}.out" for name in self._fios)
+        self._processes.start(f"fio-{self.host}", command, output=first, log=first.with_suffix(".fio-err"))
+        self._printed, self._copies = first.open("rb"), [path.open("ab", buffering=0) for path in others]
         self._thread.start()
 
     def stop(self) -> None:
@@ -133,4 +124,7 @@ class Machines:
                 pgbench.second(now, SPIKE if spoiled else 1)
                 if spoiled:
                     self.spoiled, self.spoiled_at = "", time.time()
+            printed = self._printed.read()
+            for copy in self._copies:
+                copy.write(printed)
             now += 1

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import scale_checks
+import scale_others
 import scale_rules
 from demo_processes import Failure
 from scale_lab import FULL, SHORT, Lab
@@ -35,17 +36,23 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs and data")
     rules = "instead, run the rules' tests with vmalert-tool and print what it says (minutes for each file)"
     parser.add_argument("--rules", action="store_true", help=rules)
+    other = "instead, try this store with the settings of docs/scale.md; its program is in FOLDER too"
+    parser.add_argument("--receiver", choices=scale_others.OTHERS, help=other)
     options = parser.parse_args()
     if options.rules:
         return _rules(parser, find(options.programs, "vmalert-tool"))
-    missing = [name for name in PROGRAMS if not find(options.programs, name)]
+    needed = (options.receiver, "vmagent") if options.receiver else PROGRAMS
+    missing = [name for name in needed if not find(options.programs, name)]
     if missing:
         parser.error(f"--programs: {options.programs} lacks {', '.join(missing)}")
     given = {name: value for name in ("vms", "cut") if (value := getattr(options, name)) is not None}
     folder = Path(tempfile.mkdtemp(prefix="benchwatch-scale-"))
     lab = Lab(folder, options.programs.resolve(), options.form._replace(**given))
     try:
-        scale_checks.run(lab)
+        if options.receiver:
+            scale_others.run(lab, options.receiver, options.programs.resolve())
+        else:
+            scale_checks.run(lab)
     except Failure as failure:
         print(f"test-scale: {failure}", file=sys.stderr)
         lab.failed.append("the test itself")

@@ -320,10 +320,14 @@ def bad_inventories(lab: Lab, everyone: Mapping[str, Mapping[str, object]], comm
         r"nothing was done on any host",
     ):
         expect(re.search(sentence, done.stdout), f"it says {sentence!r}:\n{done.stdout}")
-    ini = lab.work / "twice.ini"
-    ini.write_text(f"[databases]\ndb1\ndb2\ndb1 ansible_port=22\n[databases:vars]\nansible_user={USER}\n")
-    done = lab.play("start.yml", ini, benchwatch_name="bad", benchwatch_command=command)
-    expect(re.search(r"db1: twice in one group of .*twice\.ini", done.stdout), f"a duplicate is named:\n{done.stdout}")
+    for name, text in (
+        ("twice.ini", f"[databases]\ndb1\ndb2\ndb1 ansible_port=22\n[databases:vars]\nansible_user={USER}\n"),
+        ("twice.yml", "databases:\n  hosts:\n    db1:\n    db2:\n    db1: {ansible_port: 22}\n"),
+    ):
+        path = lab.work / name
+        path.write_text(text)
+        done = lab.play("start.yml", path, benchwatch_name="bad", benchwatch_command=command)
+        expect(f"db1: twice in one group of {path}" in done.stdout, f"a duplicate is named:\n{done.stdout}")
     expect(
         not any((host.home / ".benchwatch-fleet/runs/bad").exists() for host in lab.hosts.values()), "nothing started"
     )

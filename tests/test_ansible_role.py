@@ -98,6 +98,18 @@ def test_a_host_that_an_inventory_names_twice_in_a_group_is_found(tmp_path: Path
     assert found == [f"db2: twice in one group of {inventory}: every host must be named once"]
 
 
+def test_a_host_that_an_inventory_in_yaml_names_twice_is_found(tmp_path: Path) -> None:
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text(
+        "all:\n  vars: {a: !vault x, hosts: 7}\n  children:\n    a:\n      hosts:\n        db1:\n        db2: {x: 1}\n"
+        "        db1: {ansible_host: h}\n    b:\n      hosts: {db1: , db2: }\n"
+    )
+    (tmp_path / "group_vars").mkdir()
+    for source in (inventory, tmp_path):
+        found = faults({"db1": host()}, tmp_path, sources=[str(source)])
+        assert found == [f"db1: twice in one group of {inventory}: every host must be named once"]
+
+
 @pytest.mark.parametrize(
     ("command", "needed"),
     [

@@ -90,13 +90,18 @@ def test_the_receivers_exporter_asks_the_cluster() -> None:
 
 
 def test_agents_send_over_tls_with_a_token_and_keep_what_they_cannot_send() -> None:
-    flags = dict(one[1:].split("=", 1) for one in AGENT["services"]["agent"]["command"])
+    command = AGENT["services"]["agent"]["command"]
+    flags = dict(one[1:].split("=", 1) for one in command if "=" in one)
     assert flags["remoteWrite.bearerTokenFile"] == "/run/secrets/agent_token"
     assert flags["remoteWrite.tlsCAFile"] == "/run/secrets/agent_ca"
     assert not [name for name in flags if "Insecure" in name]
     assert (
         flags["remoteWrite.tmpDataPath"].startswith("/tmp/") and "agent:/tmp" in AGENT["services"]["agent"]["volumes"]
     )
+
+
+def test_agents_sort_labels_without_which_thanos_drops_series() -> None:
+    assert "-sortLabels" in AGENT["services"]["agent"]["command"]
 
 
 def test_every_sample_is_stored_twice_and_shown_once() -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 OLDEST_PYTHON = (3, 11)
 _TOOLS = ("pgbench", "fio", "sysbench", "iperf3")
 _ELSEWHERE = ("ssh", "docker", "podman", "kubectl")
@@ -52,6 +54,19 @@ def twice(inventory: str) -> list[str]:
     return found
 
 
+def twice_in_yaml(inventory: str) -> list[str]:
+    """The same of an inventory in YAML or JSON, of which Ansible takes what is said last."""
+
+    def walk(node: yaml.Node | None, are_hosts: bool = False) -> Iterator[str]:
+        if isinstance(node, yaml.MappingNode):
+            if are_hosts:
+                yield from (name for name, count in Counter(key.value for key, _ in node.value).items() if count > 1)
+            for key, value in node.value:
+                yield from walk(value, key.value == "hosts")
+
+    return list(walk(yaml.compose(inventory, yaml.SafeLoader)))
+
+
 def find_faults(hostvars: Mapping[str, Any], hosts: Sequence[str], expected: Mapping[str, Any]) -> list[str]:
     """Everything that keeps a benchmark from starting on these hosts, a sentence each, and what to do."""
     found = list(_in_inventory(expected["sources"]))
@@ -73,11 +88,12 @@ def find_faults(hostvars: Mapping[str, Any], hosts: Sequence[str], expected: Map
 
 
 def _in_inventory(sources: Iterable[str]) -> Iterator[str]:
-    for source in sources:
-        path = Path(source)
-        if path.is_file() and path.suffix not in (".yml", ".yaml", ".json") and not path.stat().st_mode & 0o100:
-            for name in twice(path.read_text(errors="replace")):
-                yield f"{name}: twice in one group of {path}: every host must be named once"
+    for source in map(Path, sources):
+        for path in sorted(source.iterdir()) if source.is_dir() else [source]:
+            if path.is_file() and not path.stat().st_mode & 0o100:
+                found = twice_in_yaml if path.suffix in (".yml", ".yaml", ".json") else twice
+                for name in found(path.read_text(errors="replace")):
+                    yield f"{name}: twice in one group of {path}: every host must be named once"
 
 
 def _of_host(host: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
