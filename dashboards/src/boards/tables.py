@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from grafana_foundation_sdk.models import barchart, common, dashboard, prometheus, timeseries, trend
 from grafana_foundation_sdk.models import table as tables
 
-from .look import NEUTRAL, Steps, legend, override, panel, scale, thresholds, tooltip
+from .look import NEUTRAL, Steps, legend, override, panel, right_axis, scale, thresholds, tooltip
 from .queries import Query
 
 
@@ -153,8 +153,12 @@ def course(
     none: str,
     size: tuple[int, int],
     log: bool = False,
+    right: tuple[str, str, float | None] | None = None,
 ) -> dashboard.Panel:
-    """Lines over the seconds since a start, which `elapsed` gives; `length` is how far back from now is asked for."""
+    """Lines over the seconds since a start, which `elapsed` gives; `length` is how far back from now is asked for.
+
+    `right`: as of a graph.
+    """
     name = "elapsed"
     return panel(
         "trend",
@@ -175,7 +179,10 @@ def course(
             scale_distribution=scale(log),
         ),
         color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC),
-        overrides=[override("byName", name, unit="s", custom__scaleDistribution=scale(False))],
+        overrides=[
+            override("byName", name, unit="s", custom__scaleDistribution=scale(False)),
+            *([right_axis(*right)] if right else []),
+        ],
         transformations=[
             transformation("joinByField", byField="Time", mode="outer"),
             transformation("filterFieldsByName", exclude={"names": ["Time"]}),
