@@ -68,7 +68,7 @@ def one_after_the_other(name: str, last: str = "stale", **labels: str) -> list[d
     [
         ("density", "CPU of the host", {'{host="h"}': 0.5}),
         ("density", "Taken by the hypervisor", {'{host="h"}': 0.125}),
-        ("density", "Processors of the host", {'{host="h", mode="user"}': 0.375, '{host="h", mode="steal"}': 0.125}),
+        ("density", "Processors of the host", {'{mode="user"}': 0.375, '{mode="steal"}': 0.125}),
     ],
 )
 def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
@@ -84,6 +84,17 @@ def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
         for cpu in ("0", "1")
     ]
     shows(tmp_path, f"round({expression(dashboard, panel, __rate_interval=window)}, 0.0009765625)", loads, shown)
+
+
+def test_the_modes_of_two_hosts_are_parts_of_all_their_processors(tmp_path: Path) -> None:
+    loads = [
+        series("node_cpu_seconds_total", f"0+{seconds}x{SECONDS}", host=host, cpu=str(cpu), mode=mode)
+        for host, cpus, busy in (("a", 3, 1.0), ("b", 1, 0.5))
+        for cpu in range(cpus)
+        for mode, seconds in (("idle", 1 - busy), ("user", busy))
+    ]
+    query = expression("density", "Processors of the host", host=".*")
+    shows(tmp_path, query, loads, {'{mode="user"}': 0.875})
 
 
 def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
