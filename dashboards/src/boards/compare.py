@@ -121,20 +121,20 @@ def _table() -> dashboard.Panel:
             Column("Value #A", "Throughput", "percentunit", steps=_MORE, decimals=1),
             Column("Value #B", "Bandwidth", "percentunit", steps=_MORE, decimals=1),
             Column("Value #C", "Mean latency", "percentunit", steps=_LESS, decimals=1),
-            Column("Value #D", "Std deviation", "percentunit", steps=_LESS, decimals=1),
+            Column("Value #D", "Standard deviation", "percentunit", steps=_LESS, decimals=1),
             *(
                 Column(f"Value #{letter}", title, "percentunit", steps=_LESS, decimals=1)
                 for letter, title in zip("EFG", ("p95", "p99", "p99.9"), strict=True)
             ),
             Column("Value #H", "Rate, absolute", "short", decimals=1),
             Column("Value #I", "Bytes, absolute", "Bps"),
-            Column("Value #J", "Mean, absolute", "s"),
+            Column("Value #J", "Mean latency, absolute", "s"),
             Column("Value #K", "Workers", "short", width=90),
         ],
         bad="red: more than 10 % worse. Changes within 3 % have no colour, because two equal runs differ that much. "
         "With a rate limit, 100 % of the throughput means nothing; compare the latency instead.",
         none="The baseline has no result at the end of this time range",
-        size=(24, 11),
+        size=(24, 9),
         sort=("Run", "down"),
     )
 
@@ -237,13 +237,13 @@ def _course(
         expression.replace("{where}", f'run="{run}"').replace("{shift}", f"offset ${{{ago}}}ms")
         for run, ago in (("$baseline", "baseline_ago"), ("$run", "ago"))
     )
-    elapsed = f"vector(time() - $ago / 1000 - scalar({begun})) >= 0"
+    elapsed = f"vector(time() - $ago / 1000 - scalar({begun})) >= 0 <= $length"
     return course(
         title,
         f"{shows} Only lines of the same tool and unit are comparable.",
         Query(baseline, f"$baseline {legend} (baseline)"),
         Query(other, f"$run {legend}"),
-        elapsed=Query(f"{elapsed} and on () ({other} or {baseline})"),
+        elapsed=Query(elapsed),
         length="${length}s",
         unit=unit,
         bad=bad,
