@@ -15,7 +15,6 @@ import math
 import os
 import random
 import shutil
-import socket
 import statistics
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from typing import Any, NamedTuple
 import requests
 import yaml
 
+from demo_ports import Ports
 from demo_processes import Failure, Processes
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
@@ -128,7 +128,8 @@ class Server:
         environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
         self.processes = Processes(folder, environment)
         self._folder = folder
-        self._exporter, self._prometheus = (f"127.0.0.1:{port}" for port in _free_ports(2))
+        self._ports = Ports({"exporter": 0, "prometheus": 0})
+        self._exporter, self._prometheus = (f"127.0.0.1:{port}" for port in self._ports.values())
         self._session = requests.Session()
         self._session.trust_env = False
 
@@ -246,15 +247,6 @@ def show(rows: Sequence[Row]) -> None:
         if row.delays:
             line += f"{statistics.median(row.delays):>9.1f} s,{max(row.delays):>4.1f} s{row.shortest:>11.0f} s"
         print(line)
-
-
-def _free_ports(number: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
-    try:
-        return [found.getsockname()[1] for found in sockets]
-    finally:
-        for found in sockets:
-            found.close()
 
 
 def _arguments() -> argparse.Namespace:

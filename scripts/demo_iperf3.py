@@ -1,11 +1,12 @@
 """iperf3 in the demo: a client and its server on loopback, at a given rate."""
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from demo_ports import Ports
 from demo_runs import Benchmark, Part, Place
 
+_USUAL = 5201
 _LISTENS = "0A"
 
 
@@ -15,13 +16,13 @@ def benchmarks(place: Place) -> Iterator[Benchmark]:
 
 
 def _parts(seconds: int) -> list[Part]:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    """They hold the claim on their port as long as somebody holds them."""
+    ports = Ports({"server": _USUAL})
+    port = ports["server"]
     reports = ["--forceflush", "--interval=1", f"--port={port}"]  # 3.12 has no --json-stream
     server = ["iperf3", "--server", "--one-off", "--bind=127.0.0.1", *reports]
     client = ["iperf3", "--client=127.0.0.1", f"--time={seconds}", "--bitrate=200M", *reports]
-    return [Part("server", server, lambda: _listens(port)), Part("client", client)]
+    return [Part("server", server, lambda: _listens(ports["server"])), Part("client", client)]
 
 
 def _listens(port: int) -> bool:

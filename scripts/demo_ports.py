@@ -6,16 +6,18 @@ namespace as it does ports. Tests claim their ports by the same names (tests/sup
 """
 
 import socket
+import weakref
 from collections.abc import Mapping
 from contextlib import ExitStack
 
 
 class Ports(dict[str, int]):
-    """Port by name of the server. No other `Ports` on this machine chooses one of them until this one is closed."""
+    """Port by name of the server. No other `Ports` on this machine chooses one of them until this is closed or gone."""
 
     def __init__(self, wanted: Mapping[str, int]) -> None:
         """Chooses a port for each name: the wanted one if it is free and not 0, else any."""
         self._claims = ExitStack()
+        weakref.finalize(self, self._claims.close)
         with ExitStack() as listeners:
             for name, port in wanted.items():
                 self[name] = self._choose(port, listeners) or self._choose(0, listeners)

@@ -16,7 +16,6 @@ import argparse
 import math
 import os
 import random
-import socket
 import statistics
 import subprocess
 import sys
@@ -32,6 +31,7 @@ import requests
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.support.grafana import FILES, Prometheus, Target, Value, View, load, targets
+from tests.support.ports import free_address
 
 from benchwatch.metrics.buckets import Buckets
 
@@ -246,9 +246,7 @@ def main() -> None:
 
 
 def _measure(program: str, data: Path, minutes: int, runs: int, files: Sequence[Path]) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    address = free_address()
     config = data.parent / "prometheus.yml"
     config.write_text("{}\n")
     storage = [f"--storage.tsdb.path={data}", "--storage.tsdb.retention.time=100y"]

@@ -23,7 +23,6 @@ import math
 import os
 import pty
 import re
-import socket
 import statistics
 import subprocess
 import sys
@@ -38,6 +37,7 @@ from typing import BinaryIO, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
+from demo_ports import Ports
 from demo_postgres import Postgres
 from demo_processes import Processes
 
@@ -143,16 +143,15 @@ def main() -> None:
         os.environ["PGPASSFILE"] = str(folder / "pgpass")
         (folder / "logs").mkdir()
         processes = Processes(folder / "logs", os.environ)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        ports = Ports({"postgres": 0})
         try:
-            server = Postgres(processes, folder, port)
+            server = Postgres(processes, folder, ports["postgres"])
             server.start()
             load = ["-n", "-S", "-M", "prepared", "-c", str(options.clients), "-j", str(options.threads)]
             measure(server.pgbench(*load, "-T", str(options.seconds)), options.pairs, folder)
         finally:
             processes.stop_all()
+            ports.close()
 
 
 def measure(pgbench: list[str], rounds: int, folder: Path) -> None:

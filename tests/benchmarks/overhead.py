@@ -16,7 +16,6 @@ exporter of another commit watches the same runs at the same time and is scraped
 import argparse
 import http.client
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -25,7 +24,12 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+import requests
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
 from beside import environment, sides
+from tests.support.ports import free_port
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -79,10 +83,15 @@ def resident_mb(process: int) -> float:
     return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE / 1e6
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+def wait_until_up(session: requests.Session, url: str) -> None:
+    """Returns once a page answers. Raises SystemExit after half a minute."""
+    for _ in range(300):
+        try:
+            session.get(url, timeout=5).raise_for_status()
+            return
+        except requests.ConnectionError:
+            time.sleep(0.1)
+    raise SystemExit(f"{url} does not answer")
 
 
 class Exporter:
@@ -98,18 +107,8 @@ class Exporter:
         self.process = subprocess.Popen(command, env=environment(root))
         self._connection: http.client.HTTPConnection | None = None
         self.series = 0
-        self._wait()
+        wait_until_up(requests.Session(), f"http://127.0.0.1:{self.port}/-/ready")
         self.begin()
-
-    def _wait(self) -> None:
-        for _ in range(300):
-            try:
-                self.get("/-/ready")
-                return
-            except ConnectionError:
-                self._connection = None
-                time.sleep(0.1)
-        raise SystemExit("the exporter does not answer")
 
     def get(self, path: str, coding: str = "gzip") -> bytes:
         """The body of an answer as it comes."""

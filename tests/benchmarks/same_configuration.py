@@ -15,10 +15,10 @@ better or worse.
 
 import argparse
 import os
-import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
@@ -27,6 +27,7 @@ from benchwatch.compare.comparison import Comparisons, compare
 from benchwatch.compare.experiment import Experiment, load
 from benchwatch.compare.text import interval, level, percent
 from benchwatch.settings.settings import RunsSettings
+from demo_ports import Ports
 from demo_postgres import Postgres
 from demo_processes import Processes
 
@@ -56,14 +57,11 @@ def record(options: argparse.Namespace, folder: Path) -> None:
     missing = [name for pair in names(options) for name in pair if not (folder / name).is_dir()]
     if not missing:
         return
-    with tempfile.TemporaryDirectory() as place, socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-        listener.close()
+    with tempfile.TemporaryDirectory() as place, closing(Ports({"postgres": 0})) as ports:
         Path(place).chmod(0o755)
         processes = Processes(Path(place), os.environ | {"PGPASSFILE": f"{place}/pgpass"})
         try:
-            postgres = Postgres(processes, Path(place), port)
+            postgres = Postgres(processes, Path(place), ports["postgres"])
             postgres.start()
             for name in missing:
                 think = options.think if name.startswith("base") else options.other_think

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from benchwatch.metrics.buckets import Buckets
 from benchwatch.server.catalogue import sections
 from benchwatch.tools.registry import TOOLS
 from tests.support.grafana import DASHBOARDS, FILES, Json, load, panels, targets
@@ -355,6 +356,32 @@ def test_directions_have_the_same_colours_everywhere(path: Path) -> None:
 
 
 _COLORS = {"read": "blue", "write": "orange", "log read": "#DEB6F2", "log write": "purple"}
+
+
+def test_no_name_is_cut_in_the_tables_of_spike() -> None:
+    for title in ("Layers", "Load"):
+        (table,) = [one for one in panels(load(DASHBOARDS / "json/spike.json")) if one["title"] == title]
+        wrapped = {
+            one["matcher"]["options"]
+            for one in table["fieldConfig"]["overrides"]
+            if {"id": "custom.wrapText", "value": True} in one["properties"]
+        }
+        assert wrapped == {"Which", "Host", "Run"}
+
+
+def test_labels_of_latency_heatmaps_have_a_line_each() -> None:
+    """As in `splits` of Grafana's `plugins/panel/heatmap/utils.ts`, which takes 10 pixels a label for enough."""
+    line, frame, most = 12, 96, 10
+    for board, pattern in (("live", "pgbench"), ("pgbench", "pgbench"), ("fio", "fio")):
+        for panel in panels(load(DASHBOARDS / f"json/{board}.json")):
+            if panel["type"] != "heatmap" or f"{pattern}_" not in panel["targets"][0]["expr"]:
+                continue
+            fine = 'le!~".*e-0."' in panel["targets"][0]["expr"]
+            rows = 1 + sum(not (fine and re.fullmatch(".*e-0.", bound)) for bound in Buckets().bounds)
+            height = panel["gridPos"]["h"] * 38 - 8 - frame
+            while rows > 3 and (height - 15) / rows < most:
+                rows = (rows + 1) // 2
+            assert (height - 15) / rows >= line, (board, panel["title"])
 
 
 def test_what_the_hypervisor_took_has_a_colour_of_its_own() -> None:

@@ -68,7 +68,7 @@ def one_after_the_other(name: str, last: str = "stale", **labels: str) -> list[d
     [
         ("density", "CPU of the host", {'{host="h"}': 0.5}),
         ("density", "Taken by the hypervisor", {'{host="h"}': 0.125}),
-        ("density", "Processors of the host", {'{host="h", mode="user"}': 0.375, '{host="h", mode="steal"}': 0.125}),
+        ("density", "Processors of the host", {'{mode="user"}': 0.375, '{mode="steal"}': 0.125}),
     ],
 )
 def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
@@ -84,6 +84,17 @@ def test_processors_are_shown_although_a_loaded_machine_missed_scrapes(
         for cpu in ("0", "1")
     ]
     shows(tmp_path, f"round({expression(dashboard, panel, __rate_interval=window)}, 0.0009765625)", loads, shown)
+
+
+def test_the_modes_of_two_hosts_are_parts_of_all_their_processors(tmp_path: Path) -> None:
+    loads = [
+        series("node_cpu_seconds_total", f"0+{seconds}x{SECONDS}", host=host, cpu=str(cpu), mode=mode)
+        for host, cpus, busy in (("a", 3, 1.0), ("b", 1, 0.5))
+        for cpu in range(cpus)
+        for mode, seconds in (("idle", 1 - busy), ("user", busy))
+    ]
+    query = expression("density", "Processors of the host", host=".*")
+    shows(tmp_path, query, loads, {'{mode="user"}': 0.875})
 
 
 def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
@@ -130,7 +141,7 @@ def test_backfilled_jobs_that_end_without_a_marker_are_not_added_up(tmp_path: Pa
 def test_the_course_of_a_run_does_not_add_up_jobs_that_follow_each_other(tmp_path: Path) -> None:
     loads = one_after_the_other("fio_iops", run="base", worker="w", job="{}", op="read")
     query = expression("compare", "Throughput over elapsed time", 1, baseline_ago="1", ago="1", __interval="60s")
-    shows(tmp_path, query, loads, {"{}": 1000})
+    shows(tmp_path, query, loads, {'{what="fio IOPS"}': 1000})
 
 
 @pytest.mark.parametrize(("dashboard", "panel", "place"), [("pgbench", "p99", 1)])
@@ -343,30 +354,96 @@ def test_what_one_side_lost_is_not_shown_as_the_other_sides(place: int, shown: S
     shows(tmp_path, expression("iperf3", "Retransmits and lost packets", place), loads, shown)
 
 
-def test_fio_results_of_all_workers_are_compared(tmp_path: Path) -> None:
+RESULTS = "Results in percent of the baseline"
+
+
+@pytest.mark.parametrize(
+    ("family", "labels", "what", "part", "absolute"),
+    [
+        ("pgbench_result_tps", {}, "pgbench TPS", "all", 7),
+        ("fio_result_iops", {"job": "job", "op": "read"}, "fio IOPS", "job read", 7),
+        ("sysbench_result_tps", {}, "sysbench TPS", "all", 7),
+        ("sysbench_result_events_per_second", {}, "sysbench events/s", "all", 7),
+        ("sysbench_result_throughput_bytes_per_second", {}, "sysbench B/s", "all", 8),
+        ("iperf_result_throughput_bytes_per_second", {"direction": "send"}, "iperf3 B/s", "send", 8),
+    ],
+)
+def test_throughputs_of_all_workers_are_compared(
+    family: str, labels: dict[str, str], what: str, part: str, absolute: int, tmp_path: Path
+) -> None:
     loads = [
-        series("fio_result_iops", f"1000x{SECONDS}", run=run, worker=worker, job="job", op="read")
+        series(family, f"1000x{SECONDS}", run=run, worker=worker, **labels)
         for run, workers in (("base", ("vm1",)), ("four", ("vm1", "vm2", "vm3", "vm4")))
         for worker in workers
     ]
-    panel = "fio: results in percent of the baseline"
-    both = [{f'{{run="{run}", job="job", op="read"}}': value} for run, value in (("base", 1.0), ("four", 4.0))]
-    shows(tmp_path, expression("compare", panel), loads, both[0] | both[1])
-    absolute = {labels: value * 1000 for each in both for labels, value in each.items()}
-    shows(tmp_path, expression("compare", panel, 5), loads, absolute)
-    shows(tmp_path, expression("compare", panel, 7), loads, both[0] | both[1])
+    other = "fio_result_iops" if "fio" not in family else "pgbench_result_tps"
+    loads.append(series(other, f"1000x{SECONDS}", run="other", worker="w"))
+    row = f'{{{{run="{{}}", what="{what}", part="{part}"}}}}'
+    workers = {row.format("base"): 1.0, row.format("four"): 4.0}
+    rates = {labels: 1000 * value for labels, value in workers.items()}
+    queries: dict[str, Samples] = {expression("compare", RESULTS, place): workers for place in (0, 10)}
+    queries |= {expression("compare", RESULTS, place): rates if place == absolute else {} for place in (7, 8)}
+    evaluate(tmp_path, loads, SECONDS, queries, ())
 
 
-@pytest.mark.parametrize(("place", "shown"), [(0, 2.0), (3, 400.0), (5, 2.0)])
-def test_a_run_that_two_exporters_know_is_compared_once(place: int, shown: float, tmp_path: Path) -> None:
+def test_latencies_are_compared_with_those_of_the_same_unit(tmp_path: Path) -> None:
+    loads = []
+    for run, rate, latency in (("base", "tps", 0.001), ("r", "tps", 0.002), ("cpu", "events_per_second", 0.004)):
+        who = {"run": run, "worker": "w"}
+        loads += [
+            series(f"sysbench_result_{rate}", f"1000x{SECONDS}", **who),
+            series("sysbench_result_latency_average_seconds", f"{latency}x{SECONDS}", **who),
+            series("sysbench_result_latency_seconds", f"{latency * 2}x{SECONDS}", **who, quantile="0.99"),
+        ]
+    row = '{{run="{}", what="sysbench TPS", part="all"}}'
+    ratios = {row.format("base"): 1.0, row.format("r"): 2.0}
+    queries: dict[str, Samples] = {expression("compare", RESULTS, place): ratios for place in (2, 5)}
+    queries |= {expression("compare", RESULTS, place): {} for place in (4, 6)}
+    queries[expression("compare", RESULTS, 9)] = {row.format("base"): 0.001, row.format("r"): 0.002}
+    evaluate(tmp_path, loads, SECONDS, queries, ())
+
+
+def test_curves_of_different_tools_say_so(tmp_path: Path) -> None:
     loads = [
-        series("pgbench_result_tps", f"{tps}x{SECONDS}", run=run, worker=worker, instance=instance)
-        for run, worker, tps in (("base", "w", 200), ("r", "w1", 100), ("r", "w2", 300))
-        for instance in (("one", "two") if run == "r" else ("one",))
+        series("pgbench_tps", f"500x{SECONDS}", run="r", worker="db1"),
+        series("fio_iops", f"200x{SECONDS}", run="r", worker="d", job="j", op="read"),
+        series("fio_iops", f"100x{SECONDS}", run="base", worker="d", job="j", op="read"),
+        series("sysbench_latency_window_seconds", f"0.3x{SECONDS}", run="r", worker="s", quantile="0.95"),
+        *(
+            series("pgbench_latency_window_seconds", f"{value}x{SECONDS}", run="r", worker="db1", quantile=quantile)
+            for quantile, value in (("0.95", 0.1), ("0.99", 0.2), ("1", 0.4))
+        ),
     ]
-    query = expression("compare", "pgbench: results in percent of the baseline", place)
-    base = {0: 1.0, 3: 200.0, 5: 1.0}[place]
-    shows(tmp_path, query, loads, {'{run="base"}': base, '{run="r"}': shown})
+    shifted = {"run": "r", "ago": "1", "baseline_ago": "1"}
+    queries: dict[str, Samples] = {
+        expression("compare", "Throughput over elapsed time", 1, **shifted): {'{what="fio IOPS"}': 100},
+        expression("compare", "Throughput over elapsed time", 2, **shifted): {
+            '{what="pgbench TPS"}': 500,
+            '{what="fio IOPS"}': 200,
+        },
+        expression("compare", "Percentiles over elapsed time", 2, **shifted): {
+            '{what="pgbench", quantile="p99"}': 0.2,
+            '{what="sysbench", quantile="p95"}': 0.3,
+        },
+    }
+    evaluate(tmp_path, loads, SECONDS, queries, ())
+
+
+def test_the_final_reports_percentiles_count_and_until_there_are_some_the_histogram(tmp_path: Path) -> None:
+    loads = [
+        series("pgbench_result_latency_seconds", f"0.5x{SECONDS}", run="base", worker="w", quantile="0.99"),
+        series("pgbench_latency_seconds_bucket", f"0+1x{SECONDS}", run="base", worker="w", script="0", le="+Inf"),
+        *(
+            series("fio_completion_latency_seconds_bucket", f"0+1x{SECONDS}", run="r", worker="w", op="read", le=le)
+            for le in ("2", "+Inf")
+        ),
+    ]
+    shown = {'{run="base pgbench", quantile="p99"}': 0.5}
+    shown |= {f'{{run="r fio read", quantile="{name}"}}': q for name, q in (("p50", 1), ("p95", 1.9), ("p99", 1.98))}
+    shown['{run="r fio read", quantile="p99.9"}'] = 1.998
+    chosen = {"run": "r", "length": "60", "ago": "1", "baseline_ago": "1"}
+    query = f"round({expression('compare', 'Latency of the whole run', **chosen)}, 0.001)"
+    shows(tmp_path, query, loads, shown)
 
 
 def test_a_run_is_as_long_as_its_last_worker(tmp_path: Path) -> None:
@@ -383,15 +460,16 @@ def test_a_run_is_as_long_as_its_last_worker(tmp_path: Path) -> None:
     shows(tmp_path, query, loads, {"{}": SECONDS - 10 + 5})
 
 
-def test_the_first_baseline_is_the_oldest_run_with_results(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("tool", "result"), [("pgbench", "pgbench_result_tps"), ("sysbench", "sysbench_result_tps")])
+def test_the_first_baseline_is_the_oldest_run_of_the_tool_with_results(tool: str, result: str, tmp_path: Path) -> None:
     loads = []
-    for run, start, results in (("removed", 10, False), ("old", 20, True), ("new", 30, True)):
+    for run, start, results in (("removed", 10, False), ("old", 20, True), ("new", 30, True), ("other", 5, True)):
         labels = {"run": run, "worker": "db1"}
         length = SECONDS if results else 40
         loads += [
             series("benchwatch_run_start_timestamp_seconds", f"{start}x{length}", **labels),
-            series("benchwatch_run_info", f"1x{length}", **labels, tool="pgbench"),
-            *([series("pgbench_result_tps", f"1000x{SECONDS}", **labels)] if results else []),
+            series("benchwatch_run_info", f"1x{length}", **labels, tool="fio" if run == "other" else tool),
+            *([series(result, f"1000x{SECONDS}", **labels)] if results else []),
         ]
     query = variable("compare", "baseline", run="new")
     shows(tmp_path, query, loads, {'{run="old"}': 20, '{run="new"}': 30, '{run="removed"}': 1e10 + 10})

@@ -41,10 +41,11 @@ SHOWN = {
     ("density", "Active databases", 0): {"{}": 2},
     ("density", "Total TPS", 0): {"{}": 1000},
     ("density", "Total, and the spread", 0): {"{}": 1000},
-    ("compare", "pgbench: results in percent of the baseline", 0): {'{run="r"}': 2, '{run="base"}': 1},
-    ("compare", "pgbench: results in percent of the baseline", 3): {'{run="r"}': 1000, '{run="base"}': 500},
-    ("compare", "pgbench: results in percent of the baseline", 5): {'{run="r"}': 2, '{run="base"}': 1},
-    ("compare", "Throughput over elapsed time", 2): {"{}": 1000},
+    ("compare", "Results in percent of the baseline", 0): {
+        '{run="r", what="pgbench TPS", part="all"}': 2,
+        '{run="base", what="pgbench TPS", part="all"}': 1,
+    },
+    ("compare", "Throughput over elapsed time", 2): {'{what="pgbench TPS"}': 1000},
 }
 """Two workers of 500 each, and of the totals of 1000 a second each."""
 

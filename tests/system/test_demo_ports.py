@@ -47,6 +47,22 @@ def test_a_port_that_a_test_has_claimed_is_not_chosen_before_its_server_binds_it
     assert choose({"one": port})["one"] != port
 
 
+def test_the_port_of_the_demos_iperf3_is_not_chosen_before_its_server_binds_it(
+    choose: Callable[[Mapping[str, int]], dict[str, int]],
+) -> None:
+    from demo_iperf3 import benchmarks
+    from demo_postgres import Postgres
+    from demo_processes import Processes
+    from demo_runs import Place
+
+    nowhere = Path()
+    (made,) = benchmarks(Place(nowhere, Postgres(Processes(nowhere, {}), nowhere, 0)))
+    server, client = made.parts(1)
+    (port,) = {int(word.removeprefix("--port=")) for word in client.command if word.startswith("--port=")}
+    assert f"--port={port}" in server.command and not server.ready()
+    assert choose({"one": port})["one"] != port
+
+
 def test_a_port_that_a_demo_has_chosen_is_given_to_no_test_before_its_server_binds_it(
     choose: Callable[[Mapping[str, int]], dict[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_roles_name_families_of_the_tool_with_the_labels_of_a_group(tool: Tool) 
             roles.target_rate,
             roles.target_bandwidth,
             roles.result_latency,
+            roles.result_deviation,
             roles.result_bandwidth,
             roles.result_operations,
         )
@@ -396,8 +397,12 @@ tests:
 """
 
 
-def test_it_has_the_standard_dashboard(toy: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_has_the_standard_dashboard_and_is_compared(
+    toy: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(str(DASHBOARDS / "src"))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "boards"]:
+        monkeypatch.delitem(sys.modules, name)  # made with the tools of their time
     boards = importlib.import_module("boards.__main__")
     monkeypatch.setattr(sys, "argv", ["boards", str(tmp_path)])
     boards.main()
@@ -406,3 +411,21 @@ def test_it_has_the_standard_dashboard(toy: None, tmp_path: Path, monkeypatch: p
     asked = " ".join(target.expression for target in targets(made))
     shown = {family.name for family in TOY.roles[0].families} - {TOY.roles[0].result_operations.name}
     assert {name for name in shown if name not in asked} == set()
+    compared = load(tmp_path / "compare.json")
+    by_panel: dict[str, str] = {}
+    for target in targets(compared):
+        by_panel[target.panel] = f"{by_panel.get(target.panel, '')} {target.expression}"
+    (baseline,) = [one["query"]["query"] for one in compared["templating"]["list"] if one["name"] == "baseline"]
+    results = by_panel["Results in percent of the baseline"]
+    assert [
+        name
+        for name, place in (
+            ("toy_result_laps_per_second", results),
+            ("toy_result_lap_seconds", results),
+            ("toy_result_lap_seconds", by_panel["Latency of the whole run"]),
+            ("toy_laps_per_second", by_panel["Throughput over elapsed time"]),
+            ("toy_lap_window_seconds", by_panel["Percentiles over elapsed time"]),
+            ("toy_result_laps_per_second", baseline),
+        )
+        if name not in place
+    ] == []

@@ -28,20 +28,21 @@ OBJECTIVE = Query(
 """The lowest of the runs that are active at that time: those that have ended do not miss theirs any more."""
 
 
-def _parts(tools: Sequence[Tool]) -> Iterator[tuple[Tool, Roles, Sequence[Roles]]]:
-    """The roles of each tool, with those that count before them for the same run."""
+def parts(tools: Sequence[Tool]) -> Iterator[tuple[Tool, Roles, Sequence[Roles]]]:
+    """The roles of each tool but observers, with those that count before them for the same run."""
     for tool in tools:
         told = [roles for roles in tool.roles if not roles.observer]
         yield from ((tool, roles, told[:index]) for index, roles in enumerate(told))
 
 
-def _counted(roles: Roles, runs: str) -> str:
+def counted(roles: Roles, runs: str) -> str:
+    """Matchers of what is in a total of its rates."""
     return f'{runs},{roles.operation}!~"{"|".join(sorted(roles.apart))}"' if roles.apart else runs
 
 
 def _rate(roles: Roles, earlier: Sequence[Roles], runs: str, *, each_second: bool = False) -> str:
     """A series for each worker and group, whatever exporters report it; with `each_second` for a subquery."""
-    series = f"{roles.rate.name}{{{_counted(roles, runs)}}}"
+    series = f"{roles.rate.name}{{{counted(roles, runs)}}}"
     others = "".join(f" unless on (run, worker) {one.rate.name}{{{runs}}}" for one in earlier)
     labels = ", ".join(("run", "worker", *roles.labels))
     return f"max by ({labels}) ({alive(series) if each_second else series}{others})"
@@ -66,7 +67,7 @@ def throughput(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboar
         unit = roles.unit.name
         units[unit] = f"{units[unit]} or {words}" if unit in units else words
 
-    for _, roles, earlier in _parts(tools):
+    for _, roles, earlier in parts(tools):
         recorded = _recorded(f"run:{roles.rate.name}:mean1s")
         runs = UNRECORDED if recorded else RUN
         own = mean_of(f"{_by(roles)} ({_rate(roles, earlier, runs, each_second=True)})")
@@ -108,9 +109,9 @@ def _mean_latency(tool: Tool, roles: Roles, latency: Family) -> str:
     rates = _recorded(f"run:{roles.rate.name}:mean1s")
     under_way = _recorded(f"run:{tool.name}_under_way:mean1s")
     runs = UNRECORDED if rates and under_way else RUN
-    rate = alive(f"{roles.rate.name}{{{_counted(roles, runs)}}}")
+    rate = alive(f"{roles.rate.name}{{{counted(roles, runs)}}}")
     seconds = f"count_over_time({rate}[$__interval:1s])"
-    own = f"sum_over_time(({latency.name}{{{_counted(roles, runs)}}} * {rate})[$__interval:1s]) / {seconds}"
+    own = f"sum_over_time(({latency.name}{{{counted(roles, runs)}}} * {rate})[$__interval:1s]) / {seconds}"
     own_rate = f"avg_over_time({rate}[$__interval:1s])"
     if runs == RUN:
         return f"sum ({own})\n/\nsum ({own_rate})"
@@ -123,7 +124,7 @@ def latency(
 ) -> dashboard.Panel:
     """Mean and quantiles of all workers of a tool, and the objective."""
     means, windows = {}, {}
-    for tool, roles, earlier in _parts(tools):
+    for tool, roles, earlier in parts(tools):
         if roles.latency:
             means[tool.name] = f"({_mean_latency(tool, roles, roles.latency)})"
         if roles.window and not earlier:
@@ -181,7 +182,7 @@ def distribution(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashbo
 
 def delays(tools: Sequence[Tool]) -> Iterator[Query]:
     """By how much a tool's percentiles are older than its mean latency, seconds; nothing below one second."""
-    for tool, roles, earlier in _parts(tools):
+    for tool, roles, earlier in parts(tools):
         if roles.interval_time and roles.window_time and not earlier:
             interval, window = (f"{family.name}{{{RUN}}}" for family in (roles.interval_time, roles.window_time))
             yield now(f"max({interval} - {window}) >= 1", f"{tool.name} p99 is older by")
@@ -190,7 +191,7 @@ def delays(tools: Sequence[Tool]) -> Iterator[Query]:
 def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
     """The last report of each tool."""
     rates: dict[str, list[str]] = {}
-    for tool, roles, earlier in _parts(TOOLS):
+    for tool, roles, earlier in parts(TOOLS):
         rates.setdefault(f"{tool.name} {roles.unit.name}", []).append(f"sum ({_rate(roles, earlier, RUN)})")
     made = stat(
         "Throughput now",
@@ -212,9 +213,9 @@ def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
 def latency_now(size: tuple[int, int]) -> dashboard.Panel:
     """Mean and p99 of the last report, and the objective."""
     means, windows = {}, {}
-    for tool, roles, earlier in _parts(TOOLS):
+    for tool, roles, earlier in parts(TOOLS):
         if roles.latency:
-            rate, mean_ = (f"{family.name}{{{_counted(roles, RUN)}}}" for family in (roles.rate, roles.latency))
+            rate, mean_ = (f"{family.name}{{{counted(roles, RUN)}}}" for family in (roles.rate, roles.latency))
             means[f"{tool.name} mean"] = f"sum ({mean_} * {rate}) / sum ({rate})"
         if roles.window and not earlier:
             windows[f"{tool.name} p99"] = f'max ({roles.window.name}{{{RUN},quantile="0.99"}})'

@@ -5,15 +5,23 @@ variables ask Prometheus how long ago each run began, and the queries of the cur
 are laid so that they end at the end of the time range, wherever they were.
 """
 
+from collections.abc import Callable, Sequence
+
 from grafana_foundation_sdk.models import dashboard
 
-from . import variables
+from benchwatch.metrics.samples import Family
+from benchwatch.tools.api import Tool
+from benchwatch.tools.registry import TOOLS
+from benchwatch.tools.roles import Roles
+
+from . import benchmark, variables
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED, Steps
 from .queries import Query, alive, mean_of, now, once, percentiles
 from .tables import Column, bars, course, table, transformation
 
 _MARGIN = 5
+_QUANTILES = ("0.5", "0.95", "0.99", "0.999")
 _MORE: Steps = ((None, "transparent"), (0, RED), (0.9, ORANGE), (0.97, "transparent"), (1.03, GREEN))
 _LESS: Steps = ((None, "transparent"), (0, GREEN), (0.97, "transparent"), (1.03, ORANGE), (1.1, RED))
 
@@ -50,78 +58,83 @@ def _hidden() -> list[dashboard.VariableModel]:
     ]
 
 
-def _pgbench_table() -> dashboard.Panel:
-    def each(name: str, run: str = "") -> str:
-        return once(f"pgbench_result_{name}{{{run}}}")
+def _joined(of: Callable[[Tool, Roles, Sequence[Roles]], str], word: Callable[[Tool, Roles], str]) -> str:
+    """Something of all tools in one query, those that have it: with the label `what`, which says what it is of."""
+    found = ((of(tool, roles, earlier), word(tool, roles)) for tool, roles, earlier in benchmark.parts(TOOLS))
+    return "\nor\n".join(f'label_replace({one}, "what", "{what}", "", "")' for one, what in found if one)
 
-    def total(name: str, how: str) -> Query:
-        base = each(name, 'run="$baseline"')
-        return now(f"{how} by (run) ({each(name)}) / on () group_left () {how}({base})")
+
+def _word(tool: Tool, roles: Roles) -> str:
+    return f"{tool.name} {roles.unit.name}"
+
+
+def _results(family: Callable[[Roles], Family | None], how: str, run: str = "", more: str = "") -> str:
+    """A family of the final reports by run, what was measured and its part, all workers together."""
+
+    def of(tool: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
+        if (found := family(roles)) is None:
+            return ""
+        others = "".join(f" unless on (run, worker) {one.result_rate.name}" for one in earlier)
+        if found is not roles.result_rate and len(tool.roles) > 1:  # what has another unit may be in the same family
+            others = f" and on (run, worker) {roles.result_rate.name}{others}"
+        by = ", ".join(("run", "worker", *roles.labels))  # of several exporters that know it
+        matchers = ",".join(filter(None, (run, more)))
+        one = f"max by ({by}) ({found.name}{{{matchers}}}{others})"
+        labels = ", ".join(f'"{label}"' for label in roles.labels)
+        part = f'label_join({one}, "part", " ", {labels})' if labels else f'label_replace({one}, "part", "all", "", "")'
+        return f"{how} by (run, part) ({part})"
+
+    return _joined(of, _word)
+
+
+def _table() -> dashboard.Panel:
+    def rate(roles: Roles) -> Family:
+        return roles.result_rate
+
+    def part(family: Callable[[Roles], Family | None], how: str = "max", more: str = "") -> Query:
+        base = _results(family, how, 'run="$baseline"', more)
+        return now(f"({_results(family, how, more=more)})\n/ on (what, part) group_left ()\n({base})")
+
+    def absolute(family: Callable[[Roles], Family | None], how: str) -> Query:
+        """Of what the baseline has too: others are not comparable with it."""
+        base = _results(rate, "sum", 'run="$baseline"')
+        return now(f"({_results(family, how)})\nand on (what)\n({base})")
 
     return table(
-        "pgbench: results in percent of the baseline",
-        "The final reports (of whole runs, warm-ups included), "
-        "for all workers of a run: TPS is summed, latencies are the highest of the workers. 100 % is the baseline.",
-        total("tps", "sum"),
-        total("latency_average_seconds", "max"),
-        total("latency_stddev_seconds", "max"),
-        now(f"sum by (run) ({each('tps')})"),
-        now("max by (run) (pgbench_result_latency_average_seconds)"),
-        now(f"count by (run) ({each('tps')})"),
+        "Results in percent of the baseline",
+        "The final reports (of whole runs, warm-ups included) of the runs that have a result of the same tool and unit "
+        "as the baseline, for all workers of a run: throughput is summed, latencies are the highest of the workers. "
+        "100 % is the same part (job and direction, for tools that tell them apart) of the baseline.",
+        part(rate, "sum"),
+        part(lambda roles: roles.result_bandwidth, "sum"),
+        part(lambda roles: roles.result_latency),
+        part(lambda roles: roles.result_deviation),
+        *(part(lambda roles: roles.result_quantile, more=f'quantile="{quantile}"') for quantile in _QUANTILES[1:]),
+        absolute(lambda roles: None if roles.unit.in_bytes else roles.result_rate, "sum"),
+        absolute(lambda roles: roles.result_rate if roles.unit.in_bytes else roles.result_bandwidth, "sum"),
+        absolute(lambda roles: roles.result_latency, "max"),
+        absolute(rate, "count"),
         columns=[
             _RUN,
-            Column("Value #A", "TPS", "percentunit", steps=_MORE, decimals=1),
-            Column("Value #B", "Mean latency", "percentunit", steps=_LESS, decimals=1),
-            Column("Value #C", "Standard deviation", "percentunit", steps=_LESS, decimals=1),
-            Column("Value #D", "TPS, absolute", "short", decimals=1),
-            Column("Value #E", "Mean latency, absolute", "s"),
-            Column("Value #F", "Workers", "short"),
-        ],
-        bad="red: more than 10 % worse. Changes within 3 % have no colour, because two equal runs differ that much.",
-        none="No result of pgbench, or none of the baseline, at the end of this time range",
-        size=(24, 7),
-        sort=("Run", "down"),
-    )
-
-
-def _fio_table() -> dashboard.Panel:
-    def result(name: str, how: str = "max", more: str = "") -> Query:
-        one = f"max by (run, worker, job, op) (fio_result_{name}"  # of several exporters that know it
-        every = f"{how} by (run, job, op) ({one}{{{more}}}))"
-        comma = "," if more else ""
-        base = f'{how} by (job, op) ({one}{{run="$baseline"{comma}{more}}}))'
-        return now(f"{every} / on (job, op) group_left () {base}")
-
-    return table(
-        "fio: results in percent of the baseline",
-        "The final documents (of whole runs, warm-ups included) by job and direction, "
-        "for all workers of a run: IOPS and bandwidth are summed, latencies are the highest of the workers. 100 % is "
-        "the same job and direction of the baseline.",
-        result("iops", "sum"),
-        result("bandwidth_bytes_per_second", "sum"),
-        result("latency_average_seconds"),
-        result("latency_seconds", more='quantile="0.99"'),
-        result("latency_seconds", more='quantile="0.999"'),
-        now("sum by (run, job, op) (max by (run, worker, job, op) (fio_result_iops))"),
-        now("max by (run, job, op) (fio_result_latency_average_seconds)"),
-        now("count by (run, job, op) (max by (run, worker, job, op) (fio_result_iops))"),
-        columns=[
-            _RUN,
-            Column("job", "Job", width=110),
-            Column("op", "Direction", width=90),
-            Column("Value #A", "IOPS", "percentunit", steps=_MORE, decimals=1),
+            Column("what", "Result", width=120),
+            Column("part", "Part", width=110),
+            Column("Value #A", "Throughput", "percentunit", steps=_MORE, decimals=1),
             Column("Value #B", "Bandwidth", "percentunit", steps=_MORE, decimals=1),
             Column("Value #C", "Mean latency", "percentunit", steps=_LESS, decimals=1),
-            Column("Value #D", "p99", "percentunit", steps=_LESS, decimals=1),
-            Column("Value #E", "p99.9", "percentunit", steps=_LESS, decimals=1),
-            Column("Value #F", "IOPS, absolute", "iops"),
-            Column("Value #G", "Mean latency, absolute", "s", width=175),
-            Column("Value #H", "Workers", "short", width=90),
+            Column("Value #D", "Standard deviation", "percentunit", steps=_LESS, decimals=1),
+            *(
+                Column(f"Value #{letter}", title, "percentunit", steps=_LESS, decimals=1)
+                for letter, title in zip("EFG", ("p95", "p99", "p99.9"), strict=True)
+            ),
+            Column("Value #H", "Rate, absolute", "short", decimals=1),
+            Column("Value #I", "Bytes, absolute", "Bps"),
+            Column("Value #J", "Mean latency, absolute", "s"),
+            Column("Value #K", "Workers", "short", width=90),
         ],
-        bad="red: more than 10 % worse. With a rate limit, 100 % of the IOPS means nothing; compare the latency "
-        "instead.",
-        none="No result of fio, or none of the baseline, at the end of this time range",
-        size=(24, 8),
+        bad="red: more than 10 % worse. Changes within 3 % have no colour, because two equal runs differ that much. "
+        "With a rate limit, 100 % of the throughput means nothing; compare the latency instead.",
+        none="The baseline has no result at the end of this time range",
+        size=(24, 9),
         sort=("Run", "down"),
     )
 
@@ -149,15 +162,20 @@ def _parameters() -> dashboard.Panel:
 
 
 def _distribution() -> dashboard.Panel:
+    needed = [
+        f"{tool.advice} it for {tool.name}"
+        for tool in TOOLS
+        if any(roles.result_quantile or roles.histogram for roles in tool.roles)
+    ]
     return bars(
         "Latency of the whole run",
-        "Percentiles of the whole run. For pgbench, from the buckets of its transaction log; for fio, from the final "
-        "document, by direction, the highest of the jobs.",
+        "Percentiles of the whole run from the final report, by tool and direction, the highest of the workers and "
+        "jobs; until there is one, from the buckets of the tool's histogram.",
         now(_quantiles()),
         category="quantile\\run",
         unit="s",
         bad="the run's bars are higher on the right: its tail is worse even if the mean is not.",
-        none="Neither run has a distribution: pgbench -l, fio --output-format=json+",
+        none=f"Neither run has a distribution: {'; '.join(needed)}",
         size=(14, 9),
         before=[
             transformation(
@@ -169,61 +187,107 @@ def _distribution() -> dashboard.Panel:
 
 
 def _quantiles() -> str:
-    def pgbench(run: str, ago: str, quantile: str) -> str:
-        whole = f'last_over_time(pgbench_latency_seconds_bucket{{run="{run}"}}[${{length}}s] offset ${{{ago}}}ms)'
-        found = f"histogram_quantile({quantile}, sum by (run, le) ({whole}))"
-        return f'label_replace({found}, "quantile", "{quantile}", "", "")'
+    """Sorted by value, which is the order of the quantiles of a run."""
+    runs = (("$baseline", "baseline_ago"), ("$run", "ago"))
 
-    parts = [
-        pgbench(run, ago, quantile)
-        for quantile in ("0.5", "0.95", "0.99", "0.999")
-        for run, ago in (("$baseline", "baseline_ago"), ("$run", "ago"))
-    ]
-    both = " or ".join(f'fio_result_latency_seconds{{run="{run}"}}' for run in ("$baseline", "$run"))
-    fio = f"max by (run, op, quantile) ({both})"
-    return percentiles("\nor ".join([*parts, f'label_join({fio}, "run", " ", "run", "op")']))
+    def part(series: str, roles: Roles) -> str:
+        return f'label_replace({series}, "part", "$1", "{roles.operation}", "(.*)")' if roles.operation else series
+
+    def reported(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
+        if roles.result_quantile is None or any(one.result_quantile is roles.result_quantile for one in earlier):
+            return ""
+        both = " or ".join(f'{roles.result_quantile.name}{{run="{run}"}}' for run, _ in runs)
+        return f"max by (run, part, quantile) ({part(f'({both})', roles)})"
+
+    def counted(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
+        if roles.histogram is None or any(one.histogram is roles.histogram for one in earlier):
+            return ""
+        found = []
+        for run, ago in runs:
+            whole = f'last_over_time({roles.histogram.name}_bucket{{run="{run}"}}[${{length}}s] offset ${{{ago}}}ms)'
+            buckets = f"sum by (run, part, le) ({part(whole, roles)})"
+            found += [
+                f'label_replace(histogram_quantile({quantile}, {buckets}), "quantile", "{quantile}", "", "")'
+                for quantile in _QUANTILES
+            ]
+        return f"({' or '.join(found)})"
+
+    def named(of: Callable[[Tool, Roles, Sequence[Roles]], str]) -> str:
+        joined = f'label_join({_joined(of, lambda tool, _: tool.name)}, "run", " ", "run", "what", "part")'
+        return f'label_replace({joined}, "run", "$1", "run", "(.+?) *")'
+
+    every = f"{named(reported)}\nor on (run) {named(counted)}"
+    return f"sort(max by (run, quantile) ({percentiles(f'({every})')}))"
 
 
-def _course(title: str, shows: str, expression: str, *, unit: str, bad: str, log: bool = False) -> dashboard.Panel:
+def _course(
+    title: str,
+    shows: str,
+    expression: str,
+    legend: str,
+    *,
+    unit: str,
+    bad: str,
+    log: bool = False,
+    right: tuple[str, str, float | None] | None = None,
+) -> dashboard.Panel:
     """`expression` has `{where}` for the run's matchers and `{shift}` for its offset."""
     begun = 'min(last_over_time(benchwatch_run_start_timestamp_seconds{run="$run"}[$__range] @ end()))'
-    baseline = expression.format(where='run="$baseline"', shift="offset ${baseline_ago}ms")
-    other = expression.format(where='run="$run"', shift="offset ${ago}ms")
-    elapsed = f"vector(time() - $ago / 1000 - scalar({begun})) >= 0"
+    baseline, other = (
+        expression.replace("{where}", f'run="{run}"').replace("{shift}", f"offset ${{{ago}}}ms")
+        for run, ago in (("$baseline", "baseline_ago"), ("$run", "ago"))
+    )
+    elapsed = f"vector(time() - $ago / 1000 - scalar({begun})) >= 0 <= $length"
     return course(
         title,
-        shows,
-        Query(baseline, "$baseline (baseline)"),
-        Query(other, "$run"),
-        elapsed=Query(f"{elapsed} and on () ({other} or {baseline})"),
+        f"{shows} Only lines of the same tool and unit are comparable.",
+        Query(baseline, f"$baseline {legend} (baseline)"),
+        Query(other, f"$run {legend}"),
+        elapsed=Query(elapsed),
         length="${length}s",
         unit=unit,
         bad=bad,
         none="No data of the two runs in Prometheus",
         size=(12, 9),
         log=log,
+        right=right,
     )
+
+
+def _rate(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
+    rate = alive(f"{roles.rate.name}{{{benchmark.counted(roles, '{where}')}}}", " {shift}")
+    others = "".join(f" unless on (run, worker) {one.rate.name}{{{{where}}}} {{shift}}" for one in earlier)
+    return f"sum ({once(rate)}{others})"
+
+
+def _percentile(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
+    """p99, else whatever the tool reports below the maximum."""
+    if roles.window is None or any(one.window is roles.window for one in earlier):
+        return ""
+    p99, every = (
+        f"max_over_time({roles.window.name}{{{{where}},quantile{which}}}[$__interval] {{shift}})"
+        for which in ('="0.99"', '!="1"')
+    )
+    return f"max by (quantile) ({p99} or ({every} unless on (run, worker) {p99}))"
 
 
 def _courses() -> list[dashboard.Panel]:
     return [
         _course(
             "Throughput over elapsed time",
-            "TPS or IOPS of both runs by the seconds since each began, all workers and jobs together.",
-            mean_of(
-                " or ".join(
-                    f"sum ({once(alive(f'{name}{{{{{{where}}{more}}}}}', ' {shift}'))})"
-                    for name, more in (("pgbench_tps", ""), ("fio_iops", ',op!~"sync|verify"'))
-                )
-            ),
+            "Throughput of both runs by the seconds since each began, all workers and jobs together; bytes right.",
+            mean_of(_joined(_rate, _word)),
+            "{{what}}",
             unit="short",
             bad="one curve sags where the other does not.",
+            right=("/B\\/s/", "Bps", None),
         ),
         _course(
-            "p99 over elapsed time",
-            "99th percentile of each second or window of both runs, the highest of the workers, jobs and directions.",
-            '(max(max_over_time(pgbench_latency_window_seconds{{{where},quantile="0.99"}}[$__interval] {shift}))'
-            ' or max(max_over_time(fio_latency_window_seconds{{{where},quantile="0.99"}}[$__interval] {shift})))',
+            "Percentiles over elapsed time",
+            "99th percentile (where the tool does not report it, its others) of each second or window of both runs, "
+            "the highest of the workers, jobs and directions.",
+            percentiles(_joined(_percentile, lambda tool, _: tool.name)),
+            "{{what}} {{quantile}}",
             unit="s",
             bad="peaks that the other run does not have.",
             log=True,
@@ -242,7 +306,7 @@ BOARD = Board(
         *_hidden(),
     ],
     rows=[
-        Row("Results of all runs", [_pgbench_table(), _fio_table()]),
+        Row("Results of all comparable runs", [_table()]),
         Row(
             "The run against the baseline: parameters and distribution",
             [_parameters(), _distribution()],

@@ -178,9 +178,9 @@ def _courses() -> list[dashboard.Panel]:
         ),
         graph(
             "Processors of the host",
-            "Processor time by mode, as a share of all processors. steal is time that the hypervisor gave to others, "
-            "including a CVM; if the CVM's own node is scraped, select it as host.",
-            Query(processors('!="idle"', "mode") + " > 0", "{{host}} {{mode}}"),
+            "Processor time by mode, as a share of all processors of the selected hosts together. steal is time that "
+            "the hypervisor gave to others, including a CVM; if the CVM's own node is scraped, select it as host.",
+            Query(processors('!="idle"', "mode") + " > 0", "{{mode}}"),
             unit="percentunit",
             bad="system and steal that grow faster than user.",
             none=disks.NONE,

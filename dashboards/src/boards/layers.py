@@ -198,14 +198,14 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
     by = "run, host, layer, which"
     found = _spoken(f"max by ({by}) (max_over_time(run:verdict:which{{{_CHOSEN}}}[{window}]) * 0 + 1)")
     names = [
-        Column("layer", "Layer", width=90),
-        Column("which", "Which", width=95),
-        Column("host", "Host", width=70),
-        Column("run", "Run"),
+        Column("layer", "Layer", width=105),
+        Column("which", "Which", wrap=True),
+        Column("host", "Host", wrap=True),
+        Column("run", "Run", width=200, wrap=True),
     ]
     values = [
-        Column("Value #A", "At the moment", _USUAL, width=145, decimals=1, steps=_STEPS),
-        Column("Value #B", "Before", _USUAL, width=110, decimals=1),
+        Column("Value #A", "At the moment", "suffix:x", width=130, decimals=1, steps=_STEPS),
+        Column("Value #B", "Before", "suffix:x", width=75, decimals=1),
     ]
     return [
         table(
@@ -229,7 +229,7 @@ def compared(size: tuple[int, int], window: str) -> Sequence[dashboard.Panel]:
             "Load",
             "Operations and bytes, compared in the same way. A checkpoint's burst of writes belongs here.",
             *of(f"run_layer:load:ratio{{{_CHOSEN}}}", f"{by}, op"),
-            columns=[*names[:2], Column("op", "Operation", width=100), *values, *names[2:]],
+            columns=[*names[:2], Column("op", "Operation", width=90), *values, *names[2:]],
             bad="an unexpected load in the second before a layer gets slow.",
             none="Nothing recorded at the end of this time range",
             size=size,

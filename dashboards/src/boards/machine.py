@@ -6,7 +6,7 @@ from grafana_foundation_sdk.models import dashboard
 
 from . import disks
 from .panels import graph
-from .queries import HOST, Query, lately, once, one_of, processors, rate
+from .queries import HOST, Query, lately, once, one_of, rate
 
 _NO_DATABASE = "Nothing measured in this time range: the Prometheus job `postgres` scrapes postgres_exporter"
 
@@ -106,20 +106,6 @@ def network(size: tuple[int, int]) -> dashboard.Panel:
         size=size,
         right=("/dropped$/", "pps", None),
     )
-
-
-def host() -> Sequence[dashboard.Panel]:
-    """Processors of each host by mode, and what its processes wait for."""
-    modes = graph(
-        "Processors of the host",
-        "Processor time by mode, as a share of all processors.",
-        Query(processors('!="idle"', "mode") + " > 0", "{{host}} {{mode}}"),
-        unit="percentunit",
-        bad="iowait or steal rise with the alert.",
-        none=disks.NONE,
-        stacked=True,
-    )
-    return [modes, pressure((12, 8)), memory((12, 8)), network((12, 8))]
 
 
 def database() -> Sequence[dashboard.Panel]:

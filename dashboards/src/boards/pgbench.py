@@ -149,7 +149,7 @@ def _latency() -> list[dashboard.Panel]:
             log=True,
         ),
         benchmark.latency((12, 8), _TOOLS),
-        benchmark.distribution((12, 8), _TOOLS),
+        benchmark.distribution((12, 7), _TOOLS),
         graph(
             "Spread of the latency",
             "Standard deviation divided by the mean of each report interval: 1 is what random arrivals give.",
@@ -157,6 +157,7 @@ def _latency() -> list[dashboard.Panel]:
             unit="short",
             bad="above 2 or 3: a few transactions wait very long.",
             none=benchmark.NO_RUN,
+            size=(12, 7),
         ),
         graph(
             "99th percentile by worker",

@@ -175,15 +175,14 @@ def of_role(disks: str, role: str) -> str:
     return f"({disks})\nand on (host, device) ({' or on (host) '.join((*(f'{one} @ end()' for one in known), every))})"
 
 
-def processors(modes: str, by: str = "") -> str:
-    """Part of each chosen host's processor time that went into modes, which a matcher selects.
+def processors(modes: str, by: str = "host") -> str:
+    """Part of the chosen hosts' processor time that went into modes, which a matcher selects: by `host`, or `mode`.
 
     By the time of all modes, not by that of the clock: where scrapes are missing, rates are too low, but all alike.
-    `by`: a further label.
     """
-    of_host = f"node_cpu_seconds_total{{{HOST}"
-    part = f"sum by (host{by and f', {by}'}) ({rate(f'{of_host},mode{modes}}}')})"
-    return f"{part} / on (host) group_left () sum by (host) ({rate(f'{of_host}}}')})"
+    of_hosts, whole = f"node_cpu_seconds_total{{{HOST}", "host" if by == "host" else ""
+    part = f"sum by ({by}) ({rate(f'{of_hosts},mode{modes}}}')})"
+    return f"{part} / on ({whole}) group_left () sum by ({whole}) ({rate(f'{of_hosts}}}')})"
 
 
 def await_seconds(device: str, operation: str) -> str:

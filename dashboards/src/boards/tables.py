@@ -6,12 +6,15 @@ from typing import Literal, NamedTuple
 from grafana_foundation_sdk.models import barchart, common, dashboard, prometheus, timeseries, trend
 from grafana_foundation_sdk.models import table as tables
 
-from .look import NEUTRAL, Steps, legend, override, panel, scale, thresholds, tooltip
+from .look import NEUTRAL, Steps, legend, override, panel, right_axis, scale, thresholds, tooltip
 from .queries import Query
 
 
 class Column(NamedTuple):
-    """A column of a table: the field, its heading and how its cells look. `link` leads to another dashboard."""
+    """A column of a table: the field, its heading and how its cells look. `link` leads to another dashboard.
+
+    `wrap`: names that are longer than the column is wide take further lines.
+    """
 
     field: str
     title: str
@@ -21,6 +24,7 @@ class Column(NamedTuple):
     decimals: int | None = None
     link: str = ""
     hidden: bool = False
+    wrap: bool = False
     mappings: dict[str, str] = {}
 
 
@@ -72,7 +76,13 @@ def table(
         unit=unit,
         none=none,
         size=size,
-        custom={"align": "auto", "cellOptions": {"type": "color-text"}, "filterable": False, "minWidth": 90},
+        custom={
+            "align": "auto",
+            "cellOptions": {"type": "color-text"},
+            "filterable": False,
+            "minWidth": 90,
+            "wrapHeaderText": True,
+        },
         steps=steps,
         overrides=[override("byRegexp", "/.*/", noValue="-"), *(_column(column) for column in columns)],
         transformations=[*before, *joined, *(shaping if columns else [])],
@@ -96,6 +106,8 @@ def _column(column: Column) -> dashboard.DashboardFieldConfigSourceOverrides:
     if column.hidden:
         properties["custom.hideFrom"] = {"viz": True, "legend": False, "tooltip": False}
         properties["custom.hidden"] = True  # the same up to Grafana 12.1
+    if column.wrap:
+        properties["custom.wrapText"] = True
     if column.link:
         properties["links"] = [{"title": "Open", "url": column.link}]
     return dashboard.DashboardFieldConfigSourceOverrides(
@@ -128,6 +140,7 @@ def bars(
             orientation=common.VizOrientation.VERTICAL,
             x_tick_label_max_length=20,
             show_value=common.VisibilityMode.AUTO,
+            text=common.VizTextDisplayOptions(value_size=12),
             legend=legend(),
             tooltip=tooltip(),
         ),
@@ -153,8 +166,12 @@ def course(
     none: str,
     size: tuple[int, int],
     log: bool = False,
+    right: tuple[str, str, float | None] | None = None,
 ) -> dashboard.Panel:
-    """Lines over the seconds since a start, which `elapsed` gives; `length` is how far back from now is asked for."""
+    """Lines over the seconds since a start, which `elapsed` gives; `length` is how far back from now is asked for.
+
+    `right`: as of a graph.
+    """
     name = "elapsed"
     return panel(
         "trend",
@@ -175,7 +192,10 @@ def course(
             scale_distribution=scale(log),
         ),
         color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC),
-        overrides=[override("byName", name, unit="s", custom__scaleDistribution=scale(False))],
+        overrides=[
+            override("byName", name, unit="s", custom__scaleDistribution=scale(False)),
+            *([right_axis(*right)] if right else []),
+        ],
         transformations=[
             transformation("joinByField", byField="Time", mode="outer"),
             transformation("filterFieldsByName", exclude={"names": ["Time"]}),

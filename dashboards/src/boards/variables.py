@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from grafana_foundation_sdk.models import dashboard
 
+from benchwatch.tools.registry import all_roles
+
 from .look import DATASOURCE
 from .queries import ROLES, RUN
 
@@ -81,7 +83,7 @@ def baseline() -> dashboard.VariableModel:
     """Runs of the tool of the chosen run: those with results to compare with, then the others, the oldest first."""
     started = "last_over_time(benchwatch_run_start_timestamp_seconds[$__range])"
     known = "last_over_time(benchwatch_run_info[$__range])"
-    results = '{__name__=~"pgbench_result_tps|fio_result_iops"}'
+    results = f'{{__name__=~"{"|".join(roles.result_rate.name for roles in all_roles())}"}}'
     same = f'{known} and on (tool) last_over_time(benchwatch_run_info{{run="$run"}}[$__range])'
     begun = f"max by (run) ({started} and on (run, worker) ({same}))"
     return _query(

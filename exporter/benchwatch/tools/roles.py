@@ -97,6 +97,8 @@ class Roles:
     target_rate: Family | None = None
     target_bandwidth: Family | None = None
     result_latency: Family | None = None
+    result_deviation: Family | None = None
+    """Standard deviation of the latencies of the whole run."""
     result_quantile: Family | None = None
     """Quantiles of the whole run, by the further label `quantile`."""
     result_latency_max: Family | None = None

@@ -39,6 +39,7 @@ _ROLES = Roles(
     histogram_interval=1.0,
     total=metrics.TRANSACTIONS,
     result_latency=metrics.RESULT_LATENCY_AVERAGE,
+    result_deviation=metrics.RESULT_LATENCY_STDDEV,
     result_quantile=metrics.RESULT_LATENCY,
     result_operations=metrics.RESULT_TRANSACTIONS,
     fixed_rate=(metrics.RESULT_LAG_AVERAGE,),
