@@ -73,7 +73,7 @@ class Run:
         unreadable = [
             f"{self.folder / text}; let the exporter's user read it"
             for w in self._workers.values()
-            for text in w.unreadable
+            for text in w.output.unreadable
         ]
         misread = () if self.ended else self._misread.values()
         mixed = filter(None, map(self._mixed, self._workers.values()))
@@ -82,12 +82,14 @@ class Run:
     @property
     def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
         """The streams of each worker, by the worker's name."""
-        return {name: worker.plans for name, worker in self._workers.items()}
+        return {name: worker.output.plans for name, worker in self._workers.items()}
 
     @property
     def caught_up(self) -> bool:
         """Whether everything has been read."""
-        return self.broken or (not self._records.unread and all(worker.caught_up for worker in self._workers.values()))
+        return self.broken or (
+            not self._records.unread and all(worker.output.caught_up for worker in self._workers.values())
+        )
 
     @property
     def ended(self) -> bool:
@@ -102,7 +104,7 @@ class Run:
     @property
     def bytes_read(self) -> int:
         """Bytes read of its files."""
-        return sum(worker.size for worker in self._workers.values())
+        return sum(worker.output.size for worker in self._workers.values())
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
         """Take note of the current files."""
@@ -131,7 +133,7 @@ class Run:
 
     def _configure(self) -> None:
         for name, worker in self._workers.items():
-            runfile = self._runfile_of(name, worker.plans)
+            runfile = self._runfile_of(name, worker.output.plans)
             worker.configure(runfile)
             if (shown := self._shown.get(name, worker)) is not worker:
                 shown.configure(runfile)
@@ -144,7 +146,7 @@ class Run:
         workers = {}
         for name, streams in plans.items():
             worker = self._workers.get(name)
-            if worker is None or not worker.follow(streams):
+            if worker is None or not worker.output.follow(streams):
                 worker = self.new_worker(name, streams)
             workers[name] = worker
         self._workers = workers
@@ -159,11 +161,11 @@ class Run:
         most = 0
         chosen: dict[str, Worker] = {}
         for name, worker in self._workers.items():
-            cuts = [cut_into_runs(plan, self.folder) for plan in worker.plans if not plan.is_log]
+            cuts = [cut_into_runs(plan, self.folder) for plan in worker.output.plans if not plan.is_log]
             count = max((len(each) for each in cuts), default=0)
             most = max(most, count)
             plans = [each[number - 1] for each in cuts if number <= len(each)]
-            plans += [plan for plan in worker.plans if plan.is_log and number == count]
+            plans += [plan for plan in worker.output.plans if plan.is_log and number == count]
             if plans and number <= count:
                 chosen[name] = self.new_worker(name, plans)
         self._workers = chosen
@@ -181,9 +183,9 @@ class Run:
         )
 
     def clock_was_set(self, by: float) -> None:
-        """See Worker."""
+        """See Output."""
         for worker in {*self._workers.values(), *self._shown.values()}:
-            worker.clock_was_set(by)
+            worker.output.clock_was_set(by)
 
     def read(self, limit: int, now: float) -> int:
         """Read up to `limit` new bytes of each file, and let time pass; the number of bytes."""
@@ -191,18 +193,18 @@ class Run:
             self.read_records(RECORDS_AT_ONCE)
         for name, worker in self._workers.items():
             try:
-                taken += worker.read(limit, self.files, now)
+                taken += worker.output.read(limit, self.files, now)
             except Rewritten:
-                self._workers[name] = self.new_worker(name, tuple(worker.plans))
+                self._workers[name] = self.new_worker(name, tuple(worker.output.plans))
                 self._settled = False
-                for stream in worker.plans:
+                for stream in worker.output.plans:
                     for part, _ in stream.parts:
                         self._recognition.forget(part)
                 taken += 1
                 continue
             worker.tick(now)
             self._say_faults(worker)
-            if worker.caught_up and not self._records.unread:
+            if worker.output.caught_up and not self._records.unread:
                 self._shown[name] = worker
         return taken
 
@@ -216,10 +218,10 @@ class Run:
     def _say_faults(self, worker: Worker) -> None:
         if mixed := self._mixed(worker):
             self._faults.say("twins", mixed, mixed)
-        while worker.faults:
-            reason, fault = worker.faults.popitem()
+        while worker.output.faults:
+            reason, text = worker.output.faults.popitem()
             level = logging.INFO if reason == "other_text" else logging.WARNING
             if level == logging.WARNING:
-                self._misread[worker.name, reason] = f"{fault.text}; left out"
+                self._misread[worker.name, reason] = f"{text}; left out"
             if self._faults.is_news(worker.name, reason):
-                _log.log(level, "run %s: %s", self.name, fault.text)
+                _log.log(level, "run %s: %s", self.name, text)
