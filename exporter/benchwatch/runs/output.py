@@ -38,10 +38,8 @@ class Output:
         """Whether the existing output has been read once; before that, growing counters would look like a burst."""
         self.faults: dict[str, str] = {}
         """What was wrong, a sentence for the log: the first of each reason since somebody took them out."""
-        self.closed = False
-        """Whether its parsers were told that nothing more comes."""
-        self.cut_off = False
-        """Whether it ended in the middle of a line or document then."""
+        self.cut_off: bool | None = None
+        """Whether it ended in the middle of a line or document when it was given up; None before that."""
         self.written = 0.0
         """When it was last written to."""
         self.heard = 0.0
@@ -110,7 +108,7 @@ class Output:
                 continue
             stream.unreadable = ""
             taken += stream.compared
-            if data and (self.closed or (stream.settled and data[:1] not in b"\r\n")):
+            if data and (self.cut_off is not None or (stream.settled and data[:1] not in b"\r\n")):
                 raise Rewritten  # its parsers were told of an end, or of the end of a line that continues
             if data:
                 self._take(stream, data, min(modified, now), now)
@@ -198,7 +196,7 @@ class Output:
 
     def close(self) -> None:
         """Give it up: what is incomplete stays so."""
-        self.closed = True
+        self.cut_off = False
         for stream in self.streams:
             records = stream.parser.close()
             self.cut_off |= any(isinstance(record, Misread) and "truncated" in record.reason for record in records)

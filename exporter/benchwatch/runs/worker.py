@@ -9,26 +9,7 @@ from ..metrics.samples import Sample
 from ..settings.record import RunFile
 from ..tools.api import Figures, State
 from ..tools.roles import Roles, roles_of
-from .families import (
-    RUN_DISK,
-    RUN_END,
-    RUN_HOST,
-    RUN_INFO,
-    RUN_INTERVAL,
-    RUN_LAST_REPORT,
-    RUN_NOTE,
-    RUN_OBJECTIVE,
-    RUN_PARAMETER,
-    RUN_REASON,
-    RUN_REPETITIONS,
-    RUN_START,
-    RUN_STATE,
-    RUN_VM,
-    RUN_WARMUP,
-    STREAM_BYTES,
-    STREAM_ERRORS,
-    STREAM_RECORDS,
-)
+from . import families
 from .layout import StreamPlan
 from .output import Output
 from .phase import ENDED, IDLE, PHASES, StateSays, judge
@@ -38,7 +19,7 @@ KEPT_LIVE = 60.0
 """How long the counters of an ended run stay on the page, seconds: long enough for every scrape to see their end."""
 _REASON_LENGTH = 200
 _OUTDATED = "start and end in its record left out: they are of an earlier run"
-_STATES = {phase: tuple(Sample(RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
+_STATES = {phase: tuple(Sample(families.RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
 
 
 class Worker:
@@ -154,7 +135,7 @@ class Worker:
             return
         output.tick(now)
         phase, reason = self._judge(now)
-        if phase == "abandoned" and not output.closed:
+        if phase == "abandoned" and output.cut_off is None:
             output.close()
             phase, reason = self._judge(now)
         kept = phase not in ENDED or now - output.heard < KEPT_LIVE
@@ -165,7 +146,7 @@ class Worker:
     def _judge(self, now: float) -> tuple[str, str]:
         output = self.output
         silent = now - (output.heard if output.reported is None else output.reported)
-        return judge(self._said, self.runfile, silent, cut_off=output.cut_off)
+        return judge(self._said, self.runfile, silent, cut_off=bool(output.cut_off))
 
     @property
     def start(self) -> float | None:
@@ -197,32 +178,32 @@ class Worker:
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
         state, said, tool, streams = self.state, self._said, self.tool.name, self.output.streams
-        yield from _STATES[self.phase] if self._kept_live else (Sample(RUN_STATE, (self.phase,), 1),)
+        yield from _STATES[self.phase] if self._kept_live else (Sample(families.RUN_STATE, (self.phase,), 1),)
         if self.reason:
-            yield Sample(RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
+            yield Sample(families.RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
         info = (tool, state.tool_version)
-        yield Sample(RUN_INFO, info, 1, tuple(sorted(self.runfile.labels.items())))
+        yield Sample(families.RUN_INFO, info, 1, tuple(sorted(self.runfile.labels.items())))
         for parameter in self.parameters.items():
-            yield Sample(RUN_PARAMETER, parameter, 1)
+            yield Sample(families.RUN_PARAMETER, parameter, 1)
         for note in self.notes:
-            yield Sample(RUN_NOTE, (note,), 1)
+            yield Sample(families.RUN_NOTE, (note,), 1)
         if (repetitions := self.output.repetition[1]) > 1:
-            yield Sample(RUN_REPETITIONS, (), repetitions)
+            yield Sample(families.RUN_REPETITIONS, (), repetitions)
         yield from self._places()
         for family, moment in (
-            (RUN_START, self.start),
-            (RUN_END, self.end if self.ended else None),
-            (RUN_LAST_REPORT, said.last_report if self._kept_live else None),
-            (RUN_INTERVAL, said.report_interval),
-            (RUN_OBJECTIVE, self.objective),
-            (RUN_WARMUP, self.runfile.warmup or None),
+            (families.RUN_START, self.start),
+            (families.RUN_END, self.end if self.ended else None),
+            (families.RUN_LAST_REPORT, said.last_report if self._kept_live else None),
+            (families.RUN_INTERVAL, said.report_interval),
+            (families.RUN_OBJECTIVE, self.objective),
+            (families.RUN_WARMUP, self.runfile.warmup or None),
         ):
             if moment is not None:
                 yield Sample(family, (), moment)
-        yield Sample(STREAM_BYTES, (tool,), self.output.size)
-        yield Sample(STREAM_RECORDS, (tool,), sum(stream.parser.records for stream in streams))
+        yield Sample(families.STREAM_BYTES, (tool,), self.output.size)
+        yield Sample(families.STREAM_RECORDS, (tool,), sum(stream.parser.records for stream in streams))
         for reason in dict.fromkeys(reason for stream in streams for reason in stream.errors):
-            yield Sample(STREAM_ERRORS, (tool, reason), sum(stream.errors[reason] for stream in streams))
+            yield Sample(families.STREAM_ERRORS, (tool, reason), sum(stream.errors[reason] for stream in streams))
         shown = state.samples(self.current)
         yield from shown if self._kept_live else (sample for sample in shown if sample.family.part == "runs")
 
@@ -231,10 +212,10 @@ class Worker:
         record = self.runfile
         client = record.peer if self.tool.has_server else record.client
         if client:
-            yield Sample(RUN_HOST, (client, "client"), 1)
+            yield Sample(families.RUN_HOST, (client, "client"), 1)
         if record.server:
-            yield Sample(RUN_HOST, (record.server, "server"), 1)
+            yield Sample(families.RUN_HOST, (record.server, "server"), 1)
         if record.virtual_machine:
-            yield Sample(RUN_VM, (record.server, record.virtual_machine), 1)
+            yield Sample(families.RUN_VM, (record.server, record.virtual_machine), 1)
         for device, role in record.roles.items():
-            yield Sample(RUN_DISK, (record.server, device, role), 1)
+            yield Sample(families.RUN_DISK, (record.server, device, role), 1)

@@ -37,38 +37,19 @@ from . import metrics
 from .aggregate import AggregateInterval
 from .choice import LogChoice
 from .course import ProgressCourse
-from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
+from .initialisation import ROWS_PER_SCALE, Generated, Initialisation, InitialisationStep, Initialised
 from .last_interval import LastInterval
 from .log import TransactionLog
-from .messages import ClientAborted, Failure, Ignored, Reconnected, RunAborted, VacuumStarted
+from .messages import Message, VacuumStarted
 from .progress import Progress
 from .results import Results
-from .summary import Complete, Parameter, Statement, SummaryFigure
+from .summary import Complete, Entry, Parameter, Statement, SummaryFigure
 from .text import Banner, Version
 from .totals import COUNTERS, Totals
 from .transactions import Transactions
 from .windows import QUANTILE_LABELS, WAIT, SecondWindow
 
-Record = (
-    Progress
-    | Transactions
-    | AggregateInterval
-    | Parameter
-    | SummaryFigure
-    | Statement
-    | Complete
-    | Banner
-    | Version
-    | ClientAborted
-    | Failure
-    | Ignored
-    | Reconnected
-    | RunAborted
-    | VacuumStarted
-    | InitialisationStep
-    | Generated
-    | Initialised
-)
+Record = Progress | Transactions | AggregateInterval | Entry | Banner | Version | Message | Initialisation
 
 
 class PgbenchState(ElapsedState):
@@ -127,7 +108,7 @@ class PgbenchState(ElapsedState):
                 self._course.benchmark = True
             case InitialisationStep() | Generated() | Initialised():
                 self._apply_initialisation(record, stream)
-            case ClientAborted() | Failure() | Ignored() | Reconnected() | RunAborted():
+            case _:
                 self._course.add(record)
                 self._messages.add(stream)
         if isinstance(record, Progress | Transactions | AggregateInterval | Parameter):
@@ -296,17 +277,15 @@ class PgbenchState(ElapsedState):
         if not line.epoch:
             self._elapsed[stream] = line.time
 
-    def _apply_initialisation(self, record: InitialisationStep | Generated | Initialised, stream: str) -> None:
+    def _apply_initialisation(self, record: Initialisation, stream: str) -> None:
         self._messages.add(stream)
-        elapsed: float | None = None
         if isinstance(record, Generated):
-            elapsed = record.elapsed
+            self._initialising[stream] = record.elapsed
             self._scale_factor = record.of // ROWS_PER_SCALE or None
         elif isinstance(record, Initialised):
-            elapsed = record.duration
             self._course.initialised = True
-        if elapsed is not None:
-            self._initialising[stream] = elapsed
+            if record.duration is not None:
+                self._initialising[stream] = record.duration
 
     def _dated(self, line: Progress) -> float:
         return line.time if line.epoch else (self.start or 0.0) + line.time
