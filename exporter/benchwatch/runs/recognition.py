@@ -16,7 +16,6 @@ from .prefix import find_prefix
 
 _UNRECOGNISED_AFTER = 30.0
 """Seconds without growth after which a file that no tool recognises is named in the log."""
-
 _COARSE = 10.0
 """Seconds to which it matters when a log was last written to: the streams are planned again when that changes."""
 
@@ -28,21 +27,18 @@ class Recognition:
 
     def __init__(self, folder: Path, faults: FaultsOfRun) -> None:
         self.files: dict[str, WatchedFile] = {}
+        """One that was rewritten may be taken out: its tool or kind may have changed too."""
+        self.problems: dict[tuple[str, str], str] = {}
+        """What is wrong at the moment, a sentence each, by kind and file."""
         self._folder = folder
         self._faults = faults
         self._tried: dict[str, FileStatus] = {}
         self._heads: dict[str, int] = {}  # checksums of files that no tool recognises
-        self._problems: dict[tuple[str, str], str] = {}  # by kind and file
-
-    @property
-    def problems(self) -> list[str]:
-        """What is wrong with them at the moment, a sentence each."""
-        return list(self._problems.values())
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> bool:
         """Take note of the current files; whether the streams have to be planned again."""
-        if self._problems:
-            self._problems = {what: text for what, text in self._problems.items() if what[1] in files}
+        if self.problems:
+            self.problems = {what: text for what, text in self.problems.items() if what[1] in files}
         watched = {name: self._watch(name, status) for name, status in files.items()}
         for name, file in watched.items():
             if file.tool is None:
@@ -50,10 +46,6 @@ class Recognition:
         changed = watched != self.files
         self.files = watched
         return changed
-
-    def forget(self, name: str) -> None:
-        """The file was rewritten: its tool or kind may have changed too."""
-        self.files.pop(name, None)
 
     def _watch(self, name: str, status: FileStatus) -> WatchedFile:
         found, tried = self.files.get(name, _UNKNOWN), self._tried.get(name)
@@ -71,12 +63,12 @@ class Recognition:
             head = read_head(self._folder / name)
         except OSError as error:
             said = f"{self._folder / name} cannot be read: {error.strerror}"
-            self._problems["unreadable", name] = f"{said}; let the exporter's user read it"
+            self.problems["unreadable", name] = f"{said}; let the exporter's user read it"
             self._faults.say("unreadable", said, name)
             self._tried.pop(name, None)  # so that it is read again
             return _UNKNOWN
         self._tried[name] = status
-        self._problems.pop(("unreadable", name), None)
+        self.problems.pop(("unreadable", name), None)
         checksum = crc32(head)
         if self._heads.get(name) == checksum:
             return _UNKNOWN
@@ -84,7 +76,7 @@ class Recognition:
         if found.tool is None:
             self._heads[name] = checksum
         else:
-            self._problems.pop(("unrecognised", name), None)
+            self.problems.pop(("unrecognised", name), None)
         return found
 
     def _name_unrecognised(self, name: str, files: Mapping[str, FileStatus], now: float) -> None:
@@ -93,7 +85,7 @@ class Recognition:
         part_of_another = name.rpartition(".")[0] in files
         if status.size and quiet and not part_of_another and name in self._tried:
             text = f"{self._folder / name} is left alone: expected the output of {names()}"
-            self._problems["unrecognised", name] = text
+            self.problems["unrecognised", name] = text
             self._faults.say("unrecognised", text, name)
 
 

@@ -20,13 +20,10 @@ from .files import FileStatus
 
 _LATER = 10.0
 """Seconds after the end that a record says from which output is that of another run."""
-
 _MOMENT = 1.0
 """Seconds within which a copied or edited file is written."""
-
 _FAULTS_SAID = 10
 """How many faults of a record's disks are counted and named in the log."""
-
 RECORDS_AT_ONCE = 8
 """Records read before others get a turn; one takes a few milliseconds at most."""
 
@@ -41,19 +38,14 @@ class Records:
         """Those of them that are still to be read."""
         self.ended = False
         """Whether one says how a benchmark ended."""
+        self.problems: dict[str, str] = {}
+        """What is wrong at the moment, a sentence each, by record or fault of the disks."""
         self._folder = folder
         self._faults = faults
         self._default = default
         self._contents: dict[str, Record] = {}  # by record: the last content that could be used
-        self._broken: dict[str, str] = {}  # by record, a sentence
-        self._no_disks: dict[str, None] = {}  # sentences
         self._of_run = default
         self._of_workers: dict[str, RunFile] = {}
-
-    @property
-    def problems(self) -> list[str]:
-        """What is wrong with them at the moment, a sentence each."""
-        return [*self._broken.values(), *self._no_disks]
 
     def look(self, files: Mapping[str, FileStatus]) -> bool:
         """Take note of the current records, and read the first; whether anything has changed."""
@@ -64,24 +56,23 @@ class Records:
         self.files = files
         self.unread = [name for name in files if name in self.unread or files[name] != known.get(name)]
         self._contents = {name: content for name, content in self._contents.items() if name in files}
-        self._broken = {name: text for name, text in self._broken.items() if name in files}
         self.read(RECORDS_AT_ONCE)
         return True
 
     def read(self, limit: int) -> None:
         """Read up to `limit` of those that are new or have changed."""
+        self.problems = {name: text for name, text in self.problems.items() if name in self.files}
         for name in self.unread[:limit]:
             try:
                 self._contents[name] = read_record(self._folder / name)
-                self._broken.pop(name, None)
+                self.problems.pop(name, None)
             except ConfigError as error:
                 instead = (
                     "its previous values stay in force" if name in self._contents else "the run is shown without it"
                 )
-                self._broken[name] = f"{error}; correct it: until then {instead}"
+                self.problems[name] = f"{error}; correct it: until then {instead}"
                 self._faults.say("run_yaml", str(error), self.files[name])
         del self.unread[:limit]
-        self._no_disks.clear()
         self.ended = any(map(_ends, self._contents.values()))
         of_all = merge(self._contents.get(NAME, Record()), self._default)
         self._of_run = self._with_disks(of_all)
@@ -97,7 +88,7 @@ class Records:
             return runfile
         roles, faults = check(runfile.disks, Storage())
         for fault in faults[:_FAULTS_SAID]:
-            self._no_disks[f"disks of its record: {fault}"] = None
+            self.problems[fault] = f"disks of its record: {fault}"
             self._faults.say("disk", f"run {self._faults.run}: disks: {fault}", fault)
         return msgspec.structs.replace(runfile, disks=roles)
 

@@ -27,14 +27,10 @@ class Roots:
     def __init__(self, paths: Sequence[Path], faults: Faults) -> None:
         once = {path.resolve(): path for path in reversed(paths)}  # however they are written
         self._roots = {path: Folder(path) for path in reversed(once.values())}
+        self.paths = list(self._roots)
         self._faults = faults
         self._beside: dict[RunKey, list[str]] = {}  # the files of runs that have no folder
         self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
-
-    @property
-    def paths(self) -> list[Path]:
-        """Those of the folders."""
-        return list(self._roots)
 
     @property
     def lost(self) -> dict[Path, str]:

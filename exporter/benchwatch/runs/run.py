@@ -77,7 +77,8 @@ class Run:
         ]
         misread = () if self.ended else self._misread.values()
         mixed = filter(None, map(self._mixed, self._workers.values()))
-        return [*self._recognition.problems, *self._records.problems, *misread, *unreadable, *mixed]
+        own = [*self._recognition.problems.values(), *self._records.problems.values()]
+        return [*own, *misread, *unreadable, *mixed]
 
     @property
     def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
@@ -199,7 +200,7 @@ class Run:
                 self._settled = False
                 for stream in worker.output.plans:
                     for part, _ in stream.parts:
-                        self._recognition.forget(part)
+                        self._recognition.files.pop(part, None)
                 taken += 1
                 continue
             worker.tick(now)

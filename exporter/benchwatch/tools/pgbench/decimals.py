@@ -59,7 +59,8 @@ class DigitColumns(NamedTuple):
         least, most = lengths.min(axis=1).tolist(), lengths.max(axis=1).tolist()
         if not (all(map(le, shortest, least)) and all(map(ge, longest, most))):
             return None
-        return DigitColumns(padded, stops, lengths) if np.count_nonzero(text[stops[-1]] == _NEWLINE) == count else None
+        whole = np.count_nonzero(text[stops[-1]] == _NEWLINE) == count
+        return DigitColumns(padded, stops, lengths) if whole else None
 
     def numbers(self, column: int, lines: int | None = None) -> Integers:
         """A column, or its first `lines`."""
