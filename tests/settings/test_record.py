@@ -1,5 +1,6 @@
 """Records in a run's folder: run.yaml for all workers, <worker>.yaml for one."""
 
+import os
 import time
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from benchwatch.history.find import find_runs
 from benchwatch.machine.mounts import Storage
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.runs import run
+from benchwatch.runs import records
 from benchwatch.runs.append import Refused, Room, put_record
 from benchwatch.runs.faults import Faults
 from benchwatch.runs.files import listing
@@ -144,7 +145,7 @@ def test_disks_of_this_machine_are_checked_and_those_of_another_are_not(
     (tmp_path / "sys/devices/sdb/queue").mkdir()
     (tmp_path / "sys/class/block").mkdir(parents=True)
     (tmp_path / "sys/class/block/sdb1").symlink_to(tmp_path / "sys/devices/sdb/sdb1")
-    monkeypatch.setattr(run, "Storage", lambda: Storage(sys=tmp_path / "sys"))
+    monkeypatch.setattr(records, "Storage", lambda: Storage(sys=tmp_path / "sys"))
     place("a/db1.err", PGBENCH / "tpcb-15.18.err")
     place("a/db2.err", PGBENCH / "tpcb-15.18.err")
     place("a/run.yaml", b"disks: {sdb1: log, sdz: data}")
@@ -182,6 +183,37 @@ def test_a_record_is_no_output_and_reading_it_again_reads_no_output_again(watche
     assert after["db1"].runfile.labels == {"vm": "pg1"}
     (watched.folder / "db1.yaml").unlink()
     assert watched.look()["db1"].runfile.labels == {}
+
+
+def test_a_text_that_gets_another_name_after_its_recorded_end_is_shown_on(watched: Watched) -> None:
+    (watched.folder / "db1.yaml").write_text("exit_code: 0\nend: 1790000060.5\n")
+    watched.look()
+    (watched.folder / "db1.err").rename(watched.folder / "db1.out")
+    assert watched.look()["db1"].phase == "finished"
+
+
+def test_a_recorded_end_is_compared_with_the_output_only_when_a_file_has_changed(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def birth(path: Path) -> float:
+        asked.append(path.name)
+        return path.stat().st_mtime - 100
+
+    monkeypatch.setattr("benchwatch.runs.records.birth", birth)
+    later = time.time_ns() + 60_000_000_000
+    monkeypatch.setattr("benchwatch.runs.files.time.time_ns", lambda: later)
+    (watched.folder / "db1.yaml").write_text("exit_code: 1\nend: 1790000060.5\n")
+    (watched.folder / "notes").write_text("what no tool prints, so that each look is a whole one\n")
+    os.utime(watched.folder / "db1.yaml", (1790000061, 1790000061))
+    os.utime(watched.folder / "db1.err", (1790000161, 1790000161))
+    assert watched.look()["db1"].runfile.outdated
+    asked.clear()
+    assert watched.look()["db1"].runfile.outdated
+    assert asked == []
+    os.utime(watched.folder / "db1.err", (1790000062, 1790000062))
+    assert watched.look()["db1"].phase == "failed"
 
 
 def test_a_bad_record_leaves_what_was_known_and_is_counted_once(watched: Watched) -> None:
@@ -270,7 +302,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.name)
         return read_record(path)
 
-    monkeypatch.setattr("benchwatch.runs.run.read_record", read)
+    monkeypatch.setattr("benchwatch.runs.records.read_record", read)
     return names
 
 

@@ -43,7 +43,7 @@ def _read(run: Run) -> None:
     while run.read(_CHUNK, run.modified):
         pass
     for worker in run.workers:
-        worker.settle()
+        worker.output.over()
         worker.tick(run.modified)
 
 

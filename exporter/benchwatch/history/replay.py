@@ -117,7 +117,7 @@ class Replay:
             self._recordings[name].until, self._recordings[name].modified = offset, event.time
         self._read(event.time, known)
         if last:
-            self.worker.settle()
+            self.worker.output.over()
             self._tick(event.time)
         return Step(event.time, frozenset(self._recordings[name].plan.kind for name in event.offsets))
 
@@ -134,10 +134,10 @@ class Replay:
 
     def _read(self, time: float, known: RunFile) -> None:
         try:
-            self.worker.read(-1, {}, time)
+            self.worker.output.read(-1, {}, time)
         except Rewritten:  # abandoned, then continued
             self.worker = self._new_worker()
-            self.worker.read(-1, {}, time)
+            self.worker.output.read(-1, {}, time)
         self.worker.configure(known)
         self._tick(time)
 
@@ -209,8 +209,8 @@ class Replay:
             in_use = recording.plan.is_log and self._last_written[name] > self._modified - PUNCTUAL
             recording.until = 0 if name in without else _LOG_HEAD if in_use else recording.length
         worker = self._new_worker()
-        worker.read(-1, {}, math.inf)
-        worker.settle()
+        worker.output.read(-1, {}, math.inf)
+        worker.output.over()
         return worker.state
 
 

@@ -102,8 +102,8 @@ class Book:
     def enter(self, step: Step) -> None:
         """Record what is shown after a step of the replay."""
         worker = self._replay.worker
-        if self._run != worker.version[1] and self._hold is None:
-            self._run, self._ledger = worker.version[1], Ledger(self._families, None)
+        if self._run != worker.output.reruns and self._hold is None:
+            self._run, self._ledger = worker.output.reruns, Ledger(self._families, None)
         page = worker.samples() if self._families is None else worker.state.samples(worker.current)
         self._ledger.enter(step.time, step.kinds, page)
         self._silent = not step.kinds

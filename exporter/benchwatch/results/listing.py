@@ -149,7 +149,7 @@ def _listed(run: "Run", now: float) -> ListedRun:
     from .result import WORST_FIRST
 
     for worker in run.workers:
-        worker.settle()
+        worker.output.over()
         worker.tick(now)
     workers = run.workers
     worst = min(workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))

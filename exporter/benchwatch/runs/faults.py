@@ -54,3 +54,23 @@ class Faults:
         """See samples.Source."""
         yield from (Sample(WATCH_ERRORS, (reason,), count) for reason, count in self.counts.items())
         yield from (Sample(WATCH_ERROR_TIME, what, when) for what, when in self._newest.items())
+
+
+class FaultsOfRun:
+    """Those of one run, each of which is said once."""
+
+    def __init__(self, run: str, faults: Faults) -> None:
+        self.run = run
+        self._faults = faults
+        self._said: set[tuple[object, ...]] = set()
+
+    def say(self, reason: str, sentence: str, what: object) -> None:
+        """Note it, unless that was done of the same `what`."""
+        if self.is_news(reason, what):
+            self._faults.say(reason, sentence)
+
+    def is_news(self, *what: object) -> bool:
+        """Whether this was not asked of the same before."""
+        is_news = what not in self._said
+        self._said.add(what)
+        return is_news

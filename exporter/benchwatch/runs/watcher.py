@@ -9,7 +9,6 @@ Intervals are measured in `elapsed` seconds, which only grow; `now` is the time 
 """
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -22,8 +21,8 @@ from ..metrics.samples import Family, Sample
 from ..settings.settings import NOT_KNOWN, Here, RunsSettings
 from ..values.names import label
 from .faults import WATCH_ERROR_TIME, WATCH_ERRORS, Faults
-from .files import FileStatus, Folder, listing, statuses
-from .layout import group_name
+from .files import FileStatus
+from .roots import Roots, RunKey
 from .run import Run
 from .worker import Worker
 
@@ -48,8 +47,6 @@ RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Runs that are known, by whether
 FAMILIES = (WATCH_ERRORS, WATCH_ERROR_TIME, RUNS_KNOWN)
 
 _T = TypeVar("_T")
-_Key = tuple[Path, str]
-"""Folder and name of a run."""
 _Files = Mapping[str, FileStatus]
 
 
@@ -69,23 +66,19 @@ class Runs:
     labels: tuple[tuple[str, str], ...] = ()
 
     def __init__(self, roots: Sequence[Path], settings: RunsSettings, buckets: Buckets, here: Here = NOT_KNOWN) -> None:
-        once = {root.resolve(): root for root in reversed(roots)}  # however they are written
-        self._roots = [Folder(root) for root in reversed(once.values())]
         self._settings = settings
         self._buckets = buckets
         self._here = here
         self.faults = Faults()
         """Those of the configuration included."""
-        self._runs: dict[_Key, Run] = {}
-        self._let_go: dict[_Key, _Files] = {}  # least recently checked first
-        self._empty: dict[_Key, None] = {}  # those of them without files, in the order found
-        self._beside: dict[_Key, list[str]] = {}  # the files of runs that have no folder
-        self._lost: set[Path] = set()  # roots that cannot be read
-        self._unseen: dict[_Key, None] = {}
-        self._fresh: list[tuple[float, _Key, _Files]] = []
+        self.roots = Roots(roots, self.faults)
+        self._runs: dict[RunKey, Run] = {}
+        self._let_go: dict[RunKey, _Files] = {}  # least recently checked first
+        self._empty: dict[RunKey, None] = {}  # those of them without files, in the order found
+        self._unseen: dict[RunKey, None] = {}
+        self._fresh: list[tuple[float, RunKey, _Files]] = []
         self._elapsed = 0.0
         self._ahead: float | None = None  # the time of day less elapsed time
-        self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
         self._configured: dict[str, None] = {}  # what it says and what is not so
         self._said: set[str] = set()  # of workers in two folders
         self.looked = False
@@ -108,11 +101,6 @@ class Runs:
         return [run for run in self._runs.values() if not run.caught_up]
 
     @property
-    def lost(self) -> dict[Path, str]:
-        """The folders of runs that cannot be read at the moment, and why."""
-        return {root.path: self._unlisted[root.path] for root in self._roots if root.path in self._unlisted}
-
-    @property
     def problems(self) -> list[str]:
         """What is wrong at the moment with the configuration and with runs in memory, the newest of these first."""
         each = sorted((run for run in self._runs.values() if run.problems), key=lambda run: run.modified, reverse=True)
@@ -122,7 +110,7 @@ class Runs:
     def _twins(self) -> Iterator[str]:
         """A sentence for each worker that is in two folders."""
         folders: dict[tuple[tuple[str, str], ...], Path] = {}
-        for run in self._runs.values() if len(self._roots) > 1 else ():
+        for run in self._runs.values() if len(self.roots.paths) > 1 else ():
             for worker in run.workers:
                 first = folders.setdefault(worker.labels, run.folder)
                 if first != run.folder:
@@ -134,13 +122,13 @@ class Runs:
 
     def named(self, name: str) -> list[KnownRun]:
         """The runs whose label is that name: one, or one in each of several folders."""
-        keys = [key for root in self._roots for key in ((root.path / name, name), (root.path, name))]
+        keys = [key for root in self.roots.paths for key in ((root / name, name), (root, name))]
         known = [key for key in keys if key in self._runs or self._let_go.get(key)]
         if not known:  # a name that is not its own label
             known = [key for key in (*self._runs, *self._let_go) if key[1] != name == label(key[1])]
         return [self._known(key) for key in known]
 
-    def _known(self, key: _Key) -> KnownRun:
+    def _known(self, key: RunKey) -> KnownRun:
         run = self._runs.get(key)
         files = self._let_go.get(key, {}) if run is None else run.listed
         return KnownRun(key[0], frozenset(files), run)
@@ -233,8 +221,12 @@ class Runs:
         return [run for run in self._runs.values() if not run.ended]
 
     def _discover(self, now: float, passed: float) -> Iterator[None]:
-        for root in self._roots:
-            self._find(root)
+        gone, come = self.roots.look(self._elapsed)
+        for key in gone:
+            for known in (self._runs, self._let_go, self._empty, self._unseen):
+                known.pop(key, None)
+        self._fresh = [found for found in self._fresh if found[1] not in gone]
+        self._unseen.update(dict.fromkeys(come))
         new = list(islice(self._unseen, _NEW_AT_ONCE))
         turn = list(islice(self._let_go, max(1, round(_LET_GO_A_SECOND * min(passed, 1.0)))))
         newest = list(islice(reversed(self._empty), _EMPTY_WATCHED))
@@ -244,7 +236,7 @@ class Runs:
         if not self._unseen and self._fresh:
             self._rank(now)
         for key, run in list(self._runs.items()):
-            files = self._files_of(key) if self._elapsed >= run.due else None
+            files = self.roots.files(key, run.content, self._elapsed) if self._elapsed >= run.due else None
             if files:
                 self._safely(run, partial(run.look, files, now))
             elif files is not None:  # no files are left
@@ -252,32 +244,9 @@ class Runs:
                 self._let_go[key], self._empty[key] = {}, None
             yield
 
-    def _find(self, root: Folder) -> None:
-        """Update the runs of a root if it has changed."""
-        before = root.folders
-        listed = self._list(root.path, partial(root.look, self._elapsed))
-        self._lost.discard(root.path)
-        if listed is None:  # currently unreadable: what is known of it stays
-            self._lost.add(root.path)
-        if not listed:
-            return
-        beside: dict[_Key, list[str]] = defaultdict(list)
-        for file in root.files:
-            name = group_name(file, root.files)
-            beside[root.path, f"{name} (files)" if name in root.folders else name].append(file)
-        gone = {(root.path / name, name) for name in before - root.folders}
-        gone |= {key for key in self._beside if key[0] == root.path and key not in beside}
-        for known in (self._runs, self._let_go, self._empty, self._unseen, self._beside):
-            for key in gone:
-                known.pop(key, None)
-        self._fresh = [found for found in self._fresh if found[1] not in gone]
-        new = [(root.path / name, name) for name in root.folders - before]
-        self._unseen.update(dict.fromkeys([*new, *(key for key in beside if key not in self._beside)]))
-        self._beside.update(beside)
-
-    def _look_for(self, key: _Key, now: float) -> None:
+    def _look_for(self, key: RunKey, now: float) -> None:
         """Check a run outside memory for something new."""
-        files = self._files_of(key) or {}
+        files = self.roots.files(key, None, self._elapsed) or {}
         before = self._let_go.pop(key, None)
         if files and files != before:
             self._empty.pop(key, None)
@@ -300,7 +269,7 @@ class Runs:
                 self._take_up(key, files, now)
         self._fresh.clear()
 
-    def _take_up(self, key: _Key, files: _Files, now: float) -> None:
+    def _take_up(self, key: RunKey, files: _Files, now: float) -> None:
         folder, name = key
         run = Run(label(name), folder, self._settings, self._buckets, self.faults, self._here)
         self._safely(run, partial(run.look, files, now))
@@ -313,30 +282,3 @@ class Runs:
         ended.sort(key=lambda key: (self._runs[key].end, key), reverse=True)
         for key in ended[self._settings.keep :]:
             self._let_go[key] = self._runs.pop(key).listed
-
-    def _files_of(self, key: _Key) -> _Files | None:
-        """The files of a run; None if unknown."""
-        folder, _ = key
-        if beside := self._beside.get(key):
-            return None if folder in self._lost else statuses(folder, beside)
-        if run := self._runs.get(key):
-            listed = self._list(folder, partial(run.content.look, self._elapsed))
-            return None if listed is None else statuses(folder, run.content.files)
-        found = self._list(folder, partial(listing, folder))
-        return found.files if found else None
-
-    def _list(self, folder: Path, look: Callable[[], _T]) -> _T | None:
-        try:
-            found = look()
-        except OSError as error:
-            if isinstance(error, FileNotFoundError) and all(folder != root.path for root in self._roots):
-                return None  # a run that was removed a moment ago
-            before = self._unlisted.get(folder)
-            self._unlisted[folder] = error.strerror or type(error).__name__
-            if before is None:
-                self.faults.say("folder", f"{folder} cannot be read: {error.strerror}; expected a folder of runs")
-            return None
-        if folder in self._unlisted:
-            del self._unlisted[folder]
-            _log.info("%s can be read again", folder)
-        return found

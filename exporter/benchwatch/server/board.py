@@ -97,7 +97,7 @@ class Exporter:
     @property
     def lost(self) -> Mapping[Path, str]:
         """The folders of runs that cannot be read at the moment, and why."""
-        return self._runs.lost
+        return self._runs.roots.lost
 
     @property
     def faults(self) -> Sequence[str]:

@@ -127,7 +127,7 @@ def test_a_file_of_another_layout_is_shown_offline(layout: str, tmp_path: Path) 
     (tmp_path / "vm1.json").write_text(LAYOUTS[layout](DOCUMENTS))
     ((worker,),) = (run.workers for run in read_runs([tmp_path / "vm1.json"], RunsSettings(), Buckets()))
     assert worker.state.figures() == state_of(DATA).figures()
-    assert worker.faults == {}
+    assert worker.output.faults == {}
 
 
 def test_plain_is_what_was_printed() -> None:

@@ -5,16 +5,20 @@ numbers of one digit become four of two, two of four, one of eight. A word that 
 any byte of the text; what precedes the number is shifted out.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import pairwise
+from operator import ge, le
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-PADDING = b"\n" * 16
+_PADDING = b"\n" * 16
 """What must stand before the text, so that a word can be read at any number's end."""
 
 Integers = NDArray[np.int64]
-_DIGIT_0 = ord("0")
+_DIGIT_0, _DIGIT_9, _SPACE, _NEWLINE = b"09 \n"
+MOST_DIGITS = 16
 
 _STEPS = tuple(
     (np.uint64(mask), np.uint64(factor), np.uint64(shift))
@@ -26,24 +30,71 @@ _STEPS = tuple(
 )
 
 
-def words(padded: bytes, size: int = 8) -> NDArray[Any]:
-    """The bytes up to each position of the text, so many: element i ends before byte i of what follows the PADDING."""
-    ends = len(padded) - len(PADDING) + 1
-    return np.ndarray((ends,), f"<u{size}", padded, offset=len(PADDING) - size, strides=(1,))
+class DigitColumns(NamedTuple):
+    """Lines of numbers with a space between two of them, all of as many."""
 
+    padded: bytes
+    """The lines, after the padding."""
+    stops: Integers
+    """Where each number ends in the lines; a row a column of them."""
+    lengths: Integers
+    """How many digits each has."""
 
-def decimals(padded: bytes, ends: Integers, lengths: Integers) -> Integers:
-    """The numbers that end before `ends` and have `lengths` digits, 1 to 16; every byte of them must be a digit."""
-    longest = int(lengths.max()) if len(ends) else 0
-    if longest == 1:
-        return words(padded, 1)[ends].astype(np.int64) - _DIGIT_0
-    text = words(padded)
-    if longest <= 8:
-        return _eight(text[ends], lengths)
-    low = _eight(text[ends], np.minimum(lengths, 8))
-    long = np.flatnonzero(lengths > 8)
-    low[long] += 100_000_000 * _eight(text[ends[long] - 8], lengths[long] - 8)
-    return low
+    @staticmethod
+    def of(lines: bytes, shortest: Sequence[int], longest: Sequence[int]) -> "DigitColumns | None":
+        """Those of whole lines, at least one; None unless each line is as said.
+
+        `shortest` and `longest` are how many digits the numbers of each column have, of which MOST_DIGITS are possible.
+        """
+        columns = len(shortest)
+        padded = _PADDING + lines
+        text = np.frombuffer(padded, np.uint8)[len(_PADDING) :]
+        (ends,) = (text < _DIGIT_0).nonzero()
+        count, rest = divmod(len(ends), columns)
+        if rest or text.max() > _DIGIT_9 or np.count_nonzero(text == _SPACE) != len(ends) - count:
+            return None
+        lengths = ends.copy()
+        lengths[1:] -= ends[:-1] + 1
+        stops, lengths = (np.ascontiguousarray(each.reshape(-1, columns).T) for each in (ends, lengths))
+        least, most = lengths.min(axis=1).tolist(), lengths.max(axis=1).tolist()
+        if not (all(map(le, shortest, least)) and all(map(ge, longest, most))):
+            return None
+        whole = np.count_nonzero(text[stops[-1]] == _NEWLINE) == count
+        return DigitColumns(padded, stops, lengths) if whole else None
+
+    def numbers(self, column: int, lines: int | None = None) -> Integers:
+        """A column, or its first `lines`."""
+        ends, lengths = self.stops[column, :lines], self.lengths[column, :lines]
+        longest = int(lengths.max()) if len(ends) else 0
+        if longest == 1:
+            return self._words(1)[ends].astype(np.int64) - _DIGIT_0
+        text = self._words(8)
+        if longest <= 8:
+            return _eight(text[ends], lengths)
+        low = _eight(text[ends], np.minimum(lengths, 8))
+        long = np.flatnonzero(lengths > 8)
+        low[long] += 100_000_000 * _eight(text[ends[long] - 8], lengths[long] - 8)
+        return low
+
+    def in_turn(self, column: int) -> tuple[list[int], list[int]]:
+        """A column of ten-digit numbers most of which equal their neighbours: each, and how many times it is there."""
+        ends = self.stops[column]
+        last, first = self._words(8)[ends], self._words(2)[ends - 8]
+        (changes,) = ((last[1:] != last[:-1]) | (first[1:] != first[:-1])).nonzero()
+        starts = [0, *(changes + 1).tolist()]
+        stops = (ends[starts] + len(_PADDING)).tolist()
+        values = [int(self.padded[stop - 10 : stop]) for stop in stops]
+        return values, [end - begin for begin, end in pairwise([*starts, len(ends)])]
+
+    def number(self, column: int, line: int) -> int:
+        """One number."""
+        end = len(_PADDING) + int(self.stops[column, line])
+        return int(self.padded[end - int(self.lengths[column, line]) : end])
+
+    def _words(self, size: int) -> NDArray[Any]:
+        """The bytes up to each position of the lines, so many: element i ends before byte i of the lines."""
+        ends = len(self.padded) - len(_PADDING) + 1
+        return np.ndarray((ends,), f"<u{size}", self.padded, offset=len(_PADDING) - size, strides=(1,))
 
 
 def _eight(word: NDArray[np.uint64], lengths: Integers) -> Integers:

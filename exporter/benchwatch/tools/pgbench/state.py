@@ -5,8 +5,8 @@ The source of each number:
 - counters: the final report; before it the largest of what the transaction log holds (unless sampled), what the
   aggregated log holds and what the progress lines stand for (`counting`). None of them is ever ahead of the truth, so
   the largest is nearest to it and never goes back.
-- gauges of the last interval and `history`: the last progress line; without progress lines, or when they stopped long
-  before the log, the closed seconds of the transaction log, if it is not sampled.
+- gauges of the last interval and `history`: the progress lines, or the closed seconds of the transaction log
+  (`last_interval`).
 - latency histogram and windows: the transaction log.
 
 Times:
@@ -30,47 +30,26 @@ from collections.abc import Collection, Iterator, Mapping
 from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
 from ...metrics.limits import DEFAULT, Limits
-from ...metrics.samples import Family, Sample
+from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import PUNCTUAL, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
 from .choice import LogChoice
 from .course import ProgressCourse
-from .initialisation import ROWS_PER_SCALE, Generated, InitialisationStep, Initialised
+from .initialisation import ROWS_PER_SCALE, Generated, Initialisation, InitialisationStep, Initialised
+from .last_interval import LastInterval
 from .log import TransactionLog
-from .messages import ClientAborted, Failure, Ignored, Reconnected, RunAborted, VacuumStarted
+from .messages import Message, VacuumStarted
 from .progress import Progress
 from .results import Results
-from .summary import Complete, Parameter, Statement, SummaryFigure
+from .summary import Complete, Entry, Parameter, Statement, SummaryFigure
 from .text import Banner, Version
 from .totals import COUNTERS, Totals
 from .transactions import Transactions
-from .windows import QUANTILES, WAIT, SecondWindow
+from .windows import QUANTILE_LABELS, WAIT, SecondWindow
 
-Record = (
-    Progress
-    | Transactions
-    | AggregateInterval
-    | Parameter
-    | SummaryFigure
-    | Statement
-    | Complete
-    | Banner
-    | Version
-    | ClientAborted
-    | Failure
-    | Ignored
-    | Reconnected
-    | RunAborted
-    | VacuumStarted
-    | InitialisationStep
-    | Generated
-    | Initialised
-)
-
-_SILENT_INTERVALS = 3
-_QUANTILE_LABELS = (*(repr(quantile) for quantile in QUANTILES), "1")
+Record = Progress | Transactions | AggregateInterval | Entry | Banner | Version | Message | Initialisation
 
 
 class PgbenchState(ElapsedState):
@@ -129,7 +108,7 @@ class PgbenchState(ElapsedState):
                 self._course.benchmark = True
             case InitialisationStep() | Generated() | Initialised():
                 self._apply_initialisation(record, stream)
-            case ClientAborted() | Failure() | Ignored() | Reconnected() | RunAborted():
+            case _:
                 self._course.add(record)
                 self._messages.add(stream)
         if isinstance(record, Progress | Transactions | AggregateInterval | Parameter):
@@ -200,7 +179,7 @@ class PgbenchState(ElapsedState):
     @property
     def report_interval(self) -> float | None:
         """The N of -P; without progress lines, how often something new can be in the transaction log."""
-        return self._totals.count.interval if self._last_line else self._log.interval
+        return self._totals.count.interval if self._last.line else self._log.interval
 
     @property
     def outcome(self) -> Outcome:
@@ -215,7 +194,7 @@ class PgbenchState(ElapsedState):
     @property
     def history(self) -> deque[Report]:
         """The progress lines; without them the whole seconds of the transaction log."""
-        if self._last_line:
+        if self._last.line:
             return deque((Report(self._dated(line), line.tps, line.latency) for line in self._lines), HISTORY)
         seconds = self._log.windows.counts() if self._log.whole else ()
         return deque((Report(second + 1, count, latency) for second, count, latency in seconds), HISTORY)
@@ -239,13 +218,7 @@ class PgbenchState(ElapsedState):
     def samples(self, current: bool) -> Iterator[Sample]:
         """All metrics; with `current` false without the gauges of the last interval."""
         if current:
-            for family, value in self._last_interval_gauges().items():
-                if value is not None:
-                    yield Sample(family, (), value)
-            if window := self._shown_window:
-                for label, value in zip(_QUANTILE_LABELS, window.quantiles, strict=True):
-                    yield Sample(metrics.LATENCY_WINDOW, (label,), value)
-                yield Sample(metrics.LATENCY_WINDOW_TIME, (), window.second + 1)
+            yield from self._last.samples()
         for name, family in COUNTERS.items():
             if (total := self._counter(name)) is not None:
                 yield Sample(family, (), total)
@@ -263,16 +236,11 @@ class PgbenchState(ElapsedState):
             results = self._results.figures
             p99 = self._results_latency().get("0.99")
             return Figures(results.get("tps"), results.get("latency_average"), p99, transactions)
-        last, window = self._last_interval_gauges(), self._shown_window
-        p99 = window.quantiles[QUANTILES.index(0.99)] if window else None
-        return Figures(last.get(metrics.TPS), last.get(metrics.LATENCY_AVERAGE), p99, transactions)
+        return self._last.figures(transactions)
 
     def times(self) -> Times:
         """See tools.State."""
-        if self.outcome:
-            return Times()
-        window = self._shown_window
-        return Times(self._last_interval_gauges().get(metrics.INTERVAL_TIME), window.second + 1 if window else None)
+        return Times() if self.outcome else self._last.times()
 
     def _results_latency(self) -> dict[str, float]:
         """Quantiles of all latencies by label; none without the final report, as there is no mean then either, or where
@@ -280,46 +248,17 @@ class PgbenchState(ElapsedState):
         figures, log = self._results.figures, self._log
         done = figures.get("transactions", 0) - sum(self._counter(name) or 0 for name in ("failed", "skipped"))
         over = self.outcome and "tps" in figures and not (log.whole and is_cut_off(log.transactions, done))
-        return dict(zip(_QUANTILE_LABELS, log.quantiles(), strict=False)) if over else {}
-
-    def _last_interval_gauges(self) -> dict[Family, float | None]:
-        line, windows = self._last_line, self._log.windows
-        if line is not None:
-            return {
-                metrics.TPS: line.tps,
-                metrics.LATENCY_AVERAGE: line.latency,
-                metrics.LATENCY_STDDEV: line.stddev,
-                metrics.LAG: line.lag,
-                metrics.INTERVAL_TIME: self._dated(line),
-            }
-        if not (self._log.whole and windows.measured):
-            return {}
-        window, closed = windows.last, windows.closed
-        return {
-            metrics.TPS: float(window.transactions) if window else 0.0,
-            metrics.LATENCY_AVERAGE: window.latency_average if window else None,
-            metrics.LATENCY_STDDEV: window.latency_stddev if window else None,
-            metrics.INTERVAL_TIME: None if closed is None else closed + 1,
-        }
+        return dict(zip(QUANTILE_LABELS, log.quantiles(), strict=False)) if over else {}
 
     @property
-    def _last_line(self) -> Progress | None:
-        """The last progress line, unless the log continues without it: thread 0, which prints, may finish first."""
+    def _last(self) -> LastInterval:
         line = self._progress
-        if line is None or self._log.end is None or not self._log.whole:
-            return line
-        silence = self._log.end - self._dated(line)
+        if line is None:
+            return LastInterval(None, 0.0, 0.0, self._log)
+        time = self._dated(line)
         # The interval of the first line with a date is known with the second one: it is not longer than the run so far.
-        interval = self._totals.count.interval or max(1.0, self._dated(line) - (self.start or 0.0))
-        return None if silence > _SILENT_INTERVALS * interval else line
-
-    @property
-    def _shown_window(self) -> SecondWindow | None:
-        """The last closed second of the log, unless a later progress line says that nothing completes any more."""
-        window, line = self._log.windows.last, self._progress
-        if window is None or (line is not None and line.idle and self._dated(line) > window.second + 1):
-            return None
-        return window
+        interval = self._totals.count.interval or max(1.0, time - (self.start or 0.0))
+        return LastInterval(line, time, interval, self._log)
 
     def _counter(self, name: str) -> int | None:
         figure = self._results.figures.get(name)
@@ -338,17 +277,15 @@ class PgbenchState(ElapsedState):
         if not line.epoch:
             self._elapsed[stream] = line.time
 
-    def _apply_initialisation(self, record: InitialisationStep | Generated | Initialised, stream: str) -> None:
+    def _apply_initialisation(self, record: Initialisation, stream: str) -> None:
         self._messages.add(stream)
-        elapsed: float | None = None
         if isinstance(record, Generated):
-            elapsed = record.elapsed
+            self._initialising[stream] = record.elapsed
             self._scale_factor = record.of // ROWS_PER_SCALE or None
         elif isinstance(record, Initialised):
-            elapsed = record.duration
             self._course.initialised = True
-        if elapsed is not None:
-            self._initialising[stream] = elapsed
+            if record.duration is not None:
+                self._initialising[stream] = record.duration
 
     def _dated(self, line: Progress) -> float:
         return line.time if line.epoch else (self.start or 0.0) + line.time

@@ -23,17 +23,14 @@ Lines of digits alone are read all at once; the others (words, torn lines, forei
 
 import re
 from collections.abc import Iterable
-from itertools import pairwise
-from operator import ge, le
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...metrics.buckets import bins
 from ..api import Misread
 from ..lines import LIMIT, Overlong, WholeLines
-from .decimals import PADDING, Integers, decimals, words
+from .decimals import MOST_DIGITS, DigitColumns, Integers
 
 EXAMINED = 4096
 """How many lines of a file are examined for gaps in the numbers of transactions."""
@@ -50,9 +47,9 @@ _NUMBERED = re.compile(rb"(?m)^(\d{1,18}) (\d{1,18}) ")
 _WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock", b"other"])
 _FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
-_DIGIT_0, _DIGIT_9, _SPACE, _NEWLINE = b"09 \n"
+_CLIENT, _TRANSACTION, _TIME, _SCRIPT, _SECOND, _MICROSECOND = range(6)
 _SHORTEST = (1, 1, 1, 1, 10, 1, 1, 1)
-_LONGEST = (16, 16, 12, 4, 10, 6, 12, 12)
+_LONGEST = (MOST_DIGITS, MOST_DIGITS, 12, 4, 10, 6, 12, 12)
 """How many digits the number in each field has."""
 
 
@@ -173,47 +170,37 @@ class TransactionParser:
     def _at_once(self, block: bytes) -> bool:
         """Reads a block if each of its lines is digits and single spaces, as many as expected; whether it did."""
         fields = self._fields
-        padded = PADDING + block
-        text = np.frombuffer(padded, np.uint8)[len(PADDING) :]
-        (ends,) = (text < _DIGIT_0).nonzero()
-        count, rest = divmod(len(ends), fields)
-        if rest or text.max() > _DIGIT_9 or np.count_nonzero(text == _SPACE) != len(ends) - count:
+        columns = DigitColumns.of(block, _SHORTEST[:fields], _LONGEST[:fields])
+        if columns is None:
             return False
-        lengths = ends.copy()
-        lengths[1:] -= ends[:-1] + 1
-        stops, lengths = (np.ascontiguousarray(each.reshape(-1, fields).T) for each in (ends, lengths))  # a row a field
-        shortest, longest = lengths.min(axis=1).tolist(), lengths.max(axis=1).tolist()
-        if not (all(map(le, _SHORTEST, shortest)) and all(map(ge, _LONGEST, longest))):
-            return False
-        if np.count_nonzero(text[stops[-1]] == _NEWLINE) != count:
-            return False
-        seconds, counts = _seconds(block, words(padded), words(padded, 2), stops[4])
+        seconds, counts = columns.in_turn(_SECOND)
         if min(seconds) < _FIRST_SECOND or max(seconds) > _LAST_SECOND:
             return False
         examined, missing = 0, 0
         if left := EXAMINED - self._examined:
-            clients, numbers = (decimals(padded, stops[row, :left], lengths[row, :left]).tolist() for row in (0, 1))
+            clients, numbers = (columns.numbers(column, left).tolist() for column in (_CLIENT, _TRANSACTION))
             examined, missing = self._examine(zip(clients, numbers, strict=True), len(numbers))
-        latency = decimals(padded, stops[2], lengths[2])
+        latency = columns.numbers(_TIME)
         second = np.repeat(seconds, counts)
+        count = len(second)
         latest = count - 1
         if seconds[-1] < max(seconds):  # the clock was set back
             latest = int(np.flatnonzero(second == max(seconds))[-1])
         piece = Transactions(
             latency=latency,
             bins=bins(latency * 1000),
-            script=decimals(padded, stops[3], lengths[3]),
+            script=columns.numbers(_SCRIPT),
             second=second,
-            microsecond=decimals(padded, stops[5], lengths[5]) if self._microseconds else _NONE,
+            microsecond=columns.numbers(_MICROSECOND) if self._microseconds else _NONE,
             extra=_EXTRA[fields],
             lines=count,
             size=len(block),
-            end=max(seconds) + int(block[stops[4, latest] + 1 : stops[5, latest]]) / 1e6,
+            end=max(seconds) + columns.number(_MICROSECOND, latest) / 1e6,
             examined=examined,
             missing=missing,
         )
         self._number += count
-        self._emit(piece, decimals(padded, stops[-1], lengths[-1]) if fields > 6 else _NONE, block)
+        self._emit(piece, columns.numbers(-1) if fields > 6 else _NONE, block)
         return True
 
     def _by_line(self, block: bytes) -> None:
@@ -308,15 +295,3 @@ def _count_fields(match: re.Match[bytes]) -> int:
 
 def _epoch(match: re.Match[bytes]) -> float:
     return int(match["second"]) + int(match["microsecond"]) / 1e6
-
-
-def _seconds(block: bytes, low: NDArray[Any], high: NDArray[Any], ends: Integers) -> tuple[list[int], list[int]]:
-    """The ten-digit numbers that end before `ends`, most of which equal their neighbours: each, and how many there are.
-
-    `low` and `high` are the last eight bytes before any position, and the last two.
-    """
-    last, first = low[ends], high[ends - 8]
-    (changes,) = ((last[1:] != last[:-1]) | (first[1:] != first[:-1])).nonzero()
-    starts = [0, *(changes + 1).tolist()]
-    values = [int(block[end - 10 : end]) for end in ends[starts].tolist()]
-    return values, [end - begin for begin, end in pairwise([*starts, len(ends)])]

@@ -34,6 +34,8 @@ KEPT = HISTORY
 """How many seconds up to the newest are kept."""
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999)
+QUANTILE_LABELS = (*map(repr, QUANTILES), "1")
+"""Of these and the maximum."""
 
 _PARTS = 16
 _FEW = 256

@@ -1,0 +1,209 @@
+"""The output of a worker: its streams, read into the state of the last run of the tool in them.
+
+Times are Unix seconds on the clock as it is set now.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..tools.api import Begin, Misread, State, Written
+from ..values.printable import printable
+from .files import FileStatus, Rewritten
+from .layout import StreamPlan
+from .stream import Stream
+
+_SETTLED_AFTER = 1.0
+"""Seconds of silence after which a last line that lacks only its newline counts."""
+
+
+class Output:
+    """What is read of one process, and when something last came."""
+
+    def __init__(
+        self,
+        plans: Sequence[StreamPlan],
+        folder: Path,
+        new_state: Callable[[], State],
+        open_stream: Callable[[StreamPlan, Path], Stream],
+    ) -> None:
+        self.streams = [open_stream(plan, folder) for plan in plans]
+        self.state = new_state()
+        """That of the last run of the tool."""
+        self.reruns = 0
+        """How many runs of the tool came before it."""
+        self.changes = 0
+        """Grows with all that changes beside the state."""
+        self.caught_up = False
+        """Whether the existing output has been read once; before that, growing counters would look like a burst."""
+        self.faults: dict[str, str] = {}
+        """What was wrong, a sentence for the log: the first of each reason since somebody took them out."""
+        self.cut_off: bool | None = None
+        """Whether it ended in the middle of a line or document when it was given up; None before that."""
+        self.written = 0.0
+        """When it was last written to."""
+        self.heard = 0.0
+        """When something was last read of it."""
+        self.reported: float | None = None
+        """The same of something that a parser understood."""
+        self.now: float | None = None
+        """Up to when time has passed."""
+        self._folder = folder
+        self._new_state = new_state
+        self._recorded: tuple[float | None, float | None] = None, None
+
+    @property
+    def plans(self) -> list[StreamPlan]:
+        """The plan that it was made from."""
+        return [stream.plan for stream in self.streams]
+
+    @property
+    def repetition(self) -> tuple[int, int]:
+        """Which run of the tool is shown, from 1, and how many there are."""
+        cuts = [stream.plan.cut for stream in self.streams if stream.plan.cut]
+        last = self.reruns + 1
+        return max(((cut.number, cut.of) for cut in cuts), default=(last, last))
+
+    @property
+    def unreadable(self) -> list[str]:
+        """Files that cannot be read at the moment, and why: a clause each."""
+        return [f"{stream.plan.name} cannot be read: {why}" for stream in self.streams if (why := stream.unreadable)]
+
+    @property
+    def size(self) -> int:
+        """Bytes read so far."""
+        return sum(stream.size for stream in self.streams)
+
+    def follow(self, plans: Sequence[StreamPlan]) -> bool:
+        """Continue under a new plan; false if that is impossible and everything must be read again."""
+        known = {stream.plan.name: stream for stream in self.streams}
+        if plans[0].tool is not self.streams[0].plan.tool or not known.keys() <= {plan.name for plan in plans}:
+            return False
+        if not all(known[plan.name].follow(plan, self._folder) for plan in plans if plan.name in known):
+            return False
+        self.streams = [known.get(plan.name) or Stream(plan, self._folder) for plan in plans]
+        return True
+
+    def date(self, start: float | None, end: float | None) -> None:
+        """Take over when the run began and ended according to its records."""
+        self._recorded = start, end
+        for stream in self.streams:
+            self._date(stream)
+
+    def read(self, limit: int, files: Mapping[str, FileStatus], now: float) -> int:
+        """Read up to `limit` new bytes of each stream, whose files are as listed; the number of bytes.
+
+        Raises Rewritten when it has to be read again from the start.
+        """
+        taken, more = 0, False
+        for stream in self.streams:
+            try:
+                data, modified = stream.read(limit, files)
+            except FileNotFoundError:  # removed since the folder was listed: the next look drops it
+                continue
+            except OSError as error:
+                if not stream.unreadable:
+                    self._misread(stream, "unreadable", f"{stream.plan.name}: cannot be read: {error.strerror}")
+                stream.unreadable = str(error.strerror)
+                continue
+            stream.unreadable = ""
+            taken += stream.compared
+            if data and (self.cut_off is not None or (stream.settled and data[:1] not in b"\r\n")):
+                raise Rewritten  # its parsers were told of an end, or of the end of a line that continues
+            if data:
+                self._take(stream, data, min(modified, now), now)
+                taken += len(data)
+                more |= len(data) == limit or stream.in_older_part
+            elif (written := stream.written_since(files)) is not None:
+                stream.written = min(written, now)
+                self.written = max(stream.written, self.written)
+                self._date(stream)
+        self.caught_up |= not more
+        return taken
+
+    def _take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
+        stream.settled = False
+        stream.written = arrived
+        before = stream.parser.records
+        self._apply(stream, stream.parser.feed(data), arrived)
+        # What is new since the last look is not older than that, whatever the file's time says.
+        came = arrived if self.now is None else max(arrived, min(self.now, now))
+        if stream.parser.records != before:
+            self.reported = max(came, self.reported or 0.0)
+        self.heard = max(came, self.heard)
+        self.written = max(arrived, self.written)
+        self._date(stream)
+        self.changes += 1
+
+    def _date(self, stream: Stream) -> None:
+        """Tell the state when the text just read from a stream was written."""
+        if stream.written is None or stream.plan.is_log or stream.run != self.reruns:
+            return
+        start, end = self._recorded
+        last = stream.written if end is None else min(stream.written, end)
+        begun, recorded = stream.begun(start)
+        self.state.written(stream.plan.name, Written(last, begun, recorded, stream.parser.undated))
+
+    def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
+        name = stream.plan.name
+        for record in records:
+            if isinstance(record, Misread):
+                what = record.reason.replace("_", " ")
+                self._misread(stream, record.reason, f"{name}, {record.where}: {what}: {record.text}")
+            elif isinstance(record, Begin):
+                stream.run += 1
+                self._begin(stream.run)
+            elif stream.plan.is_log or stream.run == self.reruns:
+                self.state.apply(record, name, arrived)
+
+    def _begin(self, run: int) -> None:
+        """Another run of the tool in the same output: logs belong to the last one, so they are read for it again."""
+        if run <= self.reruns:
+            return
+        self.reruns = run
+        self.state = self._new_state()
+        for stream in self.streams:
+            if stream.plan.is_log:
+                stream.restart()
+
+    def _misread(self, stream: Stream, reason: str, text: str) -> None:
+        stream.errors[reason] += 1
+        self.faults.setdefault(reason, printable(text))
+        self.changes += 1
+
+    def tick(self, now: float) -> None:
+        """Let time pass: count a last line, close windows."""
+        if self.now is not None and now < self.now:
+            self.clock_was_set(now - self.now)
+        self.now = now
+        if now - self.heard >= _SETTLED_AFTER:
+            self.settle()
+        self.state.tick(now)
+
+    def settle(self) -> None:
+        """Count last lines that lack only their newline; if one continues after all, everything is read again."""
+        for stream in self.streams:
+            if not stream.settled and (records := stream.parser.settle()):
+                stream.settled = True
+                self._apply(stream, records, self.written)
+                self._date(stream)
+                self.changes += 1
+
+    def over(self) -> None:
+        """It is complete: judge it as finished, even if the last line lacks its newline."""
+        self.settle()
+        self.state.over()
+
+    def close(self) -> None:
+        """Give it up: what is incomplete stays so."""
+        self.cut_off = False
+        for stream in self.streams:
+            records = stream.parser.close()
+            self.cut_off |= any(isinstance(record, Misread) and "truncated" in record.reason for record in records)
+            self._apply(stream, records, self.written)
+
+    def clock_was_set(self, by: float) -> None:
+        """The clock was set forward by so many seconds (back, if negative): a silence does not get longer by that."""
+        self.reported = None if self.reported is None else self.reported + by
+        self.heard += by
+        self.now = None if self.now is None else self.now + by

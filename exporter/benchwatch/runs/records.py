@@ -1,0 +1,117 @@
+"""The records of a run (see settings.record): what they say of each worker, and what is wrong with them.
+
+A run may write to the files of an earlier one, whose records are still there. So the start and end in them count for
+nothing if there is output from long after that end; but what was copied later, or edited, was written in a moment.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from ..machine.disks import check
+from ..machine.mounts import Storage
+from ..settings.record import NAME, SUFFIX, Record, RunFile, merge, read_record
+from ..values.errors import ConfigError
+from ..values.names import label
+from .birth import birth
+from .faults import FaultsOfRun
+from .files import FileStatus
+
+_LATER = 10.0
+"""Seconds after the end that a record says from which output is that of another run."""
+_MOMENT = 1.0
+"""Seconds within which a copied or edited file is written."""
+_FAULTS_SAID = 10
+"""How many faults of a record's disks are counted and named in the log."""
+RECORDS_AT_ONCE = 8
+"""Records read before others get a turn; one takes a few milliseconds at most."""
+
+
+class Records:
+    """Those in the folder of one run."""
+
+    def __init__(self, folder: Path, default: RunFile, faults: FaultsOfRun) -> None:
+        self.files: Mapping[str, FileStatus] = {}
+        """Those at the last look."""
+        self.unread: list[str] = []
+        """Those of them that are still to be read."""
+        self.ended = False
+        """Whether one says how a benchmark ended."""
+        self.problems: dict[str, str] = {}
+        """What is wrong at the moment, a sentence each, by record or fault of the disks."""
+        self._folder = folder
+        self._faults = faults
+        self._default = default
+        self._contents: dict[str, Record] = {}  # by record: the last content that could be used
+        self._of_run = default
+        self._of_workers: dict[str, RunFile] = {}
+
+    def look(self, files: Mapping[str, FileStatus]) -> bool:
+        """Take note of the current records, and read the first; whether anything has changed."""
+        # A record rewritten in the same moment may look unchanged.
+        known = {name: status for name, status in self.files.items() if status.settled}
+        if files == known:
+            return False
+        self.files = files
+        self.unread = [name for name in files if name in self.unread or files[name] != known.get(name)]
+        self._contents = {name: content for name, content in self._contents.items() if name in files}
+        self.read(RECORDS_AT_ONCE)
+        return True
+
+    def read(self, limit: int) -> None:
+        """Read up to `limit` of those that are new or have changed."""
+        self.problems = {name: text for name, text in self.problems.items() if name in self.files}
+        for name in self.unread[:limit]:
+            try:
+                self._contents[name] = read_record(self._folder / name)
+                self.problems.pop(name, None)
+            except ConfigError as error:
+                instead = (
+                    "its previous values stay in force" if name in self._contents else "the run is shown without it"
+                )
+                self.problems[name] = f"{error}; correct it: until then {instead}"
+                self._faults.say("run_yaml", str(error), self.files[name])
+        del self.unread[:limit]
+        self.ended = any(map(_ends, self._contents.values()))
+        of_all = merge(self._contents.get(NAME, Record()), self._default)
+        self._of_run = self._with_disks(of_all)
+        self._of_workers = {
+            _worker(name): self._with_disks(merge(content, of_all))
+            for name, content in self._contents.items()
+            if name != NAME
+        }
+
+    def _with_disks(self, runfile: RunFile) -> RunFile:
+        """The same with the names that this machine's disks have, if it is this machine's disks that it names."""
+        if not runfile.disks or not runfile.here.host or runfile.server != runfile.here.host:
+            return runfile
+        roles, faults = check(runfile.disks, Storage())
+        for fault in faults[:_FAULTS_SAID]:
+            self.problems[fault] = f"disks of its record: {fault}"
+            self._faults.say("disk", f"run {self._faults.run}: disks: {fault}", fault)
+        return msgspec.structs.replace(runfile, disks=roles)
+
+    def of(self, worker: str, texts: Mapping[str, FileStatus]) -> RunFile:
+        """What they say of a worker, whose files, logs aside, are `texts`."""
+        found = self._of_workers.get(worker, self._of_run)
+        if not _ends(found) or not texts:
+            return found
+        last = max(texts, key=lambda name: texts[name].modified)
+        written = texts[last].modified
+        recorded = (
+            self.files[name].modified
+            for name, record in self._contents.items()
+            if (name == NAME or _worker(name) == worker) and _ends(record)
+        )
+        later = written > max(found.end or 0.0, *recorded) + _LATER
+        goes_on = later and written - (birth(self._folder / last) or written) > _MOMENT
+        return found.of_earlier() if goes_on else found
+
+
+def _ends(record: Record | RunFile) -> bool:
+    return (record.end, record.exit_code) != (None, None)
+
+
+def _worker(name: str) -> str:
+    return label(name.removesuffix(SUFFIX))

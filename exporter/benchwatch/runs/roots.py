@@ -1,0 +1,82 @@
+"""Where runs are: each folder of a watched folder (a root) is one, and so are its files of one name.
+
+What is known of a root, or of a run's folder, stays while that cannot be read.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from .faults import Faults
+from .files import FileStatus, Folder, listing, statuses
+from .layout import group_name
+
+_log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+RunKey = tuple[Path, str]
+"""Folder and name of a run."""
+
+
+class Roots:
+    """All watched folders."""
+
+    def __init__(self, paths: Sequence[Path], faults: Faults) -> None:
+        once = {path.resolve(): path for path in reversed(paths)}  # however they are written
+        self._roots = {path: Folder(path) for path in reversed(once.values())}
+        self.paths = list(self._roots)
+        self._faults = faults
+        self._beside: dict[RunKey, list[str]] = {}  # the files of runs that have no folder
+        self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
+
+    @property
+    def lost(self) -> dict[Path, str]:
+        """Those that cannot be read at the moment, and why."""
+        return {path: self._unlisted[path] for path in self._roots if path in self._unlisted}
+
+    def look(self, elapsed: float) -> tuple[set[RunKey], list[RunKey]]:
+        """The runs that have gone since the last look, and those that have come."""
+        gone: set[RunKey] = set()
+        new: list[RunKey] = []
+        for path, root in self._roots.items():
+            before = root.folders
+            if not self._list(path, partial(root.look, elapsed)):
+                continue
+            beside: dict[RunKey, list[str]] = defaultdict(list)
+            for file in root.files:
+                name = group_name(file, root.files)
+                beside[path, f"{name} (files)" if name in root.folders else name].append(file)
+            gone |= {(path / name, name) for name in before - root.folders}
+            gone |= {key for key in self._beside if key[0] == path and key not in beside}
+            new += [(path / name, name) for name in root.folders - before]
+            new += [key for key in beside if key not in self._beside]
+            self._beside = {key: files for key, files in self._beside.items() if key not in gone} | beside
+        return gone, new
+
+    def files(self, key: RunKey, content: Folder | None, elapsed: float) -> Mapping[str, FileStatus] | None:
+        """The files of a run, `content` if it is in memory; None if unknown."""
+        folder, _ = key
+        if beside := self._beside.get(key):
+            return None if folder in self._unlisted else statuses(folder, beside)
+        if content:
+            listed = self._list(folder, partial(content.look, elapsed))
+            return None if listed is None else statuses(folder, content.files)
+        found = self._list(folder, partial(listing, folder))
+        return found.files if found else None
+
+    def _list(self, folder: Path, look: Callable[[], _T]) -> _T | None:
+        try:
+            found = look()
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and folder not in self._roots:
+                return None  # a run that was removed a moment ago
+            if folder not in self._unlisted:
+                self._faults.say("folder", f"{folder} cannot be read: {error.strerror}; expected a folder of runs")
+            self._unlisted[folder] = error.strerror or type(error).__name__
+            return None
+        if self._unlisted.pop(folder, None) is not None:
+            _log.info("%s can be read again", folder)
+        return found

@@ -1,0 +1,73 @@
+"""The last interval of a run: that of its last progress line, or the last closed second of its transaction log.
+
+The log counts without progress lines, and if they stopped long before it: thread 0, which prints, may finish first. A
+log that is sampled counts for its latencies only. A progress line that says that nothing completes any more, later than
+the last closed second, leaves no latencies to show.
+"""
+
+from collections.abc import Iterator
+
+from ...metrics.samples import Family, Sample
+from ..api import Figures, Times
+from . import metrics
+from .log import TransactionLog
+from .progress import Progress
+from .windows import QUANTILE_LABELS, QUANTILES
+
+_SILENT_INTERVALS = 3
+
+
+class LastInterval:
+    """Chosen from the last line, of `time` (Unix seconds) and an interval of so many seconds, and the log."""
+
+    def __init__(self, line: Progress | None, time: float, interval: float, log: TransactionLog) -> None:
+        window = log.windows.last
+        if window and line and line.idle and time > window.second + 1:
+            window = None
+        if line and log.end is not None and log.whole and log.end - time > _SILENT_INTERVALS * interval:
+            line = None
+        self.line = line
+        """None: the log is shown."""
+        self._time = time
+        self._window = window
+        self._log = log
+
+    def samples(self) -> Iterator[Sample]:
+        """Its gauges and quantiles."""
+        for family, value in self._gauges().items():
+            if value is not None:
+                yield Sample(family, (), value)
+        if window := self._window:
+            for label, value in zip(QUANTILE_LABELS, window.quantiles, strict=True):
+                yield Sample(metrics.LATENCY_WINDOW, (label,), value)
+            yield Sample(metrics.LATENCY_WINDOW_TIME, (), window.second + 1)
+
+    def figures(self, transactions: int | None) -> Figures:
+        """See tools.State, with the transactions so far."""
+        gauges, window = self._gauges(), self._window
+        p99 = window.quantiles[QUANTILES.index(0.99)] if window else None
+        return Figures(gauges.get(metrics.TPS), gauges.get(metrics.LATENCY_AVERAGE), p99, transactions)
+
+    def times(self) -> Times:
+        """See tools.State."""
+        return Times(self._gauges().get(metrics.INTERVAL_TIME), self._window.second + 1 if self._window else None)
+
+    def _gauges(self) -> dict[Family, float | None]:
+        if line := self.line:
+            return {
+                metrics.TPS: line.tps,
+                metrics.LATENCY_AVERAGE: line.latency,
+                metrics.LATENCY_STDDEV: line.stddev,
+                metrics.LAG: line.lag,
+                metrics.INTERVAL_TIME: self._time,
+            }
+        windows = self._log.windows
+        if not (self._log.whole and windows.measured):
+            return {}
+        window, closed = windows.last, windows.closed
+        return {
+            metrics.TPS: float(window.transactions) if window else 0.0,
+            metrics.LATENCY_AVERAGE: window.latency_average if window else None,
+            metrics.LATENCY_STDDEV: window.latency_stddev if window else None,
+            metrics.INTERVAL_TIME: None if closed is None else closed + 1,
+        }
