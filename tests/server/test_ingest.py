@@ -437,7 +437,8 @@ def test_a_body_may_be_of_several_members(tmp_path: Path) -> None:
     ("again", "expected"),
     [
         (b"one\ntwo\nthree\n", b"zero\none\ntwo\nthree\n"),  # it is repeated
-        (b"one\n", b"zero\none\ntw"),
+        (b"one\n", b"zero\none\ntw\none\n"),  # another one: this is the whole of it
+        (b"", b"zero\none\ntw"),
         (b"one\nthree\n", b"zero\none\ntw\none\nthree\n"),  # another one that begins in the same way
         (b"three\n", b"zero\none\ntw\nthree\n"),  # it goes on
     ],
@@ -453,6 +454,49 @@ def test_a_push_that_repeats_one_that_broke_off_goes_on_after_it(tmp_path: Path,
         with chunked(server, "/ingest/r/w", *(again[n : n + 3] for n in range(0, len(again), 3)), b"") as connection:
             assert answer_on(connection).startswith(b"HTTP/1.1 200 OK")
     assert file.read_bytes() == expected
+
+
+def test_a_push_of_which_not_a_byte_fits_does_not_keep_others_from_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really, full = os.write, threading.Event()
+
+    def write_unless_full(descriptor: int, data: memoryview) -> int:
+        if full.is_set() and Path(f"/proc/self/fd/{descriptor}").readlink().suffix == ".push":
+            raise OSError(errno.EDQUOT, "Disk quota exceeded")
+        return really(descriptor, data)
+
+    monkeypatch.setattr(os, "write", write_unless_full)
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        url = f"{server.url}/ingest/r/w"
+        assert requests.put(url, data=b"one").status_code == 200
+        full.set()
+        assert requests.put(url, data=b"two").status_code == 507
+        full.clear()
+        assert requests.put(url, data=b"two").text == "3 bytes received for worker w of run r\n"
+    assert (tmp_path / "r/w.push").read_bytes() == b"one\ntwo"
+
+
+def test_another_long_push_that_begins_like_one_that_broke_off_is_copied_in_pieces_as_far_as_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really, read = os.pread, [0]
+
+    def note(descriptor: int, size: int, offset: int) -> bytes:
+        read.append(size)
+        return really(descriptor, size, offset)
+
+    monkeypatch.setattr(os, "pread", note)
+    long, file = random.Random(1).randbytes(3_000_000), tmp_path / "r/w.push"
+    limits = PushSettings(keep_free_bytes=0, max_run_bytes=5_500_000, max_push_bytes=len(long))
+    with served(FakeBoard(push_folder=tmp_path), pushes=Pushes(settings=limits)) as server:
+        url = f"{server.url}/ingest/r/w"
+        first = requests.put(url, data=(part for part in (long, b"too much")))
+        assert (first.status_code, file.read_bytes() == long) == (413, True)
+        assert requests.put(url, data=long[:-1] + b"\n").status_code == 507
+    assert 5_000_000 < file.stat().st_size <= limits.max_run_bytes
+    assert (long + b"\n" + long).startswith(file.read_bytes())
+    assert max(read) <= 1024 * 1024
 
 
 def test_silent_and_half_open_clients_hold_up_nobody(tmp_path: Path) -> None:

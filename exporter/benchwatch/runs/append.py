@@ -146,7 +146,7 @@ class PushFile:
 
     It is opened for every piece, so that a waiting push has no file open; after a failed piece, no other is written.
     `before` is what the push before it left at the end of the file when it broke off: if the push begins with the same
-    bytes, it repeats them, and they are not appended again.
+    bytes, it repeats them, and they are not appended again. One that ends before it has repeated all is another one.
     """
 
     def __init__(self, path: Path, room: Room, before: PushedPart | None = None) -> None:
@@ -157,12 +157,19 @@ class PushFile:
         self._before = before
         self._repeated = 0
         """Bytes of `before` that have come again."""
+        self._whole = False
         self.span = before
         """What it has put into the file, the beginning that it repeats included; None if nothing."""
 
     def append(self, data: bytes) -> None:
         """Append all of it; the first piece begins on a line of its own."""
         self._put(data, None)
+
+    def finish(self) -> None:
+        """The push has come to its end: what it has repeated is its own, unless it is all that there was."""
+        if self._before and self._repeated:
+            self._whole = True
+            self._put(b"", None)
 
     def place(self, data: bytes, offset: int) -> None:
         """Write these bytes at that offset, which is at the end, or within the file if it has the same bytes there."""
@@ -212,23 +219,28 @@ class PushFile:
         return data[len(there) :]
 
     def _appended(self, descriptor: int, data: bytes, size: int) -> bytes:
-        """The part of the next piece that is not repeated, on a line of its own if it begins what is not."""
-        before = self._before
-        if before:
-            at = before.start + self._repeated
-            there = os.pread(descriptor, min(len(data), before.end - at), at) if size == before.end else b""
-            if size == before.end and data.startswith(there):
+        """The part of the next piece that is not repeated; what precedes it is in the file, on a line of its own."""
+        before, repeated = self._before, self._repeated
+        if before and size == before.end and not self._whole:
+            at = before.start + repeated
+            there = os.pread(descriptor, min(len(data), before.end - at), at)
+            if data.startswith(there):
                 self._repeated += len(there)
-                if self._repeated == before.end - before.start:
+                if at + len(there) == before.end:
                     self._before, self._begun = None, True
                 return data[len(there) :]
-            data = os.pread(descriptor, self._repeated, before.start) + data  # another one that began in the same way
-            self._before = None
         if not self._begun:
-            self._begun = True
-            within_a_line = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-            data = b"\n" + data if within_a_line else data
-            self.span = PushedPart(size + within_a_line, size)
+            self._begun, self._before, self.span = True, None, None
+            if size > 0 and os.pread(descriptor, 1, size - 1) != b"\n":
+                self._write(descriptor, b"\n")
+                size += 1
+            self.span = PushedPart(size, size)
+            if before:  # another one that began in the same way
+                for at in range(before.start, before.start + repeated, LARGEST_PIECE):
+                    again = os.pread(descriptor, min(LARGEST_PIECE, before.start + repeated - at), at)
+                    self._room.need(self._path, len(again))
+                    self._write(descriptor, again)
+                self._room.need(self._path, len(data))
         return data
 
     def _write(self, descriptor: int, data: bytes) -> None:

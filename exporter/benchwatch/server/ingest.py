@@ -5,7 +5,7 @@ lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<wor
 A client can be silent as long as it likes, because a stalled benchmark prints nothing. Only when the maximum of pushes
 is reached does the one that has been silent longest make room for another. TCP keepalive detects a client that is gone.
 A later push to the same name continues the same file, on a new line if the previous one ended within a line. One that
-begins with what the previous one left when it broke off or was refused repeats it: that is not stored twice.
+begins with all that the previous one left when it broke off or was refused repeats it: that is not stored twice.
 
 `benchwatch run --push` sends pieces instead, each with its offset: `?stream=<suffix>&offset=<bytes>` puts the body into
 `<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. Bytes
@@ -248,22 +248,24 @@ class Pushes:
             if isinstance(error, Exception):
                 place.give_up(error)
 
-        def write(data: bytes) -> None:
-            going_on = asyncio.get_running_loop().run_in_executor(self._writer, file.append, data)
-            writes[going_on] = len(data)
+        def write(call: Callable[..., None], *data: bytes) -> None:
+            going_on = asyncio.get_running_loop().run_in_executor(self._writer, call, *data)
+            writes[going_on] = sum(map(len, data))
             going_on.add_done_callback(written)
 
         try:
             async for data in body:
                 place.heard = asyncio.get_running_loop().time()
                 allowed = data[: self._settings.max_push_bytes - taken]
-                write(allowed)
+                write(file.append, allowed)
                 taken += len(allowed)
                 self._check_length(taken + len(data) - len(allowed))
                 while sum(writes.values()) > _BEHIND:
                     await asyncio.wait(writes, return_when=asyncio.FIRST_COMPLETED)
-            if not taken:
-                write(b"")
+            if taken:
+                write(file.finish)
+            else:
+                write(file.append, b"")
         finally:
             if writes:
                 await asyncio.wait(writes)
