@@ -1,7 +1,9 @@
 """`run --open` with a made-up browser, which writes down what it is given."""
 
 import http.server
+import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from benchwatch.launch.browser import PageOpener, no_display
 from tests.support.launching import Launchpad
 from tests.support.ports import free_port
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, eventually
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +22,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def pad(tmp_path: Path) -> Launchpad:
+def pad(tmp_path: Path) -> Iterator[Launchpad]:
     pad = Launchpad(tmp_path)
     opened = "for i in $(seq 1200); do [ -s opened ] && break; sleep 0.1; done"
     pad.tool("pgbench", f"{opened}; echo 'progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100' >&2")
@@ -28,7 +30,8 @@ def pad(tmp_path: Path) -> Launchpad:
     browser.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
     browser.chmod(0o755)
     pad.environment |= {"BROWSER": f"{browser} %s", "DISPLAY": ":0", "SSH_CONNECTION": ""}
-    return pad
+    yield pad
+    pad.stop()
 
 
 @pytest.fixture
@@ -74,6 +77,48 @@ def test_it_opens_the_page_of_a_run_that_has_ended_before(pad: Launchpad, export
     browser.write_text(browser.read_text().replace("echo", "sleep 2; echo"))
     pad.run("--name", "a", "--open", "--push", exporter, "--", "pgbench")
     assert opened(pad) == [f"http://{exporter}/runs/a"]
+
+
+def held(number: int, status: str) -> bool:
+    """Whether a process holds a signal back."""
+    return bool(int(status.partition("SigBlk:")[2].split()[0], 16) >> number - 1 & 1)
+
+
+def test_it_does_not_wait_for_a_browser_that_was_opened_long_ago(
+    exporter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, close = threading.Event(), threading.Event()
+    monkeypatch.setattr("webbrowser.open", lambda _: there.set() or close.wait(PATIENCE))
+    monkeypatch.setattr("benchwatch.launch.browser.no_display", lambda *_: "")
+    opener = PageOpener(exporter, "a")
+    opener.announce()
+    opener.start()
+    assert there.wait(PATIENCE)
+    later = time.monotonic() + 2 * PATIENCE
+    monkeypatch.setattr("benchwatch.launch.browser.time.monotonic", lambda: later)
+    ended = threading.Thread(target=opener.finish, daemon=True)
+    ended.start()
+    ended.join(PATIENCE / 4)
+    waits = ended.is_alive()
+    close.set()
+    assert not waits
+
+
+def test_ctrl_c_ends_the_wait_for_a_browser_and_the_result_is_shown(pad: Launchpad, exporter: str) -> None:
+    browser = pad.tools / "browser"
+    waits = f"for i in $(seq {5 * round(PATIENCE)}); do [ -e close ] && break; sleep 0.1; done"
+    browser.write_text(f"{browser.read_text()}exec >/dev/null 2>&1; {waits}\n")
+    process = pad.start("--name", "a", "--open", "--push", exporter, "--no-percentiles", "--", "pgbench")
+    eventually(lambda: (pad.runs / "a/pgbench.yaml").exists() and "exit_code" in pad.record("a"), "it has ended")
+    status = Path(f"/proc/{process.pid}/status")
+    eventually(lambda: not held(signal.SIGINT, status.read_text()), "it does nothing but wait")
+    process.send_signal(signal.SIGINT)
+    try:
+        _, said = process.communicate(timeout=PATIENCE / 4)
+    finally:
+        (pad.folder / "close").touch()
+    assert b"benchwatch: a: pgbench, finished" in said
+    assert process.returncode == 0
 
 
 def test_of_a_series_it_opens_the_page_of_all_runs_once(pad: Launchpad, exporter: str) -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Mapping
+from contextlib import suppress
 from urllib.parse import quote, urlsplit
 
 import requests
@@ -39,6 +40,7 @@ class PageOpener:
         self._failure = ""
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._opens = False
+        self._deadline = 0.0
 
     def announce(self) -> str:
         """What is going to happen, before the benchmark starts."""
@@ -53,15 +55,17 @@ class PageOpener:
     def start(self) -> None:
         """Open it in the background, once the exporter knows the run."""
         if self._opens:
+            self._deadline = time.monotonic() + _SEEN + _PATIENCE
             self._thread.start()
 
     def finish(self) -> str:
         """Why it was not opened, a sentence; empty if it was, or if that was said before.
 
-        Waits a few seconds for a run that ends before its page is open.
+        A run that ends within a few seconds waits for its page, unless Ctrl-C ends that.
         """
-        if self._opens:
-            self._thread.join(_SEEN + _PATIENCE)
+        with suppress(KeyboardInterrupt):  # the series notes it
+            if self._opens:
+                self._thread.join(max(0.0, self._deadline - time.monotonic()))
         return self._failure
 
     def _run(self) -> None:

@@ -83,8 +83,10 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place, at: 
         if running.bar:
             running.bar.stop()
         record.release()
-        for sentence in filter(None, (exactness, *wrong, opener.finish() if opener else "")):
+        for sentence in filter(None, (exactness, *wrong)):
             terminal.say(sentence)
+    if opener and (sentence := opener.finish()):
+        terminal.say(sentence)
     return ending
 
 
