@@ -98,6 +98,21 @@ def test_a_host_that_an_inventory_names_twice_in_a_group_is_found(tmp_path: Path
     assert found == [f"db2: twice in one group of {inventory}: every host must be named once"]
 
 
+@pytest.mark.parametrize(
+    "name", ["README.md", "hosts~", ".hosts.swp", ".notes", "notes.txt", "hosts.orig", "hosts.retry"]
+)
+def test_what_ansible_leaves_out_of_a_folder_of_inventories_names_no_host(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("db1\ndb1\n")
+    (tmp_path / "hosts").write_text("db1\n")
+    assert faults({"db1": host()}, tmp_path, sources=[str(tmp_path)]) == []
+
+
+@pytest.mark.parametrize("text", ["all: [\n", "a: 1\n---\nb: 1\n"])
+def test_an_inventory_that_is_no_yaml_is_left_to_ansible(text: str, tmp_path: Path) -> None:
+    (tmp_path / "other.yml").write_text(text)
+    assert faults({"db1": host()}, tmp_path, sources=[str(tmp_path)]) == []
+
+
 def test_a_host_that_an_inventory_in_yaml_names_twice_is_found(tmp_path: Path) -> None:
     inventory = tmp_path / "hosts.yml"
     inventory.write_text(

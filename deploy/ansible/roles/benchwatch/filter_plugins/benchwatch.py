@@ -15,6 +15,8 @@ _TOOLS = ("pgbench", "fio", "sysbench", "iperf3")
 _ELSEWHERE = ("ssh", "docker", "podman", "kubectl")
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 _HOST_LINE = re.compile(r"[^\s#;=\[]+(?=\s|$)")
+_LEFT_OUT = re.compile(r"^\.|(~|\.(pyc|pyo|swp|bak|rpm|md|txt|rst|orig|cfg|retry))$")
+"""Files that Ansible leaves out of a folder of inventories, by default."""
 _ADVICE = "nothing was done on any host; --limit leaves hosts out: --limit 'all:!db7'"
 
 
@@ -55,7 +57,7 @@ def twice(inventory: str) -> list[str]:
 
 
 def twice_in_yaml(inventory: str) -> list[str]:
-    """The same of an inventory in YAML or JSON, of which Ansible takes what is said last."""
+    """The same of an inventory in YAML or JSON, of which Ansible takes what is said last; none if it is neither."""
 
     def walk(node: yaml.Node | None, are_hosts: bool = False) -> Iterator[str]:
         if isinstance(node, yaml.MappingNode):
@@ -64,7 +66,10 @@ def twice_in_yaml(inventory: str) -> list[str]:
             for key, value in node.value:
                 yield from walk(value, key.value == "hosts")
 
-    return list(walk(yaml.compose(inventory, yaml.SafeLoader)))
+    try:
+        return list(walk(yaml.compose(inventory, yaml.SafeLoader)))
+    except yaml.YAMLError:  # Ansible says so
+        return []
 
 
 def find_faults(hostvars: Mapping[str, Any], hosts: Sequence[str], expected: Mapping[str, Any]) -> list[str]:
@@ -89,7 +94,10 @@ def find_faults(hostvars: Mapping[str, Any], hosts: Sequence[str], expected: Map
 
 def _in_inventory(sources: Iterable[str]) -> Iterator[str]:
     for source in map(Path, sources):
-        for path in sorted(source.iterdir()) if source.is_dir() else [source]:
+        there = (
+            [path for path in sorted(source.iterdir()) if not _LEFT_OUT.search(path.name)] if source.is_dir() else []
+        )
+        for path in there or [source]:
             if path.is_file() and not path.stat().st_mode & 0o100:
                 found = twice_in_yaml if path.suffix in (".yml", ".yaml", ".json") else twice
                 for name in found(path.read_text(errors="replace")):
