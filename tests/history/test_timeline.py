@@ -429,6 +429,17 @@ def test_lines_of_pgbench_15_that_go_back_are_of_another_run(place: Place) -> No
         assert points(timeline, "pgbench_tps") == [(NOW - 100 + second, 70.0) for second in range(3)]
 
 
+def test_no_line_is_lost_where_the_clock_of_the_file_server_is_behind(place: Place) -> None:
+    """The start then looks earlier than the lines say, and the report seems to precede the last of them."""
+    line = "progress: {:.3f} s, 50.0 tps, lat 2.000 ms stddev 0.100, 0 failed\n"
+    lines = "".join(line.format(NOW + second) for second in range(1, 31))
+    report = (RECORDINGS / "pgbench/tpcb-15.18.out").read_text()
+    report = re.sub(r"tps = \S+", "tps = 50.000000", report[report.index("transaction type") :])
+    report = re.sub(r"(actually processed: )\d+", r"\g<1>1500", report)
+    timeline = one(place("a/db1.log", (lines + report).encode(), NOW + 10).parent)
+    assert points(timeline, "pgbench_tps") == [(NOW + second, 50.0) for second in range(1, 31)]
+
+
 @pytest.mark.parametrize("length", [9.9, 10.1])
 def test_a_line_at_the_end_is_shown_though_the_report_says_that_the_run_was_shorter(
     place: Place, length: float
