@@ -440,6 +440,19 @@ def test_no_line_is_lost_where_the_clock_of_the_file_server_is_behind(place: Pla
     assert points(timeline, "pgbench_tps") == [(NOW + second, 50.0) for second in range(1, 31)]
 
 
+def test_the_log_of_the_last_of_several_runs_whose_text_is_just_reports_has_its_course(place: Place) -> None:
+    """The reports are dated at the end, when only then the last run is seen to be another one."""
+    report = (RECORDINGS / "pgbench/tpcb-15.18.out").read_text()
+    report = re.sub(r"\ninitial connection time.*", "", re.sub(r"tps = \S+", "tps = 20.000000", report))
+    first, last = (re.sub(r"(actually processed: )\d+", rf"\g<1>{count}", report) for count in (100, 200))
+    log = "".join(f"0 {n} 500 0 {NOW - 10 + n // 20:.0f} {n % 20 * 50000 + 500}\n" for n in range(200))
+    place("a/pgbench_log.200", log.encode())
+    timeline = one(place("a/db1.out", (first + last).encode()).parent)
+    assert points(timeline, "pgbench_tps")[:-1] == [(NOW - 10 + second, 20.0) for second in range(2, 10)]
+    counts = [(NOW - 10 + second, 20.0 * second) for second in range(1, 10)]
+    assert points(timeline, "pgbench_transactions_total")[:-1] == counts
+
+
 @pytest.mark.parametrize("length", [9.9, 10.1])
 def test_a_line_at_the_end_is_shown_though_the_report_says_that_the_run_was_shorter(
     place: Place, length: float
