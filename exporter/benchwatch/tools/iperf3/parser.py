@@ -1,8 +1,8 @@
 """Reads one stream of iperf3: events, documents and text in any mixture, several tests one after the other.
 
 A line that begins with `{` is an event or a whole document; one that is only `{` begins a document, which ends with the
-next line that is only `}`. Its start and each interval are read where they end, so that they are dated apart, and count
-if the rest is lost. One that repeats the events before it (--json-stream-full) says nothing new.
+next line that is only `}`. Its start and each interval are read where they end, so that they are dated separately, and
+count even if the rest is lost. One that repeats the events before it (--json-stream-full) says nothing new.
 
 Another test begins with the start event, the document or the first line of text that belongs to it, when the test
 before has gone beyond that. Errors of a server between two tests belong to neither.
@@ -20,10 +20,7 @@ _LONGEST = 1 << 26
 """Bytes of a document; longer ones are left out."""
 _EXCERPT = 300
 _START_ENDS, _INTERVAL_ENDS, _LAST_INTERVAL_ENDS = b"\t},", b"\t\t}, {", b"\t\t}],"
-"""The lines of a document, as iperf3 indents it, with which its parts end."""
-_INTERVALS = b'\t"intervals":\t[{'
-_START_ENDS, _INTERVAL_ENDS, _LAST_INTERVAL_ENDS = b"\t},", b"\t\t}, {", b"\t\t}],"
-"""The lines of a document, as iperf3 indents it, with which its parts end."""
+"""The lines that end the parts of a document, as iperf3 indents it."""
 _INTERVALS = b'\t"intervals":\t[{'
 _Line = Record | Begin | Misread
 
