@@ -204,7 +204,7 @@ class Replay:
         return start
 
     def _state_told(self, without: Collection[str]) -> State:
-        """What a worker knows once it has read everything: of logs that are in use at the end, their beginning."""
+        """What a worker knows once it has read everything; of logs still in use at the end, only their beginning."""
         for name, recording in self._recordings.items():
             in_use = recording.plan.is_log and self._last_written[name] > self._modified - PUNCTUAL
             recording.until = 0 if name in without else _LOG_HEAD if in_use else recording.length

@@ -135,7 +135,7 @@ class Room:
 
 
 class PushedPart(NamedTuple):
-    """A part of a file, by offsets."""
+    """A part of a file, as offsets in bytes."""
 
     start: int
     end: int
@@ -145,8 +145,8 @@ class PushFile:
     """The file that one push is appended to. Raises Refused when there is no room or the file system refuses.
 
     It is opened for every piece, so that a waiting push has no file open; after a failed piece, no other is written.
-    `before` is what the push before it left at the end of the file when it broke off: if the push begins with the same
-    bytes, it repeats them, and they are not appended again.
+    `before` is what the previous push wrote to the end of the file before it broke off: if this push begins with the
+    same bytes, it repeats them, and they are not appended again.
     """
 
     def __init__(self, path: Path, room: Room, before: PushedPart | None = None) -> None:
@@ -156,9 +156,9 @@ class PushFile:
         self._begun = False
         self._before = before
         self._repeated = 0
-        """Bytes of `before` that have come again."""
+        """Bytes of `before` that this push has repeated."""
         self.span = before
-        """What it has put into the file, the beginning that it repeats included; None if nothing."""
+        """What it has written to the file, including the beginning that it repeats; None if nothing."""
 
     def append(self, data: bytes) -> None:
         """Append all of it; the first piece begins on a line of its own."""
@@ -212,7 +212,7 @@ class PushFile:
         return data[len(there) :]
 
     def _appended(self, descriptor: int, data: bytes, size: int) -> bytes:
-        """The part of the next piece that is not repeated, on a line of its own if it begins what is not."""
+        """The new part of the next piece; the first new bytes begin on a line of their own."""
         before = self._before
         if before:
             at = before.start + self._repeated
