@@ -429,6 +429,33 @@ def test_lines_of_pgbench_15_that_go_back_are_of_another_run(place: Place) -> No
         assert points(timeline, "pgbench_tps") == [(NOW - 100 + second, 70.0) for second in range(3)]
 
 
+def test_no_line_is_lost_where_the_clock_of_the_file_server_is_behind(place: Place) -> None:
+    """The start then looks earlier than the lines say, and the report seems to precede the last of them."""
+    line = "progress: {:.3f} s, 50.0 tps, lat 2.000 ms stddev 0.100, 0 failed\n"
+    lines = "".join(line.format(NOW + second) for second in range(1, 31))
+    report = (RECORDINGS / "pgbench/tpcb-15.18.out").read_text()
+    report = re.sub(r"tps = \S+", "tps = 50.000000", report[report.index("transaction type") :])
+    report = re.sub(r"(actually processed: )\d+", r"\g<1>1500", report)
+    timeline = one(place("a/db1.log", (lines + report).encode(), NOW + 10).parent)
+    assert points(timeline, "pgbench_tps") == [(NOW + second, 50.0) for second in range(1, 31)]
+
+
+@pytest.mark.parametrize("lines", [0, 5], ids=["after a report", "after progress lines"])
+def test_the_log_of_the_last_of_several_runs_whose_text_is_a_report_has_its_course(place: Place, lines: int) -> None:
+    """Only the end of the text, which dates it, shows that there is another run."""
+    line = "progress: {}.0 s, 10.0 tps, lat 2.000 ms stddev 0.100, 0 failed\n"
+    before = "".join(map(line.format, range(1, lines + 1)))
+    report = (RECORDINGS / "pgbench/tpcb-15.18.out").read_text()
+    report = re.sub(r"\ninitial connection time.*", "", re.sub(r"tps = \S+", "tps = 20.000000", report))
+    first, last = (re.sub(r"(actually processed: )\d+", rf"\g<1>{count}", report) for count in (100, 200))
+    log = "".join(f"0 {n} 500 0 {NOW - 10 + n // 20:.0f} {n % 20 * 50000 + 500}\n" for n in range(200))
+    place("a/pgbench_log.200", log.encode())
+    timeline = one(place("a/db1.out", (before + first[first.index("transaction type") :] + last).encode()).parent)
+    assert points(timeline, "pgbench_tps")[:-1] == [(NOW - 10 + second, 20.0) for second in range(2, 10)]
+    counts = [(NOW - 10 + second, 20.0 * second) for second in range(1, 10)]
+    assert points(timeline, "pgbench_transactions_total")[:-1] == counts
+
+
 @pytest.mark.parametrize("length", [9.9, 10.1])
 def test_a_line_at_the_end_is_shown_though_the_report_says_that_the_run_was_shorter(
     place: Place, length: float

@@ -237,6 +237,10 @@ def test_a_record_says_nothing_of_a_later_run_of_its_name(tmp_path: Path) -> Non
     assert again.start == pytest.approx(begun, abs=1)
     assert (again.runfile.cpu_seconds, again.notes) == (
         None,
-        ["start and end in its record left out: they are of an earlier run"],
+        ["start and end in its record are ignored: its output is newer (if that was only edited, touch the record)"],
     )
     assert workers["copied"].notes == []
+    os.utime(tmp_path / "runs/again/db1.yaml", (begun + 11, begun + 11))
+    while runs.poll(begun + 14):
+        pass
+    assert (again.phase, again.notes) == ("failed", [])

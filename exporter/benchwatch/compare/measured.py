@@ -30,7 +30,7 @@ LABEL = "label "
 
 
 def is_sum(group: Group) -> bool:
-    """Whether it holds all operations of a job, whose name may be the same word."""
+    """Whether a group is the sum of all operations of a job, which may itself be named `all`."""
     return group[-1:] == (ALL,)
 
 

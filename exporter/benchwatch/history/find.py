@@ -52,8 +52,8 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets, *
 
     A folder that contains folders holds runs, any other folder is one run; a file is a run named after it. PATH#3 is
     the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
-    does not exist may name an experiment, and stands for its repeats. A run that several paths hold is there once.
-    Raises ConfigError for an unreadable path and, if a command is named that needs `different` runs, for such a run.
+    does not exist may name an experiment, and stands for its repeats. A run that several paths name is there once.
+    Raises ConfigError for an unreadable path. `different` names a command for which such a run is an error, too.
     """
     files: dict[Path, list[str]] = {}
     runs = []
@@ -88,7 +88,7 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets, *
 
 
 def nothing_recognised(paths: Iterable[Path]) -> UserError:
-    """The error that ends a command when these paths hold nothing which a tool has written."""
+    """The error of a command that found no output of any tool in these paths."""
     return UserError(
         f"nothing recognised in {', '.join(map(str, paths))}: expected output of {registry.names()}", FAILED
     )

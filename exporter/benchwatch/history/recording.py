@@ -31,7 +31,7 @@ class Recording(Stream):
         self.data = self._loaded(plan, folder)
         self.until = 0
         self.modified = math.inf
-        """When what is read of it was written, Unix seconds."""
+        """When the part being read was written, Unix seconds."""
         self.start: float | None = None
         """When the run began, which is known while it is played, Unix seconds."""
         self._kept: _Keeping | None = None

@@ -204,7 +204,7 @@ class Replay:
         return start
 
     def _state_told(self, without: Collection[str]) -> State:
-        """What a worker knows once it has read everything: of logs that are in use at the end, their beginning."""
+        """What a worker knows once it has read everything; of logs still in use at the end, only their beginning."""
         for name, recording in self._recordings.items():
             in_use = recording.plan.is_log and self._last_written[name] > self._modified - PUNCTUAL
             recording.until = 0 if name in without else _LOG_HEAD if in_use else recording.length
@@ -224,10 +224,12 @@ def moments(plan: StreamPlan, data: bytes | mmap, lines: Iterable[ReadLine]) -> 
 def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) -> list[Moment]:
     """In Unix time, in order, none before `least`; `start` is when the run began, Unix seconds.
 
-    Where the clock went back, as it may between two runs in one file, what comes later dates what was before.
+    Where the clock went back, as it may between two runs in one file, later moments date what precedes them. A final
+    moment says nothing of that: it follows from the start, which may rest on another clock, that of a file server.
     """
     times = [max(least, moment.time + start * moment.elapsed) for moment in found]
-    earliest = reversed([*accumulate(reversed(times), min)])  # of each and what follows
+    own = [math.inf if moment.final else time for moment, time in zip(found, times, strict=True)]
+    earliest = reversed([*accumulate(reversed(own), min)])  # of each and what follows
     kept = [(moment, time) for moment, time, first in zip(found, times, earliest, strict=True) if time - first < _STEP]
     in_turn = accumulate((time for _, time in kept), max)
     return [moment._replace(time=time, elapsed=False) for (moment, _), time in zip(kept, in_turn, strict=True)]

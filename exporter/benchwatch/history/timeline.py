@@ -97,15 +97,18 @@ class Book:
         self._hold = hold
         self._ledger = Ledger(families, hold)
         self._run = 0
+        self._has_text = False  # logs alone belong to the last run
         self._silent = True
 
     def enter(self, step: Step) -> None:
         """Record what is shown after a step of the replay."""
         worker = self._replay.worker
         if self._run != worker.output.reruns and self._hold is None:
-            self._run, self._ledger = worker.output.reruns, Ledger(self._families, None)
+            self._run = worker.output.reruns
+            self._ledger = Ledger(self._families, None) if self._has_text else self._ledger
         page = worker.samples() if self._families is None else worker.state.samples(worker.current)
         self._ledger.enter(step.time, step.kinds, page)
+        self._has_text |= not all(worker.tool.kinds[kind].is_log for kind in step.kinds)
         self._silent = not step.kinds
 
     def timeline(self) -> Timeline:

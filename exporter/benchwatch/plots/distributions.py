@@ -25,7 +25,7 @@ _MOST_HEATMAPS = 8
 
 
 def histogram_figures(scene: Stage) -> Iterator[Plot]:
-    """Heatmaps and distributions, by operation; nothing of a tool without histograms."""
+    """Heatmaps and distributions, by operation; none for a tool without histograms."""
     family = scene.roles.histogram
     if family is None:
         return
@@ -100,7 +100,7 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
 
 
 def _bins(run: View, operation: str, roles: Roles) -> Latencies | None:
-    """Every latency of an operation after the warm-up, by bin: those of which `compare` has its percentiles.
+    """Every latency of an operation after the warm-up, by bin: `compare` computes its percentiles from the same ones.
 
     None if a log lacks a part of the run.
     """

@@ -1,4 +1,4 @@
-"""Axes of drawings: which part of its length belongs to a value, and the values and texts of its ticks."""
+"""Axes of drawings: the position of a value along an axis, and the values and texts of its ticks."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from .axes import Axis
 from .lines import Array
 
 Ticks = Sequence[tuple[float, str]]
-"""Where, and the text there."""
+"""The place of each tick, and its text."""
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
 """Between the ticks of elapsed time, seconds."""
 _MOST_TIMES = 10
@@ -33,12 +33,12 @@ class Scale(NamedTuple):
         return np.asarray((values - self.low) / (self.high - self.low))
 
     def at(self, value: float) -> float:
-        """That of one value."""
+        """The fraction of one value."""
         return float(self.part(np.array([value]))[0])
 
 
 def time_ticks(length: float) -> Ticks:
-    """Of elapsed time, up to so many seconds."""
+    """Ticks of elapsed time, up to `length` seconds."""
     if not length:
         return ()
     step = next((step for step in _STEPS if length / step <= _MOST_TIMES), 86400.0 * max(1, round(length / 864000)))
@@ -46,14 +46,14 @@ def time_ticks(length: float) -> Ticks:
 
 
 def value_ticks(most: float, unit: Axis) -> Ticks:
-    """At round multiples of the unit, from 0 to `most`."""
+    """Ticks at round multiples of the unit, from 0 to `most`."""
     step = _step(most / unit.round(most)) * unit.round(most)
     return [(tick, unit.text(tick)) for tick in np.arange(0, most + step / 1000, step).tolist()]
 
 
 def latency_ticks(low: float, high: float, unit: Axis) -> Ticks:
-    """On a logarithmic axis: at 1, 2, 5 of each decade or at 1 and 3, where these are few decades, else at the decades;
-    in a small part of a decade at equal distances."""
+    """Ticks of a logarithmic axis: at 1, 2, 5 of each decade; over more decades at 1 and 3, then at the decades alone;
+    within a small part of a decade, at equal distances."""
     decades = math.log10(high / low)
     if decades < _SMALL:
         step = _step(high - low)
@@ -66,7 +66,7 @@ def latency_ticks(low: float, high: float, unit: Axis) -> Ticks:
 
 
 def _step(length: float) -> float:
-    """A round number, a few of which make that length."""
+    """A round number that divides the length into a few parts."""
     rough = length / _INTERVALS
     power = 10.0 ** math.floor(math.log10(rough))
     return next(step for step in (1, 2, 2.5, 5, 10) if step * power >= rough * 0.999) * power

@@ -19,7 +19,7 @@ class Stage(NamedTuple):
 
     @property
     def length(self) -> float:
-        """Of the longest run, seconds."""
+        """Length of the longest run, seconds."""
         return max(run.length for run in self.runs)
 
     def marks(self, *, latency: bool = False, only: View | None = None) -> Marks:

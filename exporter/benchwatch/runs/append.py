@@ -135,7 +135,7 @@ class Room:
 
 
 class PushedPart(NamedTuple):
-    """A part of a file, by offsets."""
+    """A part of a file, as offsets in bytes."""
 
     start: int
     end: int
@@ -145,8 +145,9 @@ class PushFile:
     """The file that one push is appended to. Raises Refused when there is no room or the file system refuses.
 
     It is opened for every piece, so that a waiting push has no file open; after a failed piece, no other is written.
-    `before` is what the push before it left at the end of the file when it broke off: if the push begins with the same
-    bytes, it repeats them, and they are not appended again. One that ends before it has repeated all is another one.
+    `before` is what the previous push wrote to the end of the file before it broke off: if this push begins with the
+    same bytes, it repeats them, and they are not appended again. One that ends before it has repeated all of them is
+    another push, and is stored.
     """
 
     def __init__(self, path: Path, room: Room, before: PushedPart | None = None) -> None:
@@ -156,17 +157,17 @@ class PushFile:
         self._begun = False
         self._before = before
         self._repeated = 0
-        """Bytes of `before` that have come again."""
+        """Bytes of `before` that this push has repeated."""
         self._whole = False
         self.span = before
-        """What it has put into the file, the beginning that it repeats included; None if nothing."""
+        """What it has written to the file, including the beginning that it repeats; None if nothing."""
 
     def append(self, data: bytes) -> None:
         """Append all of it; the first piece begins on a line of its own."""
         self._put(data, None)
 
     def finish(self) -> None:
-        """The push has come to its end: what it has repeated is its own, unless it is all that there was."""
+        """End the push. If it repeated only a part of `before`, that part is appended as its own."""
         if self._before and self._repeated:
             self._whole = True
             self._put(b"", None)
@@ -219,7 +220,7 @@ class PushFile:
         return data[len(there) :]
 
     def _appended(self, descriptor: int, data: bytes, size: int) -> bytes:
-        """The part of the next piece that is not repeated; what precedes it is in the file, on a line of its own."""
+        """The new part of the next piece; the first new bytes begin on a line of their own."""
         before, repeated = self._before, self._repeated
         if before and size == before.end and not self._whole:
             at = before.start + repeated
@@ -235,7 +236,7 @@ class PushFile:
                 self._write(descriptor, b"\n")
                 size += 1
             self.span = PushedPart(size, size)
-            if before:  # another one that began in the same way
+            if before:  # another push that began in the same way
                 for at in range(before.start, before.start + repeated, LARGEST_PIECE):
                     again = os.pread(descriptor, min(LARGEST_PIECE, before.start + repeated - at), at)
                     self._room.need(self._path, len(again))

@@ -57,7 +57,7 @@ class Faults:
 
 
 class FaultsOfRun:
-    """Those of one run, each of which is said once."""
+    """The faults of one run, each reported once."""
 
     def __init__(self, run: str, faults: Faults) -> None:
         self.run = run
@@ -65,12 +65,12 @@ class FaultsOfRun:
         self._said: set[tuple[object, ...]] = set()
 
     def say(self, reason: str, sentence: str, what: object) -> None:
-        """Note it, unless that was done of the same `what`."""
+        """Report a fault, unless one of the same `what` was reported before."""
         if self.is_news(reason, what):
             self._faults.say(reason, sentence)
 
     def is_news(self, *what: object) -> bool:
-        """Whether this was not asked of the same before."""
+        """Whether this is the first call with these arguments."""
         is_news = what not in self._said
         self._said.add(what)
         return is_news

@@ -155,7 +155,7 @@ class Folder:
 
 
 def read_head(path: Path) -> bytes:
-    """Up to HEAD bytes from the beginning of a file, or from the end of a hole or a mark there. Raises OSError."""
+    """Up to HEAD bytes from the beginning of a file, without a hole or byte order mark there. Raises OSError."""
     with path.open("rb", buffering=0) as file:
         with suppress(OSError):  # nothing but a hole, or a file system without them
             file.seek(0, os.SEEK_DATA)

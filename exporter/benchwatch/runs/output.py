@@ -18,7 +18,7 @@ _SETTLED_AFTER = 1.0
 
 
 class Output:
-    """What is read of one process, and when something last came."""
+    """What was read of one process's output, and when something last came."""
 
     def __init__(
         self,
@@ -31,23 +31,23 @@ class Output:
         self.state = new_state()
         """That of the last run of the tool."""
         self.reruns = 0
-        """How many runs of the tool came before it."""
+        """How many runs of the tool preceded it."""
         self.changes = 0
-        """Grows with all that changes beside the state."""
+        """Grows with every change outside the state."""
         self.caught_up = False
         """Whether the existing output has been read once; before that, growing counters would look like a burst."""
         self.faults: dict[str, str] = {}
-        """What was wrong, a sentence for the log: the first of each reason since somebody took them out."""
+        """Problems for the log, a sentence each: the first of each reason since they were last taken out."""
         self.cut_off: bool | None = None
         """Whether it ended in the middle of a line or document when it was given up; None before that."""
         self.written = 0.0
         """When it was last written to."""
         self.heard = 0.0
-        """When something was last read of it."""
+        """When something was last read from it."""
         self.reported: float | None = None
-        """The same of something that a parser understood."""
+        """The same for something that a parser understood."""
         self.now: float | None = None
-        """Up to when time has passed."""
+        """The time of the last tick."""
         self._folder = folder
         self._new_state = new_state
         self._recorded: tuple[float | None, float | None] = None, None
@@ -85,7 +85,7 @@ class Output:
         return True
 
     def date(self, start: float | None, end: float | None) -> None:
-        """Take over when the run began and ended according to its records."""
+        """Apply the start and end in the run's records."""
         self._recorded = start, end
         for stream in self.streams:
             self._date(stream)

@@ -1,7 +1,7 @@
-"""What the files of a run were recognised as: the tool that wrote them and the kind of output, from how they begin.
+"""Recognises the files of a run by how they begin: the tool that wrote each, and the kind of output.
 
-A file keeps what it was recognised as until another file takes its place or it shrinks. One that no tool recognises is
-tried again when it has changed, and named once it has been quiet.
+A file keeps its tool and kind until it is replaced or shrinks. A file that no tool recognises is tried again when it
+changes, and named in the log once it stops growing.
 """
 
 from collections.abc import Mapping
@@ -23,20 +23,20 @@ _UNKNOWN = WatchedFile((0, 0), 0.0, None, "")
 
 
 class Recognition:
-    """The files of one run, records aside."""
+    """The files of one run, apart from records."""
 
     def __init__(self, folder: Path, faults: FaultsOfRun) -> None:
         self.files: dict[str, WatchedFile] = {}
-        """One that was rewritten may be taken out: its tool or kind may have changed too."""
+        """A caller may remove one that was rewritten: its tool or kind may have changed too."""
         self.problems: dict[tuple[str, str], str] = {}
-        """What is wrong at the moment, a sentence each, by kind and file."""
+        """Current problems, a sentence each, by kind and file."""
         self._folder = folder
         self._faults = faults
         self._tried: dict[str, FileStatus] = {}
         self._heads: dict[str, int] = {}  # checksums of files that no tool recognises
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> bool:
-        """Take note of the current files; whether the streams have to be planned again."""
+        """Take note of the current files; returns whether the streams have to be planned again."""
         if self.problems:
             self.problems = {what: text for what, text in self.problems.items() if what[1] in files}
         watched = {name: self._watch(name, status) for name, status in files.items()}
@@ -90,7 +90,7 @@ class Recognition:
 
 
 def _recognised(head: bytes) -> WatchedFile:
-    """What a file that begins like that is."""
+    """The tool and kind of a file that begins with these bytes."""
     for tool in TOOLS:
         if kind := tool.recognise(head):
             first = next(tool.moments(kind, head), None) if tool.kinds[kind].is_log else None

@@ -1,7 +1,8 @@
-"""The records of a run (see settings.record): what they say of each worker, and what is wrong with them.
+"""The records of a run (see settings.record): what they say about each worker, and what is wrong with them.
 
-A run may write to the files of an earlier one, whose records are still there. So the start and end in them count for
-nothing if there is output from long after that end; but what was copied later, or edited, was written in a moment.
+A run may write to the files of an earlier one, whose records are still there. So the start and end in a record are
+ignored if output was written long after that end and after the record. A file that was written in a moment is a copy,
+or was replaced by an editor, and does not count; one edited in place does, until the record is touched.
 """
 
 from collections.abc import Mapping
@@ -19,27 +20,27 @@ from .faults import FaultsOfRun
 from .files import FileStatus
 
 _LATER = 10.0
-"""Seconds after the end that a record says from which output is that of another run."""
+"""Seconds after the end in a record from which on output belongs to another run."""
 _MOMENT = 1.0
-"""Seconds within which a copied or edited file is written."""
+"""Seconds within which a copied or replaced file is written."""
 _FAULTS_SAID = 10
-"""How many faults of a record's disks are counted and named in the log."""
+"""How many faults of a record's disks are counted and logged."""
 RECORDS_AT_ONCE = 8
 """Records read before others get a turn; one takes a few milliseconds at most."""
 
 
 class Records:
-    """Those in the folder of one run."""
+    """The records in the folder of one run."""
 
     def __init__(self, folder: Path, default: RunFile, faults: FaultsOfRun) -> None:
         self.files: Mapping[str, FileStatus] = {}
-        """Those at the last look."""
+        """As of the last look."""
         self.unread: list[str] = []
-        """Those of them that are still to be read."""
+        """Names of records that are still to be read."""
         self.ended = False
-        """Whether one says how a benchmark ended."""
+        """Whether any of them says how a benchmark ended."""
         self.problems: dict[str, str] = {}
-        """What is wrong at the moment, a sentence each, by record or fault of the disks."""
+        """Current problems, a sentence each, by record or fault of the disks."""
         self._folder = folder
         self._faults = faults
         self._default = default
@@ -48,7 +49,7 @@ class Records:
         self._of_workers: dict[str, RunFile] = {}
 
     def look(self, files: Mapping[str, FileStatus]) -> bool:
-        """Take note of the current records, and read the first; whether anything has changed."""
+        """Take note of the current records and read the first few; returns whether anything has changed."""
         # A record rewritten in the same moment may look unchanged.
         known = {name: status for name, status in self.files.items() if status.settled}
         if files == known:
@@ -93,7 +94,7 @@ class Records:
         return msgspec.structs.replace(runfile, disks=roles)
 
     def of(self, worker: str, texts: Mapping[str, FileStatus]) -> RunFile:
-        """What they say of a worker, whose files, logs aside, are `texts`."""
+        """What they say about a worker whose files, apart from logs, are `texts`."""
         found = self._of_workers.get(worker, self._of_run)
         if not _ends(found) or not texts:
             return found
@@ -105,8 +106,8 @@ class Records:
             if (name == NAME or _worker(name) == worker) and _ends(record)
         )
         later = written > max(found.end or 0.0, *recorded) + _LATER
-        goes_on = later and written - (birth(self._folder / last) or written) > _MOMENT
-        return found.of_earlier() if goes_on else found
+        continued = later and written - (birth(self._folder / last) or written) > _MOMENT
+        return found.of_earlier() if continued else found
 
 
 def _ends(record: Record | RunFile) -> bool:

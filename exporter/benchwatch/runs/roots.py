@@ -1,6 +1,6 @@
-"""Where runs are: each folder of a watched folder (a root) is one, and so are its files of one name.
+"""Where runs are: each folder in a watched folder (a root) is a run, and so are the files of one name beside them.
 
-What is known of a root, or of a run's folder, stays while that cannot be read.
+What is known of a root or of a run's folder is kept while it cannot be read.
 """
 
 import logging
@@ -34,11 +34,11 @@ class Roots:
 
     @property
     def lost(self) -> dict[Path, str]:
-        """Those that cannot be read at the moment, and why."""
+        """Roots that cannot be read at the moment, and why."""
         return {path: self._unlisted[path] for path in self._roots if path in self._unlisted}
 
     def look(self, elapsed: float) -> tuple[set[RunKey], list[RunKey]]:
-        """The runs that have gone since the last look, and those that have come."""
+        """The runs that have disappeared since the last look, and those that have appeared."""
         gone: set[RunKey] = set()
         new: list[RunKey] = []
         for path, root in self._roots.items():
@@ -57,7 +57,7 @@ class Roots:
         return gone, new
 
     def files(self, key: RunKey, content: Folder | None, elapsed: float) -> Mapping[str, FileStatus] | None:
-        """The files of a run, `content` if it is in memory; None if unknown."""
+        """The files of a run, by way of its `content` if it is in memory; None if unknown."""
         folder, _ = key
         if beside := self._beside.get(key):
             return None if folder in self._unlisted else statuses(folder, beside)

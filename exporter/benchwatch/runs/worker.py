@@ -18,7 +18,7 @@ from .stream import Stream
 KEPT_LIVE = 60.0
 """How long the counters of an ended run stay on the page, seconds: long enough for every scrape to see their end."""
 _REASON_LENGTH = 200
-_OUTDATED = "start and end in its record left out: they are of an earlier run"
+_OUTDATED = "start and end in its record are ignored: its output is newer (if that was only edited, touch the record)"
 _STATES = {phase: tuple(Sample(families.RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
 
 

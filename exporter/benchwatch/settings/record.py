@@ -114,7 +114,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 _PLAIN = [name for name in Record.__struct_fields__ if name not in ("labels", "parameters", "disks", "command")]
-"""Keys whose value overrides the one beneath it; of the others each key does."""
+"""Keys whose value replaces the one beneath it; the others are merged."""
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +147,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: float | None = None
     """CPU time that the benchmark's processes took on this machine."""
     outdated: bool = False
-    """Whether the records give the start and end of an earlier run; both are left out."""
+    """Whether the start and end in the records are those of an earlier run, and therefore ignored."""
     abandoned_after: float = 300.0
     """Seconds of silence."""
     limits: Limits = DEFAULT
@@ -180,7 +180,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
         return {disk: role for disk, role in found.items() if role not in given} | self.disks
 
     def of_earlier(self) -> "RunFile":
-        """The same without its start and end, which are those of an earlier run."""
+        """A copy without start, end and exit, which are those of an earlier run."""
         none = dict.fromkeys(("start", "scheduled", "end", "exit_code", "cpu_seconds"))
         return msgspec.structs.replace(self, **none, signal="", outdated=True)
 

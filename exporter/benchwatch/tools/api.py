@@ -48,7 +48,7 @@ class Moment(NamedTuple):
     """Unix seconds; if `elapsed`, seconds since the start of the run."""
     elapsed: bool = False
     final: bool = False
-    """Whether the other reports had been printed by then, which the time may not show: it is rounded."""
+    """Whether it follows all other reports, although its time, which is rounded, may be earlier."""
 
 
 class Written(NamedTuple):
@@ -177,7 +177,7 @@ class State(Protocol):
 
     @property
     def left_behind(self) -> Collection[str]:
-        """Logs in its folder that are those of an earlier run, and count for nothing."""
+        """Logs that an earlier run left in its folder, which are ignored."""
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """Apply one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""

@@ -109,7 +109,7 @@ def count(text: str) -> int:
 
 
 def add_runs(parser: argparse._ActionsContainer, metavar: str, what: str = "") -> None:
-    """The runs that a command reads; `what` follows what each may be."""
+    """Add the runs that a command reads; `what` ends the list of what each may be."""
     parser.add_argument(
         "paths",
         nargs="+",
@@ -120,7 +120,7 @@ def add_runs(parser: argparse._ActionsContainer, metavar: str, what: str = "") -
 
 
 def add_warmup(parser: argparse._ActionsContainer, of: str = "every run") -> None:
-    """The option --warmup of commands that leave it out of what they say of runs."""
+    """Add the option --warmup; `of` says what it is left out of."""
     parser.add_argument(
         "--warmup",
         type=duration,

@@ -1,7 +1,7 @@
 """The trends of rows: what each has measured since it was first seen and, if the exporter knows it, before.
 
-What workers reported before is known of each as a whole: rows of single operations begin without it, and a total adds
-up its workers second by second.
+The past of a worker is known as a whole only: rows of single operations begin without it, and a total adds up its
+workers second by second.
 """
 
 from collections.abc import Sequence

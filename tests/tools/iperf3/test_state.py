@@ -230,6 +230,14 @@ def test_an_output_that_ends_in_the_middle_says_so(torn: bytes, reason: str) -> 
     assert len(state_of(data + torn).history) == 2
 
 
+def test_a_document_after_one_that_was_cut_off_is_read() -> None:
+    data = data_of(client("json-tcp-p2-3.22"))
+    for last in (b"{\n", b"\n\t\t}, {\n", b"\n\t\t}],\n"):
+        torn = data[: data.index(last) + len(last)].replace(b":\t1795", b":\t1794")  # its time
+        assert values(read(torn + data)[-1]) == values(state_of(data))
+        assert [reason for reason, _ in misread(torn + data)] == ["truncated_document"]
+
+
 @pytest.mark.parametrize("name", ["stream-tcp-3.18", "json-tcp-p2-3.22", "text-tcp-3.12"])
 def test_a_last_line_counts_without_its_end(name: str) -> None:
     data = data_of(client(name)).rstrip(b"\n")

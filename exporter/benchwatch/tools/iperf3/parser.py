@@ -1,8 +1,9 @@
 """Reads one stream of iperf3: events, documents and text in any mixture, several tests one after the other.
 
 A line that begins with `{` is an event or a whole document; one that is only `{` begins a document, which ends with the
-next line that is only `}`. Its start and each interval are read where they end, so that they are dated apart, and count
-if the rest is lost. One that repeats the events before it (--json-stream-full) says nothing new.
+next line that is only `}`, or is cut off where another begins. Its start and each interval are read where they end, so
+that they are dated separately, and count even if the rest is lost. One that repeats the events before it
+(--json-stream-full) says nothing new.
 
 Another test begins with the start event, the document or the first line of text that belongs to it, when the test
 before has gone beyond that. Errors of a server between two tests belong to neither.
@@ -20,10 +21,7 @@ _LONGEST = 1 << 26
 """Bytes of a document; longer ones are left out."""
 _EXCERPT = 300
 _START_ENDS, _INTERVAL_ENDS, _LAST_INTERVAL_ENDS = b"\t},", b"\t\t}, {", b"\t\t}],"
-"""The lines of a document, as iperf3 indents it, with which its parts end."""
-_INTERVALS = b'\t"intervals":\t[{'
-_START_ENDS, _INTERVAL_ENDS, _LAST_INTERVAL_ENDS = b"\t},", b"\t\t}, {", b"\t\t}],"
-"""The lines of a document, as iperf3 indents it, with which its parts end."""
+"""The lines that end the parts of a document, as iperf3 indents it."""
 _INTERVALS = b'\t"intervals":\t[{'
 _Line = Record | Begin | Misread
 
@@ -79,8 +77,7 @@ class Iperf3Parser:
         """See tools.Parser."""
         found, rest = list(self.settle()), self._lines.close()
         if self._document:
-            found += self._misread("truncated_document", _decoded(b"".join([*self._document[:3], rest])))
-            self._document = []
+            found += self._cut_off(rest)
         elif rest[:1] == b"{" or row_like(_decoded(rest)):
             found += self._misread("truncated_line", _decoded(rest))
         return found or (self._line(rest) if rest else [])
@@ -92,9 +89,12 @@ class Iperf3Parser:
             if line[:1] != b"{":
                 return self._plain(_decoded(line).rstrip())
             return self._json(line, of_event if line.startswith(b'{"event"') else of_document)
+        torn = self._cut_off(b"") if line == b"{" and self._document else []
         self._size += len(line)
         if self._size <= _LONGEST:
             self._document.append(line)
+        if torn:
+            return torn
         if line == b"}":
             return self._part(self._document, ended=True)
         if line == _START_ENDS and not self._started:
@@ -102,6 +102,12 @@ class Iperf3Parser:
         if line == _INTERVAL_ENDS:
             return self._part([*self._document[:-1], b"}]}"], _INTERVALS)
         return self._part([*self._document[:-1], b"}]}"]) if line == _LAST_INTERVAL_ENDS else []
+
+    def _cut_off(self, rest: bytes) -> list[_Line]:
+        """Note that the end of a document is missing."""
+        found = self._misread("truncated_document", _decoded(b"".join([*self._document[:3], rest])))
+        self._document, self._size, self._started, self._skipping = [], 0, False, False
+        return found
 
     def _part(self, lines: Sequence[bytes], *following: bytes, ended: bool = False) -> list[_Line]:
         """A part of a document; `following` begins the next one."""

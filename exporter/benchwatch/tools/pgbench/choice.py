@@ -1,9 +1,9 @@
-"""Which logs are those of a run.
+"""Which logs belong to a run.
 
-A log that was last written before the run began is that of an earlier run, left in the folder (or, in a text of several
-runs, of one before), and counts for nothing. When a run without transactions in a log began, its text tells; of a
-copied log nothing is known of when it was written. A log with just the transactions of the final report is that of its
-run in any case.
+A log that was last written before the run began belongs to an earlier run, which left it in the folder (or, in a text
+of several runs, to a previous one), and is ignored. The text says when the run began if no log has its transactions. It
+is unknown when a copied log was written. A log with exactly the transactions of the final report belongs to its run in
+any case.
 """
 
 import math
@@ -19,30 +19,30 @@ class LogChoice:
 
     def __init__(self, buckets: Buckets, scripts: int) -> None:
         self.every = TransactionLog(buckets, scripts)
-        """Whichever run's they are."""
+        """All of them, whichever run they belong to."""
         self.none = TransactionLog(buckets, scripts)
         self.behind = math.inf
-        """Seconds from the end of a piece of the log to its arrival, the least."""
+        """The least time from the end of a piece of the log to its arrival, seconds."""
         self._files: set[str] = set()
         self._written = -math.inf  # when one was last written, Unix seconds
         self._begun: dict[str, float] = {}  # by stream: when its text was last written, less the seconds in it
 
     def add(self, stream: str, arrived: float, time: float | None) -> None:
-        """A piece of a log came, which ends (if it says so) at that time; Unix seconds."""
+        """Note that a piece of a log arrived, which ends at `time` if that is known; Unix seconds."""
         self._files.add(stream)
         self._written = max(arrived, self._written)
         if time is not None:
             self.behind = min(arrived - time, self.behind)
 
     def begun(self, stream: str, time: float) -> None:
-        """The run began at that time, Unix seconds, by a text of it."""
+        """Note that the run began at that time, Unix seconds, according to one of its texts."""
         self._begun[stream] = time
 
     def left_behind(self, lines: float | None, executed: float | None) -> Collection[str]:
-        """Those of an earlier run.
+        """The logs that an earlier run left behind.
 
-        `lines`: when the run began by its lines, Unix seconds, too late by up to the interval while that is not known;
-        `executed`: the transactions of its report.
+        `lines`: when the run began according to its lines, Unix seconds, up to an interval too late while the interval
+        is not known; `executed`: the number of transactions in its report.
         """
         begun = min(self._begun.values(), default=-math.inf) if lines is None else lines - SLOW
         counted = self.every.transactions

@@ -31,20 +31,20 @@ _STEPS = tuple(
 
 
 class DigitColumns(NamedTuple):
-    """Lines of numbers with a space between two of them, all of as many."""
+    """Lines of numbers separated by single spaces, with the same number of columns in each line."""
 
     padded: bytes
     """The lines, after the padding."""
     stops: Integers
-    """Where each number ends in the lines; a row a column of them."""
+    """Where each number ends, as offsets in the lines; one row for each column."""
     lengths: Integers
     """How many digits each has."""
 
     @staticmethod
     def of(lines: bytes, shortest: Sequence[int], longest: Sequence[int]) -> "DigitColumns | None":
-        """Those of whole lines, at least one; None unless each line is as said.
+        """The columns of whole lines, at least one; None if any line has another form.
 
-        `shortest` and `longest` are how many digits the numbers of each column have, of which MOST_DIGITS are possible.
+        `shortest` and `longest` are the fewest and most digits of the numbers in each column, at most MOST_DIGITS.
         """
         columns = len(shortest)
         padded = _PADDING + lines
@@ -77,7 +77,7 @@ class DigitColumns(NamedTuple):
         return low
 
     def in_turn(self, column: int) -> tuple[list[int], list[int]]:
-        """A column of ten-digit numbers most of which equal their neighbours: each, and how many times it is there."""
+        """A column of ten-digit numbers, most of which equal their neighbours: each in turn, and how often."""
         ends = self.stops[column]
         last, first = self._words(8)[ends], self._words(2)[ends - 8]
         (changes,) = ((last[1:] != last[:-1]) | (first[1:] != first[:-1])).nonzero()

@@ -1,8 +1,8 @@
 """The last interval of a run: that of its last progress line, or the last closed second of its transaction log.
 
-The log counts without progress lines, and if they stopped long before it: thread 0, which prints, may finish first. A
-log that is sampled counts for its latencies only. A progress line that says that nothing completes any more, later than
-the last closed second, leaves no latencies to show.
+The log counts if there are no progress lines, or if they stopped long before it did: thread 0, which prints them, may
+finish first. A sampled log counts for its latencies only. If a progress line after the last closed second says that
+nothing completes any more, there are no latencies to show.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _SILENT_INTERVALS = 3
 
 
 class LastInterval:
-    """Chosen from the last line, of `time` (Unix seconds) and an interval of so many seconds, and the log."""
+    """The choice between the last line, of `time` (Unix seconds) and an `interval` in seconds, and the log."""
 
     def __init__(self, line: Progress | None, time: float, interval: float, log: TransactionLog) -> None:
         window = log.windows.last
@@ -27,7 +27,7 @@ class LastInterval:
         if line and log.end is not None and log.whole and log.end - time > _SILENT_INTERVALS * interval:
             line = None
         self.line = line
-        """None: the log is shown."""
+        """The line that is shown; None: the log is."""
         self._time = time
         self._window = window
         self._log = log
@@ -43,7 +43,7 @@ class LastInterval:
             yield Sample(metrics.LATENCY_WINDOW_TIME, (), window.second + 1)
 
     def figures(self, transactions: int | None) -> Figures:
-        """See tools.State, with the transactions so far."""
+        """See tools.State; `transactions` so far."""
         gauges, window = self._gauges(), self._window
         p99 = window.quantiles[QUANTILES.index(0.99)] if window else None
         return Figures(gauges.get(metrics.TPS), gauges.get(metrics.LATENCY_AVERAGE), p99, transactions)

@@ -1,4 +1,4 @@
-"""When the parts of pgbench's output were written, as they tell themselves: what a replay is driven by.
+"""When the parts of pgbench's output were written, according to the output itself: what drives a replay.
 
 - text: a progress line at its time, which is Unix time or seconds since the start; the final report when the run is as
   old as it says that the run took. Of several runs in one text whose lines have no Unix time, only the last is dated.
@@ -37,11 +37,10 @@ def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
         for record in records:
             match record:
                 case Progress():
-                    if found and found[-1].elapsed and (record.epoch or record.time < found[-1].time):
-                        found.clear()
                     found.append(Moment(end, record.time, not record.epoch))
                     results, length = Results(), None
                 case Begin():
+                    found = [moment for moment in found if not moment.elapsed]
                     results, length = Results(), None
                 case Parameter() | SummaryFigure() | Statement():
                     results.add(record)

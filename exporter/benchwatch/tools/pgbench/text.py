@@ -80,7 +80,7 @@ class _Run:
         self.time: float | None = None  # of the last progress line
         self.epoch = False
         self.keeps_time = True
-        """Whether its lines never go back: 14 and later, of which those of 15 show it, ask for the time of day once."""
+        """Whether its times never go back: pgbench 14+ asks for the time of day once (lines of 15+ show it)."""
         self.report = ReportReader()
         self.failed = False
         self.fatal = False
