@@ -438,7 +438,7 @@ def test_the_final_reports_percentiles_count_and_until_there_are_some_the_histog
             for le in ("2", "+Inf")
         ),
     ]
-    shown = {'{run="base pgbench", quantile="p99"}': 0.5}
+    shown = {'{run="base (baseline) pgbench", quantile="p99"}': 0.5}
     shown |= {f'{{run="r fio read", quantile="{name}"}}': q for name, q in (("p50", 1), ("p95", 1.9), ("p99", 1.98))}
     shown['{run="r fio read", quantile="p99.9"}'] = 1.998
     chosen = {"run": "r", "length": "60", "ago": "1", "baseline_ago": "1"}

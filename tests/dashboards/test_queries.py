@@ -195,7 +195,7 @@ def test_distributions_of_both_runs_are_shown(views: Views) -> None:
     found = views.ended.ask(target, views.ended.values(dashboard, {"run": "fio", "baseline": EARLIER_FIO}))
     directions = ("read", "write", "sync")
     runs = {re.sub(rf" ({'|'.join(directions)})$", "", one["metric"]["run"]) for one in found}
-    assert runs == {"fio fio", f"{EARLIER_FIO} fio"}
+    assert runs == {"fio fio", f"{EARLIER_FIO} (baseline) fio"}
 
 
 @pytest.mark.parametrize(("run", "word"), [(SLOW, "on time"), (STUCK, "late")])

@@ -190,13 +190,17 @@ def _quantiles() -> str:
     """Sorted by value, which is the order of the quantiles of a run."""
     runs = (("$baseline", "baseline_ago"), ("$run", "ago"))
 
+    def named_baseline(series: str, run: str) -> str:
+        return f'label_replace({series}, "run", "{run} (baseline)", "", "")' if run == "$baseline" else series
+
     def part(series: str, roles: Roles) -> str:
         return f'label_replace({series}, "part", "$1", "{roles.operation}", "(.*)")' if roles.operation else series
 
     def reported(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
         if roles.result_quantile is None or any(one.result_quantile is roles.result_quantile for one in earlier):
             return ""
-        both = " or ".join(f'{roles.result_quantile.name}{{run="{run}"}}' for run, _ in runs)
+        name = roles.result_quantile.name
+        both = " or ".join(named_baseline(f'{name}{{run="{run}"}}', run) for run, _ in runs)
         return f"max by (run, part, quantile) ({part(f'({both})', roles)})"
 
     def counted(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
@@ -205,7 +209,7 @@ def _quantiles() -> str:
         found = []
         for run, ago in runs:
             whole = f'last_over_time({roles.histogram.name}_bucket{{run="{run}"}}[${{length}}s] offset ${{{ago}}}ms)'
-            buckets = f"sum by (run, part, le) ({part(whole, roles)})"
+            buckets = f"sum by (run, part, le) ({part(named_baseline(whole, run), roles)})"
             found += [
                 f'label_replace(histogram_quantile({quantile}, {buckets}), "quantile", "{quantile}", "", "")'
                 for quantile in _QUANTILES

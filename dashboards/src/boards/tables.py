@@ -149,10 +149,15 @@ def bars(
         size=size,
         custom=barchart.FieldConfig(fill_opacity=70, scale_distribution=scale(log)),
         color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
-        overrides=[override("byName", category, unit="none")],
+        overrides=[override("byName", category, unit="none"), _baseline()],
         transformations=before,
         format_=prometheus.PromQueryFormat.TABLE,
     )
+
+
+def _baseline() -> dashboard.DashboardFieldConfigSourceOverrides:
+    """The run that another one is compared with is grey."""
+    return override("byRegexp", r"/ \(baseline\)( |$)/", color={"mode": "shades", "fixedColor": "#9FA7B3"})
 
 
 def course(
@@ -194,6 +199,7 @@ def course(
         color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC),
         overrides=[
             override("byName", name, unit="s", custom__scaleDistribution=scale(False)),
+            _baseline(),
             *([right_axis(*right)] if right else []),
         ],
         transformations=[
