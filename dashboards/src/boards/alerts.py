@@ -42,7 +42,7 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
         columns=[
             Column("alertname", "Alert", link=_SPIKE, width=160),
             Column("severity", "Severity", width=75, mappings={"critical": RED, "warning": ORANGE, "info": BLUE}),
-            Column("run", "Run", width=180),
+            Column("run", "Run", width=215),
             Column("worker", "Worker", width=65),
             Column("job", "Job", width=60),
             Column("op", "Op", width=55),
