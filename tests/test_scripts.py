@@ -1,5 +1,6 @@
 """The files around the package: locks and the Prometheus configuration say what the package needs and offers."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -76,6 +77,23 @@ def test_setup_does_not_empty_the_environment_of_another_checkout(tmp_path: Path
         f"setup: .venv is a link to {other}, which would be emptied. Remove the link, then start again.\n"
     )
     assert (other / "kept").exists()
+
+
+@pytest.mark.parametrize(("argument", "needed"), [("", "fio"), ("tests", "fio victoria-metrics chromium")])
+def test_setup_asks_for_what_only_tests_need_only_for_them(argument: str, needed: str, tmp_path: Path) -> None:
+    missing = {"fio", "victoria-metrics", "vmagent", "chromium", "chromium-browser", "google-chrome", "apt-get"}
+    for folder in reversed(os.environ["PATH"].split(":")):
+        for program in Path(folder).glob("*"):
+            if program.name not in missing:
+                (tmp_path / program.name).unlink(missing_ok=True)
+                (tmp_path / program.name).symlink_to(program)
+    command = [ROOT / "scripts/setup", *filter(None, [argument])]
+    environment = {**os.environ, "PATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, env=environment)
+    assert done.stderr == (
+        f"setup: needs the programs of these Debian packages: {needed}. Install them, then start again.\n"
+    )
+    assert done.returncode == 1
 
 
 @pytest.mark.parametrize("argument", ["-h", "--help"])

@@ -1,7 +1,6 @@
 """Many machines: what compose.scale.yaml and compose.agent.yaml add, and that both scrape what compose.yaml does."""
 
 import re
-import shutil
 import subprocess
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 import yaml
 
 from benchwatch.values.durations import Duration
-from tests.support.programs import FOLDER
+from tests.support.programs import FOLDER, program
 
 from .test_compose import AGENT, ROOT, SCALE, SERVICES, environment
 
@@ -44,11 +43,8 @@ def test_the_receivers_agent_scrapes_what_prometheus_would_and_the_cluster() -> 
 
 @pytest.mark.parametrize("name", ["scale.yml", "agent.yml"])
 def test_vmagent_reads_what_it_scrapes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = shutil.which("vmagent") or shutil.which("vmagent-prod")
-    if not program:
-        pytest.skip("vmagent is not on PATH")
     monkeypatch.setenv("AGENT_HOST", "db07")
-    command = [program, f"-promscrape.config={FOLDER / name}", "-dryRun"]
+    command = [program("vmagent"), f"-promscrape.config={FOLDER / name}", "-dryRun"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
