@@ -529,6 +529,18 @@ def test_writes_that_bypass_the_oplog_are_among_what_moved_most(tmp_path: Path) 
     shows(tmp_path, query, loads, {line: 1000})
 
 
+def test_each_unit_and_percentile_of_a_tool_is_among_what_moved_most(tmp_path: Path) -> None:
+    who = {"run": "r", "worker": "w"}
+    loads = [
+        series("sysbench_events_per_second", f"1000x{SECONDS - 30} 250x29", **who),
+        series("sysbench_latency_window_seconds", f"0.001x{SECONDS - 30} 0.004x29", **who, quantile="0.95"),
+    ]
+    query = expression("spike", "What moved most", log_device="none", data_device="none")
+    lines = [("fell", "sysbench events/s", "w"), ("rose", "sysbench percentile", "w 0.95")]
+    shown = {f'{{direction="{way}", what="{what}", which="{which}"}}': 4 for way, what, which in lines}
+    shows(tmp_path, query.replace("2m", "1m"), loads, shown)
+
+
 def test_the_parameters_of_pgbench_are_not_those_of_other_tools(tmp_path: Path) -> None:
     known = [
         line

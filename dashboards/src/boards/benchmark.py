@@ -170,7 +170,7 @@ def distribution(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashbo
     )
     return heatmap(
         "Latency distribution",
-        "How many operations a second took how long, by time; the lowest row has everything below 0.1 ms. With "
+        "Operations per second by latency, over time; the lowest row has everything below 0.1 ms. With "
         f"several tools, the first that has one. {advice[:1].upper()}{advice[1:]}.",
         Query("\nor on ()\n".join(parts), "{{le}}"),
         unit="s",

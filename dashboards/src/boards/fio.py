@@ -89,8 +89,7 @@ def _overview() -> list[dashboard.Panel]:
         ),
         stat(
             "Warnings",
-            "Combinations of options that make the numbers mean something else than expected; the table Warnings "
-            "names them.",
+            "Combinations of options that give the numbers an unexpected meaning; the table Warnings names them.",
             now(
                 f"{warnings} or 0 * count(fio_job_info{{{FIO}}})",
                 "warnings",
@@ -170,7 +169,7 @@ def _latency() -> list[dashboard.Panel]:
     def distribution(op: str) -> dashboard.Panel:
         return heatmap(
             f"Completion latency distribution: {op}s",
-            f"How many {op}s a second took how long, by time; darker means more. "
+            f"{op.capitalize()}s per second by latency, over time; darker means more. "
             "From the bins of --output-format=json+. Documents more than 4 s apart appear as columns with gaps "
             "between them.",
             Query(histogram(f'fio_completion_latency_seconds_bucket{{{FIO},op="{op}"}}'), "{{le}}"),
@@ -322,7 +321,7 @@ def _results() -> list[dashboard.Panel]:
         ),
         table(
             "Warnings",
-            "Combinations of options that make the numbers mean something else than expected.",
+            "Combinations of options that give the numbers an unexpected meaning.",
             now(f"group by (run, job, warning) (fio_job_warning{{{FIO}}})"),
             columns=[Column("run", "Run"), Column("job", "Job"), Column("warning", "Warning")],
             bad="any line.",

@@ -133,12 +133,12 @@ def _front_end() -> list[dashboard.Panel]:
 
 def _histogram(what: str, op: str) -> dashboard.Panel:
     metric, unit, which, bad = {
-        "latency": ("frontend_latency", "s", "took how long", "a second band above the main one."),
-        "size": ("size", "bytes", "had which size", "not what the database writes (8 kB pages, 16 to 32 kB of log)."),
+        "latency": ("frontend_latency", "s", "latency", "a second band above the main one."),
+        "size": ("size", "bytes", "size", "not what the database writes (8 kB pages, 16 to 32 kB of log)."),
     }[what]
     return heatmap(
         f"{op.capitalize()} {what} distribution",
-        f"How many {op}s of the selected vdisks {which} in the trailing window, about 3 s, of their detail pages.",
+        f"{op.capitalize()}s of the selected vdisks by {which}, in the window of about 3 s of their detail pages.",
         Query(
             f'sum by (le) (max by (cvm, vdisk, le) (nutanix_vdisk_{metric}_window_ios{{{VDISK},op="{op}"}}))',
             "{{le}}",

@@ -1,10 +1,11 @@
 """Spike: one alert's moment. The verdict, each layer before and at that time, everything in the minutes around it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from grafana_foundation_sdk.models import dashboard
 
 from benchwatch.tools.registry import TOOLS
+from benchwatch.tools.roles import Roles
 
 from . import alerts, benchmark, disks, layers, machine, storage, variables
 from .board import Board, Row
@@ -19,29 +20,39 @@ _WINDOW = "2m"
 _Signals = Sequence[tuple[str, str, Sequence[str]]]
 
 
-def _of_tools() -> tuple[_Signals, _Signals]:
-    """What rises and what falls of the benchmarks themselves."""
-    rises, falls = [], []
+def _roles() -> Iterator[tuple[str, Roles]]:
     for tool in TOOLS:
-        for roles in tool.roles[:1]:
-            labels = ("worker", *roles.labels)
-            falls.append((f"{tool.name} {roles.unit.name}", f"{roles.rate.name}{{{RUN}}}", labels))
-            if roles.latency:
-                rises.append((f"{tool.name} mean latency", f"{roles.latency.name}{{{RUN}}}", labels))
-            if roles.window:
-                rises.append((f"{tool.name} p99", f'{roles.window.name}{{{RUN},quantile="0.99"}}', labels))
-    return rises, falls
+        yield from ((tool.name, roles) for roles in tool.roles if not roles.observer)
+
+
+def _rates() -> _Signals:
+    """The throughput of each tool, in each of its units."""
+    return [
+        (f"{tool} {roles.unit.name}", f"{roles.rate.name}{{{RUN}}}", ("worker", *roles.labels))
+        for tool, roles in _roles()
+    ]
+
+
+def _latencies() -> _Signals:
+    """The mean latency of each tool. Roles of several units may share it."""
+    return list(
+        dict.fromkeys(
+            (f"{tool} mean latency", f"{roles.latency.name}{{{RUN}}}", ("worker", *roles.labels))
+            for tool, roles in _roles()
+            if roles.latency
+        )
+    )
 
 
 _RISES: _Signals = (
-    *_of_tools()[0],
+    *_latencies(),
     ("vdisk front-end latency", f"nutanix_vdisk_frontend_latency_seconds{{{VDISK}}}", ("cvm", "vdisk", "op")),
     ("vdisk front-end operations", f"nutanix_vdisk_frontend_ops_per_second{{{VDISK}}}", ("cvm", "vdisk", "op")),
     ("vdisk oplog not drained", f"nutanix_vdisk_oplog_bytes{{{VDISK}}}", ("cvm", "vdisk")),
     ("CVM operations queued", 'nutanix_stargate_queue_operations{cvm=~"$cvm",state="queued"}', ("cvm", "queue")),
 )
 _FALLS: _Signals = (
-    *_of_tools()[1],
+    *_rates(),
     ("random part", f"nutanix_vdisk_random_ratio{{{VDISK}}}", ("cvm", "vdisk", "op")),
 )
 
@@ -67,6 +78,15 @@ def _fall(series: str, step: str = "") -> str:
     return f"(1 / clamp_min(min_over_time({series}[{_WINDOW}{step}]) / {_before(series, step)}, 0.001))"
 
 
+def _percentiles() -> Iterator[str]:
+    """The 99th percentile of each tool; of a worker that does not report it, all that it reports but the maximum."""
+    windows = dict.fromkeys((tool, roles.window, roles.labels) for tool, roles in _roles() if roles.window)
+    for tool, window, labels in windows:
+        p99, others = (_rise(f"{window.name}{{{RUN},quantile{which}}}") for which in ('="0.99"', '!="1"'))
+        either = f"({p99} or ({others} unless on (run, worker) {p99}))"
+        yield _moved(f"{tool} percentile", "rose", either, ("worker", *labels, "quantile"))
+
+
 def _await(role: str, operation: str) -> str:
     """Mean time of a request in each second, with the direction as label `of`."""
     seconds, requests = (
@@ -78,6 +98,7 @@ def _await(role: str, operation: str) -> str:
 
 def _candidates() -> dashboard.Panel:
     lines = [_moved(name, "rose", _rise(series), labels) for name, series, labels in _RISES]
+    lines += _percentiles()
     lines += [_moved(name, "fell", _fall(series), labels) for name, series, labels in _FALLS]
     absorbed = _fall(f"(sum by (cvm, vdisk) ({oplog_writes(VDISK)}))", ":10s")
     lines.append(_moved("writes absorbed by the oplog", "fell", absorbed, ("cvm", "vdisk")))

@@ -108,7 +108,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         )
     if roles.total:
         yield stat(
-            f"{roles.operations.capitalize()} so far",
+            f"{'Bytes' if roles.unit.in_bytes else roles.operations.capitalize()} so far",
             "Total so far, all workers together.",
             now(f"sum({once(_selected(roles.total, _counted(roles)))})", roles.operations),
             unit="bytes" if roles.unit.in_bytes else "short",
@@ -130,8 +130,8 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         none=none,
     )
     yield graph(
-        f"{_title(roles)} in all",
-        "The same, all workers of a run together.",
+        f"Total {'throughput' if roles.unit.in_bytes else roles.unit.name}",
+        "All workers of a run together.",
         Query(mean_of(f"sum by (run) ({once(alive(_selected(roles.rate, _counted(roles))))})"), "{{run}}"),
         unit=_unit(roles.unit),
         bad="drops to 0, or a saw-tooth.",
@@ -173,7 +173,7 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     if roles.histogram and roles.histogram.part == "live":
         yield heatmap(
             "Latency distribution",
-            f"How many {roles.operations} a second took how long; {tool.advice} it.",
+            f"{roles.operations.capitalize()} per second by latency; {tool.advice} it.",
             Query(histogram(f"{roles.histogram.name}_bucket{{{RUN}}}")),
             unit="s",
             bad="a second band above the first.",
@@ -185,7 +185,7 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
         rates = [word for word, lost in roles.lost.items() if not lost.of]
         yield graph(
             words.capitalize(),
-            f"Operations that did not go as they should: {', '.join([f'{word} a second' for word in rates])}"
+            f"Operations that failed or had to be repeated: {', '.join([f'{word} a second' for word in rates])}"
             f"{', ' if rates and shares else ''}{f'{shares} as a part of all' if shares else ''}.",
             *(
                 Query(_lost(lost, _of_side(tool, roles, lost)), f"{{{{worker}}}} {word}")
@@ -229,7 +229,7 @@ def _results(tool: Tool, roles: Roles) -> dashboard.Panel:
         (roles.result_bandwidth, "", "Bandwidth", "Bps"),
         (roles.result_latency, "", "Mean latency", "s"),
         *((roles.result_quantile, f',quantile="{q}"', title, "s") for q, title in (("0.95", "p95"), ("0.99", "p99"))),
-        (None if roles.result_operations is roles.total else roles.result_operations, "", "In all", _amount(roles)),
+        (None if roles.result_operations is roles.total else roles.result_operations, "", "Total", _amount(roles)),
         *(
             (lost.result, "", word.capitalize(), "percentunit" if lost.of else "short")
             for word, lost in roles.lost.items()
@@ -241,7 +241,7 @@ def _results(tool: Tool, roles: Roles) -> dashboard.Panel:
     only = f" and on ({by}) {_selected(roles.result_rate)}"  # what has another unit may be in the same family
     return table(
         "Results",
-        f"The final report of each finished {tool.name}, so of the whole run with its warm-up.",
+        f"The final report of each finished {tool.name}, of the whole run, including the warm-up.",
         *(
             now(f"max by ({by}) ({_selected(family, more)}{only if number else ''})")
             for number, (family, more, *_) in enumerate(found)
