@@ -541,6 +541,18 @@ def test_each_unit_and_percentile_of_a_tool_is_among_what_moved_most(tmp_path: P
     shows(tmp_path, query.replace("2m", "1m"), loads, shown)
 
 
+def test_the_latency_now_is_that_of_another_percentile_where_the_99th_is_not_reported(tmp_path: Path) -> None:
+    loads = [
+        series("sysbench_latency_window_seconds", f"0.004x{SECONDS}", run="s", worker="w", quantile="0.95"),
+        *(
+            series("pgbench_latency_window_seconds", f"{value}x{SECONDS}", run="p", worker="w", quantile=quantile)
+            for quantile, value in (("0.95", 0.002), ("0.99", 0.003), ("1", 0.009))
+        ),
+    ]
+    shown = {'{tool="pgbench", quantile="p99"}': 0.003, '{tool="sysbench", quantile="p95"}': 0.004}
+    shows(tmp_path, expression("live", "Latency now", 1), loads, shown)
+
+
 def test_the_parameters_of_pgbench_are_not_those_of_other_tools(tmp_path: Path) -> None:
     known = [
         line
@@ -574,7 +586,7 @@ def test_the_objective_is_that_of_the_runs_that_are_active(tmp_path: Path) -> No
     for run, objective, state in (("old", 0.001, "finished"), ("new", 0.005, "running")):
         loads.append(series("benchwatch_run_latency_objective_seconds", f"{objective}x{SECONDS}", run=run, worker="w"))
         loads.append(series("benchwatch_run_state", f"1x{SECONDS}", run=run, worker="w", state=state))
-    for panel, place in (("Latency", 2), ("Latency now", 1)):
+    for panel, place in (("Latency", 2), ("Latency now", 2)):
         shows(tmp_path, expression("live", panel, place), loads, {"{}": 0.005})
 
 

@@ -13,7 +13,21 @@ from benchwatch.tools.roles import Roles
 
 from .look import RED, override
 from .panels import BOTH, graph, heatmap, stat
-from .queries import RECORDED, RUN, UNRECORDED, Query, alive, histogram, mean, mean_of, now, one_of, peak
+from .queries import (
+    RECORDED,
+    RUN,
+    UNRECORDED,
+    Query,
+    alive,
+    histogram,
+    mean,
+    mean_of,
+    now,
+    one_of,
+    p99_or_others,
+    peak,
+    percentiles,
+)
 
 NO_REPORT, NO_LATENCY, NO_PERCENTILE = "no report now", "no latency now", "no percentile now"
 NO_RUN = "No report of a run in this time range"
@@ -211,19 +225,20 @@ def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
 
 
 def latency_now(size: tuple[int, int]) -> dashboard.Panel:
-    """Mean and p99 of the last report, and the objective."""
+    """Mean and 99th percentile of the last report, and the objective."""
     means, windows = {}, {}
     for tool, roles, earlier in parts(TOOLS):
         if roles.latency:
             rate, mean_ = (f"{family.name}{{{counted(roles, RUN)}}}" for family in (roles.rate, roles.latency))
             means[f"{tool.name} mean"] = f"sum ({mean_} * {rate}) / sum ({rate})"
         if roles.window and not earlier:
-            windows[f"{tool.name} p99"] = f'max ({roles.window.name}{{{RUN},quantile="0.99"}})'
+            windows[tool.name] = p99_or_others(f"{roles.window.name}{{{RUN},%s}}")
     return stat(
         "Latency now",
-        "Mean of the last report over all operations, its 99th percentile (the highest of the workers), and the lowest "
-        "latency objective of the active runs.",
-        now(one_of("what", means | windows), "{{what}}"),
+        "Mean of the last report over all operations, its 99th percentile (the highest of the workers; where the tool "
+        "does not report it, its others), and the lowest latency objective of the active runs.",
+        now(one_of("what", means), "{{what}}"),
+        now(percentiles(one_of("tool", windows)), "{{tool}} {{quantile}}"),
         now(OBJECTIVE.expression, OBJECTIVE.legend),
         unit="s",
         bad="above the objective; or p99 is many times the mean: some operations wait for something that others do not "

@@ -17,7 +17,7 @@ from benchwatch.tools.roles import Roles
 from . import benchmark, variables
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED, Steps
-from .queries import Query, alive, mean_of, now, once, percentiles
+from .queries import Query, alive, mean_of, now, once, p99_or_others, percentiles
 from .tables import Column, bars, course, table, transformation
 
 _MARGIN = 5
@@ -268,11 +268,7 @@ def _percentile(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
     """p99, else whatever the tool reports below the maximum."""
     if roles.window is None or any(one.window is roles.window for one in earlier):
         return ""
-    p99, every = (
-        f"max_over_time({roles.window.name}{{{{where}},quantile{which}}}[$__interval] {{shift}})"
-        for which in ('="0.99"', '!="1"')
-    )
-    return f"max by (quantile) ({p99} or ({every} unless on (run, worker) {p99}))"
+    return p99_or_others(f"max_over_time({roles.window.name}{{{{where}},%s}}[$__interval] {{shift}})")
 
 
 def _courses() -> list[dashboard.Panel]:

@@ -120,6 +120,15 @@ def weighted_latency(latency: str, weight: str) -> str:
     return f"sum ({latency} * {weight}) / sum ({weight})"
 
 
+def p99_or_others(series: str, by: str = "quantile") -> str:
+    """The highest 99th percentile; for workers that do not report it, all that they report but the maximum.
+
+    `series` has %s for the matcher of the label `quantile`.
+    """
+    p99, others = (series.replace("%s", matcher) for matcher in ('quantile="0.99"', 'quantile!="1"'))
+    return f"max by ({by}) ({p99} or ({others} unless on (run, worker) {p99}))"
+
+
 def percentiles(series: str) -> str:
     """Series with the label `quantile` as people say it: p50, p99, p99.9, max."""
     names = {"0[.]5": "p50", "0[.]9": "p90", "0[.]([0-9]{2})": "p$1", "0[.]([0-9]{2})([0-9]+)": "p$1.$2", "1": "max"}

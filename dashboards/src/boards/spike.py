@@ -10,7 +10,7 @@ from benchwatch.tools.roles import Roles
 from . import alerts, benchmark, disks, layers, machine, storage, variables
 from .board import Board, Row
 from .look import ORANGE, RED
-from .queries import RUN, VDISK, node, now, of_role, oplog_writes
+from .queries import RUN, VDISK, node, now, of_role, oplog_writes, p99_or_others
 from .tables import Column, table
 
 _WINDOW = "2m"
@@ -82,9 +82,9 @@ def _percentiles() -> Iterator[str]:
     """The 99th percentile of each tool; of a worker that does not report it, all that it reports but the maximum."""
     windows = dict.fromkeys((tool, roles.window, roles.labels) for tool, roles in _roles() if roles.window)
     for tool, window, labels in windows:
-        p99, others = (_rise(f"{window.name}{{{RUN},quantile{which}}}") for which in ('="0.99"', '!="1"'))
-        either = f"({p99} or ({others} unless on (run, worker) {p99}))"
-        yield _moved(f"{tool} percentile", "rose", either, ("worker", *labels, "quantile"))
+        which = ("worker", *labels, "quantile")
+        rise = p99_or_others(_rise(f"{window.name}{{{RUN},%s}}"), ", ".join(("run", *which)))
+        yield _moved(f"{tool} percentile", "rose", rise, which)
 
 
 def _await(role: str, operation: str) -> str:
