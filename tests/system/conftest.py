@@ -1,7 +1,6 @@
 import fcntl
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from demo_postgres import Postgres
 from demo_processes import Processes
 from tests.support.ports import free_port
-from tests.support.servers import Database, Exporter
+from tests.support.servers import Database, Exporter, copy_cluster
 
 
 @pytest.fixture
@@ -51,7 +50,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def server(processes: Processes, cluster: Path, tmp_path: Path) -> Iterator[Database]:
     """A server on a copy of that cluster."""
-    subprocess.run(["cp", "-a", "--reflink=auto", cluster / "postgres", cluster / "pgpass", tmp_path], check=True)
+    copy_cluster(cluster, tmp_path)
     running = Database(Postgres(processes, tmp_path, free_port()))
     yield running
     running.freeze(signal.SIGCONT)
