@@ -29,7 +29,10 @@ def exporter(processes: Processes, tmp_path: Path) -> Exporter:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a filled PostgreSQL cluster that nothing runs on, made once for all workers of pytest-xdist."""
+    """A folder with a filled PostgreSQL cluster that nothing runs on, made once for all workers of pytest-xdist.
+
+    A commit takes it 30 ms, so that benchmarks on it leave the processors to other tests.
+    """
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
@@ -43,6 +46,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 Postgres(processes, folder, free_port()).start()
             finally:
                 processes.stop_all()
+            with (folder / "postgres" / "data" / "postgresql.conf").open("a") as settings:
+                settings.write("commit_delay = 30000\ncommit_siblings = 0\n")
             (folder / "made").touch()
     return folder
 

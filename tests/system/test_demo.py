@@ -67,17 +67,12 @@ class RunningDemo:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, cluster: Path) -> Path:
-    """A folder under one that is closed to other users; its path is too long for a unix socket.
-
-    Commits take 30 ms in the cluster of an earlier demo there, so that pgbench leaves the processors to other tests.
-    """
+    """A folder with the cluster of a demo, under one that is closed to other users; too long for a unix socket."""
     closed = tmp_path_factory.mktemp("a-long-name-" * 8)
     closed.chmod(0o700)
     demo = closed / "demo"
     demo.mkdir()
     copy_cluster(cluster, demo)
-    with (demo / "postgres" / "data" / "postgresql.conf").open("a") as settings:
-        settings.write("commit_delay = 30000\ncommit_siblings = 0\n")
     return demo
 
 
