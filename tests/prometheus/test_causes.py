@@ -4,6 +4,7 @@ promtool evaluates the rules on a machine for each cause, in simulated time. An 
 configuration gets the same alerts at the same moments, ten times as fast.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -13,10 +14,9 @@ from typing import NamedTuple
 
 import pytest
 import requests
-import yaml
 
 from demo_processes import Processes
-from tests.support.programs import FOLDER, GROUPS, program, series
+from tests.support.programs import GROUPS, judged, program, series
 from tests.support.waiting import PATIENCE
 from tests.support.webhook import Receiver, start_alertmanager
 
@@ -182,8 +182,9 @@ class Fired(NamedTuple):
 def fired(tmp_path_factory: pytest.TempPathFactory) -> list[Fired]:
     """The alerts of all causes, by the rules; promtool, which is told to expect nothing, prints what there is."""
     moments = f'timestamp(ALERTS{{alertstate="firing",severity!="info"}})[{SECONDS}s:1s]'
+    folder = tmp_path_factory.mktemp("rules")
     content = {
-        "rule_files": [str(path) for path in sorted((FOLDER / "rules").glob("*.yml"))],
+        "rule_files": judged(folder),
         "evaluation_interval": "1s",
         "group_eval_order": list(GROUPS),
         "tests": [
@@ -196,8 +197,8 @@ def fired(tmp_path_factory: pytest.TempPathFactory) -> list[Fired]:
             }
         ],
     }
-    path = tmp_path_factory.mktemp("rules") / "test.yml"
-    path.write_text(yaml.safe_dump(content))
+    path = folder / "test.yml"
+    path.write_text(json.dumps(content))
     command = [program("promtool"), "test", "rules", path]
     said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     answers = [

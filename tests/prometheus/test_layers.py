@@ -1,15 +1,15 @@
 """The layer that stands out: one fault at a time on a machine with a database, two devices and two vdisks."""
 
 import itertools
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
-import yaml
 
-from tests.support.programs import FOLDER, GROUPS, output, program, series
+from tests.support.programs import GROUPS, RULE_FILES, judged, output, program, series
 
 SECONDS = 140
 FAULT = range(95, 121)
@@ -286,15 +286,15 @@ def verdict(name: str, layer: str) -> dict[str, float]:
     return {} if layer == NONE else {f'run:verdict:layer{{run="{name}", host="{name}", layer="{layer}"}}': 1}
 
 
-def judge(folder: Path, tests: list[dict[str, Any]]) -> None:
+def judge(folder: Path, tests: list[dict[str, Any]], rule_files: Sequence[str] = ()) -> None:
     content = {
-        "rule_files": [str(path) for path in sorted((FOLDER / "rules").glob("*.yml"))],
+        "rule_files": rule_files or judged(folder),
         "evaluation_interval": "1s",
         "group_eval_order": list(GROUPS),
         "tests": tests,
     }
     path = folder / "test.yml"
-    path.write_text(yaml.safe_dump(content))
+    path.write_text(json.dumps(content))
     assert "SUCCESS" in output(program("promtool"), "test", "rules", path)
 
 
@@ -522,7 +522,7 @@ def test_alert_says_the_verdict_and_what_moved_and_where_to_look(tmp_path: Path)
     """With the bases of the links configured; the last one without."""
     base = {"grafana": "http://127.0.0.1:3000", "runbooks": "https://example.com/"}
     *named, last = VERDICTS
-    judge(tmp_path, [alerts(named, base), alerts([last], {})])
+    judge(tmp_path, [alerts(named, base), alerts([last], {})], [*map(str, RULE_FILES)])
 
 
 def alerts(names: Sequence[str], base: Mapping[str, str]) -> dict[str, Any]:

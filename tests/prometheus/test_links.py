@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 
-from tests.support.programs import FOLDER, GROUPS, program, series
+from tests.support.programs import GROUPS, RULE_FILES, program, series
 
 pytestmark = pytest.mark.slow(3)
 
@@ -68,7 +68,7 @@ def links(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """By alert; promtool is told to expect none, and prints what there is."""
     alerts = ("LatencySpike", "LatencyObjectiveMissed", "LogWriteStall", "DiskAwaitHigh", "VdiskLatencySpike")
     content = {
-        "rule_files": [str(path) for path in sorted((FOLDER / "rules").glob("*.yml")) if path.stem != "layers"],
+        "rule_files": [str(path) for path in RULE_FILES if path.stem != "layers"],
         "evaluation_interval": "1s",
         "group_eval_order": [group for group in GROUPS if not group.startswith("layer")],
         "tests": [

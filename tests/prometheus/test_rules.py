@@ -14,9 +14,8 @@ import worker_rules
 from benchwatch.server.catalogue import sections
 from benchwatch.tools.registry import TOOLS
 from benchwatch.values.durations import Duration
-from tests.support.programs import FOLDER, output, program
+from tests.support.programs import FOLDER, RULE_FILES, output, program
 
-RULE_FILES = sorted((FOLDER / "rules").glob("*.yml"))
 TEST_FILES = sorted((FOLDER / "tests").glob("*.yml"))
 RUNBOOK = FOLDER.parent / "docs" / "alerts.md"
 SEVERITIES = {"critical", "warning", "info"}

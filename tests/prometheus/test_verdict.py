@@ -6,10 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 from benchwatch.values.verdict import answered, question
-from tests.support.programs import FOLDER, GROUPS, program
+from tests.support.programs import GROUPS, RULE_FILES, program
 
 from .test_layers import AFTER, CASES, DURING, FAULT, USUAL, Course, machine
 
@@ -61,13 +60,13 @@ def test_the_sentence_is_that_of_the_alert_and_there_is_none_once_the_run_is_as_
     asked = [{"expr": question(35), "eval_time": f"{second}s"} for second in (*SAID, AFTER)]
     alerts = [{"alertname": "LatencySpike", "eval_time": f"{second}s"} for second in SAID]
     content = {
-        "rule_files": [str(path) for path in sorted((FOLDER / "rules").glob("*.yml"))],
+        "rule_files": [*map(str, RULE_FILES)],
         "evaluation_interval": "1s",
         "group_eval_order": list(GROUPS),
         "tests": [{"interval": "1s", "input_series": loads, "promql_expr_test": asked, "alert_rule_test": alerts}],
     }
     path = tmp_path / "test.yml"
-    path.write_text(yaml.safe_dump(content))
+    path.write_text(json.dumps(content))
     finished = subprocess.run(
         [program("promtool"), "test", "rules", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

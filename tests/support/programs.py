@@ -1,14 +1,16 @@
 """Prometheus' and Alertmanager's own programs, as the tests use them."""
 
+import json
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
 FOLDER = Path(__file__).parents[2] / "prometheus"
+RULE_FILES = sorted((FOLDER / "rules").glob("*.yml"))
 GROUPS = (
     "runs",
     "worker_baselines",
@@ -62,6 +64,20 @@ def series(name: str, values: str, **labels: str) -> dict[str, str]:
     return {"series": f"{name}{{{pairs}}}", "values": values}
 
 
+def judged(folder: Path, paths: Sequence[Path] = RULE_FILES) -> list[str]:
+    """Copies of these files of rules whose alerts say nothing: on many machines, their texts are most of the work."""
+    copies = []
+    for path in paths:
+        content = yaml.load(path.read_text(), yaml.CSafeLoader)
+        for group in content["groups"]:
+            for rule in group["rules"]:
+                rule.pop("annotations", None)
+        copy = folder / path.name
+        copy.write_text(json.dumps(content))
+        copies.append(str(copy))
+    return copies
+
+
 def evaluate(
     folder: Path,
     loads: list[dict[str, str]],
@@ -82,7 +98,7 @@ def evaluate(
         for expression, samples in expected.items()
     ]
     content = {
-        "rule_files": [str(FOLDER / "rules" / f"{name}.yml") for name in files],
+        "rule_files": judged(folder, [FOLDER / "rules" / f"{name}.yml" for name in files]),
         "evaluation_interval": "1s",
         "group_eval_order": [
             group for group in GROUPS if f"{group.split('_')[0].rstrip('s')}s" in (*files, f"{files}")
@@ -90,5 +106,5 @@ def evaluate(
         "tests": [{"interval": "1s", "input_series": loads, "promql_expr_test": checks}],
     }
     path = folder / "test.yml"
-    path.write_text(yaml.safe_dump(content))
+    path.write_text(json.dumps(content))
     assert "SUCCESS" in output(program("promtool"), "test", "rules", path)

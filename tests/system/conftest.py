@@ -1,7 +1,6 @@
 import fcntl
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from demo_postgres import Postgres
 from demo_processes import Processes
 from tests.support.ports import free_port
-from tests.support.servers import Database, Exporter
+from tests.support.servers import Database, Exporter, copy_cluster
 
 
 @pytest.fixture
@@ -30,7 +29,10 @@ def exporter(processes: Processes, tmp_path: Path) -> Exporter:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a filled PostgreSQL cluster that nothing runs on, made once for all workers of pytest-xdist."""
+    """A folder with a filled PostgreSQL cluster that nothing runs on, made once for all workers of pytest-xdist.
+
+    A commit takes it 30 ms, so that benchmarks on it leave the processors to other tests.
+    """
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
@@ -44,6 +46,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 Postgres(processes, folder, free_port()).start()
             finally:
                 processes.stop_all()
+            with (folder / "postgres" / "data" / "postgresql.conf").open("a") as settings:
+                settings.write("commit_delay = 30000\ncommit_siblings = 0\n")
             (folder / "made").touch()
     return folder
 
@@ -51,7 +55,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def server(processes: Processes, cluster: Path, tmp_path: Path) -> Iterator[Database]:
     """A server on a copy of that cluster."""
-    subprocess.run(["cp", "-a", "--reflink=auto", cluster / "postgres", cluster / "pgpass", tmp_path], check=True)
+    copy_cluster(cluster, tmp_path)
     running = Database(Postgres(processes, tmp_path, free_port()))
     yield running
     running.freeze(signal.SIGCONT)

@@ -82,7 +82,7 @@ def test_backfilled_series_are_those_that_were_scraped(
     live = start_prometheus(processes, tmp_path / "live", scraping(address), name="live")
     start_pgbench(processes, server, exporter.runs / "p", SECONDS, "--progress-timestamp", "-l", "--log-prefix=db1")
     (exporter.runs / "f").mkdir()
-    job = ["--name=job", "--rw=randrw", "--size=4m", "--ioengine=psync", "--thinktime=2000", "--filename=data"]
+    job = ["--name=job", "--rw=randrw", "--size=4m", "--ioengine=psync", "--thinktime=50000", "--filename=data"]
     reports = ["--output-format=json+", "--status-interval=1", "--eta=never"]
     output = exporter.runs / "f/disk1.out"
     processes.start(

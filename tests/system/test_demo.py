@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.support.servers import copy_cluster
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.slow(90)
@@ -64,20 +66,36 @@ class RunningDemo:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder under one that is closed to other users; its path is too long for a unix socket."""
+def folder(tmp_path_factory: pytest.TempPathFactory, cluster: Path) -> Path:
+    """A folder with the cluster of a demo, under one that is closed to other users; too long for a unix socket."""
     closed = tmp_path_factory.mktemp("a-long-name-" * 8)
     closed.chmod(0o700)
-    return closed / "demo"
+    demo = closed / "demo"
+    demo.mkdir()
+    copy_cluster(cluster, demo)
+    return demo
+
+
+@pytest.fixture(scope="module")
+def slow_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A PATH with a fio of fewer operations a second: on a busy machine, fio spins before each of them."""
+    folder = tmp_path_factory.mktemp("bin")
+    _program(
+        folder / "fio",
+        "import os, sys\n"
+        "words = ['--rate_iops=5' if word.startswith('--rate_iops=') else word for word in sys.argv[1:]]\n"
+        f"os.execv({shutil.which('fio')!r}, ['fio', *words])\n",
+    )
+    return f"{folder}:{os.environ['PATH']}"
 
 
 @pytest.fixture
-def demo(folder: Path) -> Iterator[Callable[..., RunningDemo]]:
+def demo(folder: Path, slow_path: str) -> Iterator[Callable[..., RunningDemo]]:
     """Starts demos, by default in one folder, and ends those that a test leaves."""
     started: list[RunningDemo] = []
 
     def start(*options: str, folder: Path = folder, **environment: str) -> RunningDemo:
-        started.append(RunningDemo(folder, *options, **environment))
+        started.append(RunningDemo(folder, *options, **{"PATH": slow_path, **environment}))
         return started[-1]
 
     yield start
@@ -115,7 +133,7 @@ def make_grafana(home: Path) -> Path:
     return home
 
 
-def _prometheus(folder: Path, failures: int) -> str:
+def _prometheus(folder: Path, path: str, failures: int) -> str:
     """A PATH with a Prometheus that has nothing, and does not answer so many queries at first."""
     _program(
         folder / "prometheus",
@@ -130,7 +148,7 @@ def _prometheus(folder: Path, failures: int) -> str:
         "port = int(sys.argv[-1].rpartition(':')[2])\n"
         "http.server.HTTPServer(('127.0.0.1', port), Nothing).serve_forever()\n",
     )
-    return f"{folder}:{os.environ['PATH']}"
+    return f"{folder}:{path}"
 
 
 def _words(process: int) -> bytes:
@@ -186,10 +204,10 @@ class Seen(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
+def seen(folder: Path, slow_path: str, tmp_path_factory: pytest.TempPathFactory) -> Seen:
     """One demo for all that can be checked of it."""
     home = make_grafana(tmp_path_factory.mktemp("grafana"))
-    running = RunningDemo(folder, "--duration", "35", "--tools", "all", GRAFANA_HOME=str(home))
+    running = RunningDemo(folder, "--duration", "35", "--tools", "all", GRAFANA_HOME=str(home), PATH=slow_path)
     try:
         grafana_url = running.read_until(r"Grafana +(http://127\.0\.0\.1:\d+/)")[1]
         prometheus_url = running.read_until(r"Prometheus +(http://127\.0\.0\.1:\d+)/")[1]
@@ -264,7 +282,9 @@ def test_demo_ends_with_the_log_of_a_part_that_died(demo: Callable[..., RunningD
     running.leaves_none()
 
 
-def test_demo_names_a_source_that_prometheus_did_not_see(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
+def test_demo_names_a_source_that_prometheus_did_not_see(
+    demo: Callable[..., RunningDemo], tmp_path: Path, slow_path: str
+) -> None:
     _program(
         tmp_path / "prometheus-node-exporter",
         "import http.server, sys\n"
@@ -276,22 +296,24 @@ def test_demo_names_a_source_that_prometheus_did_not_see(demo: Callable[..., Run
         "port = int(sys.argv[1].rpartition(':')[2])\n"
         "http.server.HTTPServer(('127.0.0.1', port), Nothing).serve_forever()\n",
     )
-    running = demo("--duration", "4", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    running = demo("--duration", "4", PATH=f"{tmp_path}:{slow_path}")
     assert running.end() == 1
     assert re.search(r"missing: .*node_exporter", running.output)
 
 
-def test_demo_goes_on_after_a_query_that_failed(demo: Callable[..., RunningDemo], tmp_path: Path) -> None:
-    running = demo("--duration", "3", PATH=_prometheus(tmp_path, failures=2))
+def test_demo_goes_on_after_a_query_that_failed(
+    demo: Callable[..., RunningDemo], tmp_path: Path, slow_path: str
+) -> None:
+    running = demo("--duration", "3", PATH=_prometheus(tmp_path, slow_path, failures=2))
     running.read_until("Prometheus +does not answer: these are older figures")
     assert running.end() == 1
     assert "Prometheus saw 0 of 8 sources" in running.output
 
 
 def test_demo_ends_with_the_log_of_a_prometheus_that_does_not_answer(
-    demo: Callable[..., RunningDemo], tmp_path: Path, grafana_home: Path
+    demo: Callable[..., RunningDemo], tmp_path: Path, grafana_home: Path, slow_path: str
 ) -> None:
-    running = demo(PATH=_prometheus(tmp_path, failures=100), GRAFANA_HOME=str(grafana_home))
+    running = demo(PATH=_prometheus(tmp_path, slow_path, failures=100), GRAFANA_HOME=str(grafana_home))
     assert running.end() == 1
     complaint = r"demo: Prometheus did not answer 3 queries in a row \(503 .*\). The end of \S+/logs/Prometheus.log:"
     assert re.search(complaint, running.output)

@@ -32,7 +32,7 @@ def pgbench(server: Database, seconds: int) -> list[str]:
 
 
 def fio(folder: Path, seconds: int, *more: str) -> list[str]:
-    job = ["--name=job", "--rw=randrw", "--size=4m", "--ioengine=psync", "--thinktime=2000"]
+    job = ["--name=job", "--rw=randrw", "--size=4m", "--ioengine=psync", "--thinktime=50000"]
     return ["--", "fio", *job, f"--filename={folder}/data", "--time_based", f"--runtime={seconds}", *more]
 
 

@@ -152,7 +152,7 @@ def test_a_launcher_on_another_host_delivers_all_though_the_cable_is_pulled(
     launcher = second_host.start(
         *(sys.executable, "-c", PATIENT, "run", "--name", "a", "--worker", "disk1", "--runs.path", "here"),
         *("--push", reachable.url, "--", "fio", "--name=job", "--rw=randread", "--size=1m", "--ioengine=psync"),
-        *("--thinktime=2000", f"--filename={tmp_path}/data", "--time_based", "--runtime=8"),
+        *("--thinktime=50000", f"--filename={tmp_path}/data", "--time_based", "--runtime=8"),
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -18,7 +18,7 @@ def test_a_killed_exporter_comes_back_with_the_same_totals_and_state(
     folder = exporter.runs / "f"
     folder.mkdir()
     output = ["--output-format=json+", "--status-interval=1", "--eta=never", "--output=" + str(folder / "fio.json")]
-    job = ["--name=job", "--rw=randrw", "--size=4m", "--ioengine=psync", "--thinktime=2000", "--filename=data"]
+    job = ["--name=job", "--rw=randrw", "--size=4m", "--ioengine=psync", "--thinktime=50000", "--filename=data"]
     processes.start("fio", ["fio", *job, "--time_based", "--runtime=18", *output], folder=folder)
     other = Exporter(processes, exporter.runs)
     starts: set[float] = set()

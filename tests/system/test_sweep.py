@@ -15,7 +15,7 @@ from tests.system.test_launch import start
 
 def test_a_sweep_of_pgbench_is_continued_after_ctrl_c_and_becomes_a_curve(server: Database, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    pgbench = [*server.postgres.pgbench("-n", "-S", "-c", "{clients}", "-j", "2", "-T", "2")]
+    pgbench = [*server.postgres.pgbench("-n", "-c", "{clients}", "-j", "2", "-T", "2")]
     arguments = ("--name", "curve", "--order", "given", "--sweep", "clients=1..4x2", "--objective", "10s")
     process = start(tmp_path, *arguments, "--", *pgbench, start_new_session=True)
     eventually(lambda: (runs / "curve-clients2/pgbench.yaml").exists(), "the second point runs")
