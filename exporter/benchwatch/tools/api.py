@@ -233,18 +233,38 @@ def read_lines(parser: Parser, data: bytes | mmap) -> Iterator[ReadLine]:
     yield len(data), parser.settle()
 
 
+def dated(lines: Iterable[ReadLine]) -> Iterator[Moment]:
+    """When lines were written whose records have a `time`, seconds since the start of the run.
+
+    A record may have `begun` as well, the time of that start, Unix seconds. Of several runs in one stream that do not
+    say when they began, only the last is dated.
+    """
+    begun: float | None = None
+    moments: list[Moment] = []
+    for end, records in lines:
+        time: float | None = None
+        for record in records:
+            if isinstance(record, Begin):
+                begun, moments = None, [moment for moment in moments if not moment.elapsed]
+            begun = begun or getattr(record, "begun", None)
+            time = getattr(record, "time", None) or time
+        if time is not None:
+            moments.append(Moment(end, time + (begun or 0.0), elapsed=begun is None))
+    yield from moments
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of a tool's output."""
 
     parser: Callable[[], Parser]
     moments: Callable[[bytes | mmap], Iterator[Moment]] | None = None
-    """When the parts of a whole stream were written: one moment a report, at the end of what it is of.
+    """When the parts of a whole stream were written: one moment per report, at its end.
 
-    Offsets grow; what follows the last one has no time of its own. Found in the bytes, without reading all of them; or
-    None, and the same is found in what was read:
+    Offsets grow; bytes after the last one have no time of their own. This finds them without parsing every byte; if it
+    is None, they are found among the parsed records:
     """
-    dated: Callable[[Iterable[ReadLine]], Iterator[Moment]] | None = None
+    dated: Callable[[Iterable[ReadLine]], Iterator[Moment]] = dated
     piecewise: bool = False
     """Whether the moments of what follows any moment are those that it has in the whole stream."""
     is_log: bool = False
@@ -309,7 +329,6 @@ class Tool:
         known = self.kinds[kind]
         if known.moments:
             return known.moments(data)
-        assert known.dated
         return known.dated(read_lines(known.parser(), data) if lines is None else lines)
 
     def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> State:

@@ -109,6 +109,14 @@ class Command:
         return Facts()
 
 
+class NotUnderstood(Command):
+    """A command that cannot be parsed, so that nothing is added to it."""
+
+    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+        """See Command."""
+        return not_understood()
+
+
 class Launcher(Protocol):
     """Reads a tool's command line."""
 

@@ -4,10 +4,12 @@ NUL bytes are dropped: a file that was truncated while a benchmark held it open 
 order marks, with which some programs on Windows begin a text.
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
-from .api import Begin, Misread, Moment, ReadLine
+from .api import Misread
 
 LIMIT = 1 << 20
 """Longest line that is kept, bytes without its end."""
@@ -88,13 +90,14 @@ class WholeLines:
 
 
 class LineParser:
-    """What a `Parser` of text does around each line; a subclass reads the line.
+    """The common part of parsers of text. A subclass reads each line in `_read`."""
 
-    It puts records into `_out`, and sees to `records` and `_undated`, see Parser. What its last line says is torn
-    (`truncated_line`) if that lacks its end and gives any record of `_TORN`: more digits may have been to come.
-    """
-
+    _DATED: tuple[type, ...] = ()
+    """Records of lines that say how long the benchmark has been running (see Parser.undated)."""
+    _WHOLE: tuple[type, ...] = ()
+    """Records of lines that are complete without a newline."""
     _TORN: tuple[type, ...] = ()
+    """Records of lines whose last digits may be missing if the stream ends without a newline: `truncated_line`."""
 
     def __init__(self) -> None:
         self.records = 0
@@ -103,30 +106,41 @@ class LineParser:
         self._undated = False
         self._out: list[Any] = []
 
+    def _read(self, text: str) -> Sequence[Any] | None:
+        """The records of a line, which is not empty; None if the tool does not print such lines."""
+        raise NotImplementedError
+
     @property
     def undated(self) -> bool:
         """See Parser."""
         return self._undated or bool(self._lines.rest)
 
     def feed(self, data: bytes) -> list[Any]:
-        """The records of the lines that these bytes complete."""
+        """See Parser."""
         for block in self._lines.feed(data):
             if isinstance(block, Overlong):
                 self._number += 1
                 excerpt = block.excerpt.decode("utf-8", "replace")
                 self._misread("line_too_long", f"{excerpt} ... (more than {LIMIT} bytes)")
                 continue
-            for line in block[:-1].split(b"\n"):
-                self._number += 1
-                self._line(line)
+            self._block(block)
         return self._taken()
 
     def settle(self) -> list[Any]:
-        """See Parser: none, unless a subclass knows better."""
-        return []
+        """See Parser."""
+        if not self._WHOLE or not (rest := self._lines.rest.rstrip()):
+            return []
+        trial = deepcopy(self)
+        trial._line(rest)
+        found = trial._taken()
+        if not found or not self._is_whole(rest, found):
+            return []
+        trial._lines.close()
+        vars(self).update(vars(trial))
+        return found
 
     def close(self) -> list[Any]:
-        """The records of the last line, which may lack its end."""
+        """See Parser."""
         if (found := self.settle()) or not (rest := self._lines.close()):
             return found
         self._number += 1
@@ -138,8 +152,27 @@ class LineParser:
             self._misread("truncated_line", rest.decode("utf-8", "replace"))
         return self._taken()
 
+    def _block(self, block: bytes) -> None:
+        for line in block[:-1].split(b"\n"):
+            self._number += 1
+            self._line(line)
+
+    def _is_whole(self, line: bytes, found: Sequence[Any]) -> bool:
+        """Whether a line with these records lacks nothing but its newline."""
+        return isinstance(found[-1], self._WHOLE)
+
     def _line(self, line: bytes) -> None:
-        raise NotImplementedError
+        if text := line.decode("utf-8", "replace").strip("\r").rstrip():
+            if (found := self._read(text)) is None:
+                self._misread("other_text", text)
+            else:
+                self._take(found)
+
+    def _take(self, found: Sequence[Any]) -> None:
+        """Note the records of a line or document."""
+        self.records += 1
+        self._undated = not any(isinstance(record, self._DATED) for record in found)
+        self._out += found
 
     def _taken(self) -> list[Any]:
         out, self._out = self._out, []
@@ -150,16 +183,6 @@ class LineParser:
         self._out.append(Misread(reason, f"line {self._number}", text[:EXCERPT]))
 
 
-def moments(lines: Iterable[ReadLine]) -> Iterator[Moment]:
-    """When the lines of a text were written whose records have a `time`, seconds since the start of the run.
-
-    Of several runs in one text only the last is dated.
-    """
-    found: list[Moment] = []
-    for end, records in lines:
-        for record in records:
-            if isinstance(record, Begin):
-                found.clear()
-            elif (time := getattr(record, "time", None)) is not None:
-                found.append(Moment(end, time, elapsed=True))
-    yield from found
+def recognise_lines(known: Callable[[str], object]) -> Callable[[bytes], str]:
+    """A `recognise` for a tool whose only kind of stream is "text", if it prints lines that `known` accepts."""
+    return lambda head: "text" if any(map(known, re.split(r"[\r\n]+", head.decode("utf-8", "replace")))) else ""

@@ -355,3 +355,37 @@ def test_a_datagram_that_comes_late_after_all_takes_back_a_loss_and_nothing_else
     assert ("iperf_result_lost_ratio", "receive") in whole
     assert ("iperf_result_lost_ratio", "receive") not in below
     assert below["iperf_lost_packets_total", "receive"] == 0
+
+
+def test_a_line_that_stops_behind_a_bracket_is_not_complete() -> None:
+    data = data_of(client("stream-tcp-3.18"))
+    stop = data.index(b"}", data.index(b'"interval"')) + 1
+    parser = IPERF3.parser("text")
+    parser.feed(data[:stop])
+    assert list(parser.settle()) == []
+    assert not [record for record in (*parser.feed(data[stop:]), *parser.close()) if isinstance(record, Misread)]
+
+
+@pytest.mark.parametrize("name", ["stream-tcp-3.18", "json-tcp-p2-3.12"])
+def test_short_tests_that_begin_in_the_same_second_are_apart(name: str) -> None:
+    data = data_of(client(name))
+    again = re.sub(rb'("cookie":\s*")....', rb"\g<1>2222", data)
+    assert again != data
+    assert [values(state) for state in read(data + again)] == [values(state_of(data))] * 2
+
+
+def test_text_behind_a_bracket_that_begins_no_document_is_read() -> None:
+    data = START + ROW % (0, 1) + ROW % (1, 2)
+    assert misread(b"{\n" + data) == [("truncated_document", "line 2")]
+    assert values(state_of(b"{\n" + data)) == values(state_of(data))
+
+
+def test_the_version_belongs_to_the_test_that_follows_although_the_one_before_was_killed() -> None:
+    killed = data_of(client("text-server-killed-3.12"))
+    states = read(killed + data_of(client("text-verbose-omit-3.22")))
+    assert [state.tool_version for state in states] == ["", "3.22"]
+
+
+def test_a_test_without_reports_has_not_reported() -> None:
+    """So that the page says which option makes it report."""
+    assert state_of(START).last_report is None

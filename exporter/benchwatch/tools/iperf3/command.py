@@ -1,7 +1,7 @@
 """iperf3's command line (3.9 - 3.22): which reporting flags are missing, and how long it will run.
 
-`--json-stream` reports best, but came with 3.17; text is flushed at every report only with `--forceflush`. What a user
-asked for (-J, -V, -f, --timestamps ...) stays.
+`--json-stream` reports best, but needs 3.17; text is flushed at every report only with `--forceflush`. What a user
+asks for (-J, -V, -f, --timestamps ...) stays.
 """
 
 import getopt
@@ -12,7 +12,7 @@ from pathlib import Path
 from ...machine.host import Host
 from ...values.errors import UserError
 from ..invocation import Benchmark
-from ..launcher import Command, Facts, LogRoom, Preparation, not_understood, server_host
+from ..launcher import Command, Facts, LogRoom, NotUnderstood, Preparation, server_host
 
 _SHORT = "p:f:i:I:F:A:B:VJvhsD1c:X:ub:t:n:k:l:P:Rw:C:M:N46S:L:ZO:T:dm"
 _LONG = """
@@ -28,21 +28,17 @@ _LETTERS = dict(zip("iVJfdTDsctnkOvh", _NAMES.split(), strict=True))
 _OPTIONAL = re.compile(r"(--(?:timestamps|debug)|-d)=.*", re.DOTALL)  # values that Python's getopt cannot leave out
 _AS_TEXT = frozenset({"verbose", "format", "debug", "title", "timestamps", "forceflush"})
 _KERNEL = ("net.ipv4.tcp_congestion_control", "net.core.rmem_max", "net.core.wmem_max")
-_AT_THE_END = {
-    "-J": "iperf3 -J prints one document at the end: without --json-stream, nothing is shown while it runs",
-    "-i 0": "iperf3 -i 0 reports only at the end: nothing is shown while it runs",
-}
 
 
 class Iperf3Command(Command):
-    """What is given, by the long options' names; a switch has an empty value. None: not understood."""
+    """The options by their long names; a switch has an empty value."""
 
-    def __init__(self, options: Mapping[str, str] | None, version: tuple[int, ...] = ()) -> None:
-        self._understood, self._given, self._version = options is not None, options or {}, version
+    def __init__(self, options: Mapping[str, str], version: tuple[int, ...]) -> None:
+        self._given, self._version = options, version
 
     @property
     def length(self) -> float | None:
-        """Seconds, with those that are omitted (-t, -O); None of a server, or if an amount is given (-n, -k)."""
+        """Seconds, with those that are omitted (-t, -O); None for a server, or if an amount is given (-n, -k)."""
         if "client" not in self._given or self._given.keys() & {"bytes", "blockcount"}:
             return None
         given = [self._given.get("time", "10"), self._given.get("omit", "0")]
@@ -56,17 +52,18 @@ class Iperf3Command(Command):
 
     def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
         """See Command."""
-        if not self._understood:
-            return not_understood()
-        remarks = [_AT_THE_END["-i 0"]] if self._given.get("interval") in ("0", "0.0") else []
-        if any(name.startswith("json") for name in self._given):
-            streams = "json-stream" in self._given or "json-stream-full" in self._given
-            return Preparation(remarks=(*remarks, *(() if streams else (_AT_THE_END["-J"],))))
-        if self._version >= (3, 17) and not self._given.keys() & _AS_TEXT:
-            return Preparation(("--json-stream",), tuple(remarks), display=lambda _: len)
+        given = self._given
+        end = "iperf3 -i 0 reports only at the end: nothing is shown while it runs"
+        prepared = Preparation(remarks=(end,) if given.get("interval") in ("0", "0.0") else ())
+        if given.keys() & {"json-stream", "json-stream-full"}:
+            return prepared
+        if "json" in given:
+            end = "iperf3 -J prints one document at the end: without --json-stream, nothing is shown while it runs"
+            return prepared.remark(end)
+        if self._version >= (3, 17) and not given.keys() & _AS_TEXT:
+            return prepared._replace(added=("--json-stream",), display=lambda _: len)
         flags = {"forceflush": ("--forceflush",), "interval": ("-i", "1")}
-        added = (word for name, words in flags.items() if name not in self._given for word in words)
-        return Preparation(tuple(added), tuple(remarks))
+        return prepared._replace(added=tuple(word for name in flags if name not in given for word in flags[name]))
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
         """What this end's kernel does with connections."""
@@ -78,19 +75,16 @@ class Iperf3Command(Command):
         return Facts(said, host=server, client=own, here=True)
 
 
-def read(arguments: Sequence[str], version: str) -> Iperf3Command:
+def read(arguments: Sequence[str], version: str) -> Command:
     """See Launcher."""
-    number = re.match(r"iperf (\d+)\.(\d+)", version)
     try:
         found, _ = getopt.gnu_getopt([_OPTIONAL.sub(r"\1", word) for word in arguments], _SHORT, _LONG.split())
     except getopt.GetoptError:
-        return Iperf3Command(None)
+        return NotUnderstood()
     options = {_LETTERS.get(name.lstrip("-"), name.lstrip("-")): value for name, value in found}
-    for name, why in {
-        "version": "is not a benchmark",
-        "help": "is not a benchmark",
-        "daemon": "leaves its output",
-    }.items():
+    for name in ("version", "help", "daemon"):
         if name in options:
+            why = "leaves its output" if name == "daemon" else "is not a benchmark"
             raise UserError(f"iperf3 --{name} {why}: start it without `benchwatch run`")
+    number = re.match(r"iperf (\d+)\.(\d+)", version)
     return Iperf3Command(options, tuple(map(int, number.groups())) if number else ())

@@ -1,202 +1,243 @@
 """Reads one stream of iperf3: events, documents and text in any mixture, several tests one after the other.
 
-A line that begins with `{` is an event or a whole document; one that is only `{` begins a document, which ends with the
-next line that is only `}`, or is cut off where another begins. Its start and each interval are read where they end, so
-that they are dated separately, and count even if the rest is lost. One that repeats the events before it
-(--json-stream-full) says nothing new.
+A line that begins with `{` is an event or a whole document. A line that is only `{` begins a document, which ends with
+the next line that is only `}`; a line that is not indented cuts it off. Its start and each interval are read where they
+end, so that they have dates of their own and count even if the rest is lost. A document that repeats the events before
+it (--json-stream-full) says nothing new. All other lines are text:
 
-Another test begins with the start event, the document or the first line of text that belongs to it, when the test
-before has gone beyond that. Errors of a server between two tests belong to neither.
+    Connecting to host 127.0.0.1, port 24507                 or: Accepted connection from 127.0.0.1, port 55594
+    [  5] local 127.0.0.1 port 35902 connected to 127.0.0.1 port 24507
+    [  5]   0.00-1.00   sec  23.9 MBytes   200 Mbits/sec    0    767 KBytes       (omitted)      TCP, sent
+    [  5]   0.00-1.00   sec  23.9 MBytes   200 Mbits/sec                                         TCP, received
+    [  5]   0.00-1.00   sec  5.97 MBytes  50.1 Mbits/sec  191                                    UDP, sent
+    [SUM][RX-C]   0.00-1.00   sec  4.81 MBytes  40.4 Mbits/sec  0.020 ms  0/154 (0%)             UDP, received
+    [  5]   0.00-4.00   sec  95.4 MBytes   200 Mbits/sec    0             sender                 the whole test
+
+Bytes count in 1024, bits in 1000, with three digits: within 0.5 %, so that no byte is counted exactly. A direction with
+several streams has a [SUM]. --timestamps puts any text before each line, without a space.
+
+A start event, a document or the first line of a text begins another test if the test before is over or has a role.
+Errors of a server between two tests belong to neither.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Sequence
 
-from ..api import Begin, Misread, Moment, ReadLine
-from ..lines import LIMIT, Overlong, WholeLines
-from .document import of_document, of_event
-from .records import Beginning, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record
-from .text import LISTENING, Iperf3Text, row_like, whole
+from ..api import Begin, Misread
+from ..lines import EXCERPT, LineParser
+from .document import of_json
+from .records import DIRECTIONS, Beginning, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record
 
 _LONGEST = 1 << 26
-"""Bytes of a document; longer ones are left out."""
-_EXCERPT = 300
-_START_ENDS, _INTERVAL_ENDS, _LAST_INTERVAL_ENDS = b"\t},", b"\t\t}, {", b"\t\t}],"
-"""The lines that end the parts of a document, as iperf3 indents it."""
-_INTERVALS = b'\t"intervals":\t[{'
-_Line = Record | Begin | Misread
+"""Bytes of a part of a document; a longer one counts as cut off."""
+_START, _START_ENDS = b'\t"start":\t{', b"\t},"
+_PARTS: dict[bytes, tuple[bytes, Sequence[bytes]]] = {
+    _START_ENDS: (b"}}", ()),
+    b"\t\t}, {": (b"}]}", (b'\t"intervals":\t[{',)),
+    b"\t\t}],": (b"}]}", ()),
+    b"}": (b"}", ()),
+}
+"""By the line that ends a part of a document, as iperf3 indents it: what completes the part, what begins the next."""
+_PREFIXES = tuple(enumerate(("", *"KMGTP")))
+_UNITS = {f"{prefix}Bytes": 1024.0**power for power, prefix in _PREFIXES}
+_UNITS |= {f"{prefix}bits": 1000.0**power / 8 for power, prefix in _PREFIXES}
+"""In bytes."""
+_ROW = re.compile(
+    r"\[(?P<id>SUM| *\d{1,9})\](?:\[(?P<way>[RT]X)-[CS]\])? +(?P<start>\d{1,9}\.\d\d)- *(?P<end>\d{1,9}\.\d\d)"
+    r" +sec +[\d.]{1,9} [KMGTP]?(?:Bytes|bits) +(?P<rate>\d{1,12}(?:\.\d{1,9})?)"
+    r" (?P<unit>[KMGTP]?(?:Bytes|bits))/sec"
+    r"(?: +(?P<jitter>\d{1,9}\.\d{3}) ms +(?P<lost>-?\d{1,15})/(?P<packets>\d{1,15}) \(\S{1,20}\))?"
+    r"(?: +(?P<count>\d{1,15})(?![\d.]))?(?: +(?P<window>\d{1,12}(?:\.\d{1,9})?) (?P<scale>[KMGTP]?Bytes))?"
+    r" *(?P<of>sender|receiver)? *(?P<omitted>\(omitted\))?\s*$"
+)
+_CONNECTED = re.compile(r"\[ *\d+\] local \S+ port \d+ connected to \S+ port \d+")
+_ROLE = re.compile(r"(?:(Connecting to host)|Accepted connection from) \S+, port \d+\s*$")
+_LISTENING = re.compile(r"Server listening on \d+")
+_VERSION = re.compile(r"iperf (3\.\S+)(?: \(.*\))?\s*$")
+_DONE = re.compile(r"iperf Done\.\s*$")
+_FAILURE = re.compile(
+    r"iperf3: (?:error - )?((?<=error - ).+|(?:interrupt|parameter error) - .+|the (?:client|server) .+)"
+)
+INTERRUPTED = "interrupt - "
+"""How the reason begins that iperf3 gives when a signal has told it to stop."""
+_KNOWN = re.compile(
+    r"(?:- ){5}|-{20}|\[ ID\]|Test Complete|Starting Test: |Linux |FreeBSD |Darwin |Control connection MSS|Time: \w"
+    r"|\s+(?:Cookie|TCP MSS|Target Bitrate): |CPU Utilization: |(?:snd|rcv)_tcp_congestion|iperf3: |Server output:"
+    r"|Reverse mode, |Server listening on \d|^(?:\d+|.*\d\d:\d\d:\d\d.*)?$"  # at last an empty line with its time
+)
+_JSON = re.compile(
+    r'^(?:\{"event":"(?:start|interval|end|error|server_output_(?:json|text))","data":|'
+    r'(?:\{\s*"start":\s*\{|\s{2,})"connected":\s*\[)'
+)
+_STAMP = re.compile(r"[\w :./+,-]*")
 
 
-class Iperf3Parser:
+def recognised(text: str) -> bool:
+    """Whether a line is surely one of iperf3's: with figures, or JSON."""
+    found = (pattern.search(text) for pattern in (_JSON, _ROW, _CONNECTED, _LISTENING, _FAILURE, _ROLE))
+    return any(match and _STAMP.fullmatch(text, 0, match.start()) for match in found)
+
+
+class Iperf3Parser(LineParser):
     """See tools.Parser."""
 
-    def __init__(self) -> None:
-        self.records = 0
-        self._lines = WholeLines()
-        self._number = 0
-        self._document: list[bytes] = []
-        self._size = 0
-        self._started = self._skipping = False  # in the document
-        self._undated = False
-        self._start()
+    _DATED = (Iperf3Interval, Iperf3Result, Iperf3Done)
+    _WHOLE = (Iperf3Result, Iperf3Done)
+    _TORN = (Misread, Iperf3Interval)
 
-    def _start(self) -> None:
-        self._text = Iperf3Text()
+    def __init__(self) -> None:
+        super().__init__()
+        self._document: list[bytes] = []  # the lines of its present part
+        self._size = 0  # of these lines, bytes
+        self._skipping = False  # the rest of the document
+        self._start_test()
+        self._start_text(sending=False)
+
+    def _start_test(self) -> None:
+        self._beginning: Record | None = None
         self._role = ""
-        self._beginning: Beginning | None = None  # of JSON
         self._omitted = 0.0  # seconds
         self._ended = self._done = False
 
-    @property
-    def undated(self) -> bool:
-        """See tools.Parser."""
-        return self._undated or bool(self._lines.rest)
+    def _start_text(self, *, sending: bool) -> None:
+        self._sending = sending  # in the lines that follow
+        self._udp = self._several = False
+        self._connections = self._window = 0
+        self._last: dict[str, str] = {}  # by direction: the stream of the last row
 
-    def feed(self, data: bytes) -> Sequence[_Line]:
+    def close(self) -> list[object]:
         """See tools.Parser."""
-        found: list[_Line] = []
-        for block in self._lines.feed(data):
-            if isinstance(block, Overlong):
-                self._number += 1
-                found += self._misread("line_too_long", f"{_decoded(block.excerpt)} ... (more than {LIMIT} bytes)")
-            else:
-                found += (record for line in block[:-1].split(b"\n") for record in self._line(line))
-        return found
+        found = super().close()
+        self._cut_off()
+        return found + self._taken()
 
-    def settle(self) -> Sequence[_Line]:
-        """See tools.Parser."""
-        rest = self._lines.rest.rstrip()
-        is_json = rest == b"}" or (rest[:1] == b"{" and rest[-1:] == b"}")
-        if is_json if self._document or rest[:1] == b"{" else whole(_decoded(rest)):
-            self._lines.close()
-            found = self._line(rest)
-            self._number -= 1  # its end is still to come, which makes an empty line
-            return found
-        return ()
+    def _is_whole(self, line: bytes, found: Sequence[object]) -> bool:
+        is_json = line[-1:] == b"}" and not isinstance(found[-1], Misread)
+        return is_json or super()._is_whole(line, found)
 
-    def close(self) -> Sequence[_Line]:
-        """See tools.Parser."""
-        found, rest = list(self.settle()), self._lines.close()
-        if self._document:
-            found += self._cut_off(rest)
-        elif rest[:1] == b"{" or row_like(_decoded(rest)):
-            found += self._misread("truncated_line", _decoded(rest))
-        return found or (self._line(rest) if rest else [])
-
-    def _line(self, line: bytes) -> list[_Line]:
-        self._number += 1
+    def _line(self, line: bytes) -> None:
         line = line.rstrip(b"\r")
-        if not self._document and line != b"{":
-            if line[:1] != b"{":
-                return self._plain(_decoded(line).rstrip())
-            return self._json(line, of_event if line.startswith(b'{"event"') else of_document)
-        torn = self._cut_off(b"") if line == b"{" and self._document else []
-        self._size += len(line)
-        if self._size <= _LONGEST:
-            self._document.append(line)
-        if torn:
-            return torn
-        if line == b"}":
-            return self._part(self._document, ended=True)
-        if line == _START_ENDS and not self._started:
-            return self._part([*self._document[:-1], b"}}"])
-        if line == _INTERVAL_ENDS:
-            return self._part([*self._document[:-1], b"}]}"], _INTERVALS)
-        return self._part([*self._document[:-1], b"}]}"]) if line == _LAST_INTERVAL_ENDS else []
-
-    def _cut_off(self, rest: bytes) -> list[_Line]:
-        """Note that the end of a document is missing."""
-        found = self._misread("truncated_document", _decoded(b"".join([*self._document[:3], rest])))
-        self._document, self._size, self._started, self._skipping = [], 0, False, False
-        return found
-
-    def _part(self, lines: Sequence[bytes], *following: bytes, ended: bool = False) -> list[_Line]:
-        """A part of a document; `following` begins the next one."""
-        size, skipping = self._size, self._skipping
-        self._document, self._size, self._started = [] if ended else [b"{", *following], 0, not ended
-        found: list[_Line] = []
-        if size > _LONGEST:
-            found = self._misread("document_too_long", f"more than {_LONGEST} bytes")
-        elif not skipping:
-            found = self._json(b"\n".join(lines), of_document, whole=ended)
-        self._skipping = not ended and (not found or isinstance(found[0], Misread))
-        return found
-
-    def _json(self, text: bytes, decode: Callable[[bytes], list[Record]], *, whole: bool = True) -> list[_Line]:
-        try:
-            found = decode(text)
-        except (ValueError, RecursionError) as error:
-            return self._misread("bad_document", f"{error}: {_decoded(text[:_EXCERPT])}")
-        self._undated = False
-        first = next(iter(found), None)
-        if decode is of_document and first == self._beginning:
-            return []
-        begins = self._begins(first)
-        self._beginning = first if isinstance(first, Beginning) else self._beginning
-        return [*begins, *self._understood(found, whole)]
-
-    def _plain(self, text: str) -> list[_Line]:
-        self._done |= self._ended and LISTENING.search(text) is not None
-        found = self._text.read(text) if text else []
-        if found is None:
-            self._undated = True
-            return self._misread("other_text", text)
-        if text:
-            self._undated = not any(isinstance(record, Iperf3Interval | Iperf3Result | Iperf3Done) for record in found)
-        begins = self._begins(next(iter(found), None))
-        return [*begins, *self._understood((self._text.read(text) or []) if begins else found, bool(text))]
-
-    def _begins(self, first: Record | None) -> list[_Line]:
-        if isinstance(first, Beginning):
-            begins = (self._ended and bool(first.version or first.role)) or bool(self._role and first.role)
+        if line[:1] not in b"\t }" or self._size > _LONGEST:
+            self._cut_off()
+        if self._document:
+            self._in_document(line)
+        elif line == b"{":
+            self._document, self._skipping = [line], False
+        elif line[:1] == b"{":
+            self._json(line)
         else:
-            begins = isinstance(first, Iperf3Failure) and self._done and self._role != "server"
-        if begins:
-            self._start()
-        return [Begin()] if begins else []
+            super()._line(line)
 
-    def _understood(self, found: Sequence[Record], counts: bool = True) -> list[_Line]:
-        self.records += counts
-        out: list[_Line] = []
+    def _in_document(self, line: bytes) -> None:
+        document = self._document
+        document.append(line)
+        self._size += len(line)
+        closing, following = _PARTS.get(line, (b"", ()))
+        if not closing or (line == _START_ENDS and document[1] != _START):
+            return
+        document[-1] = closing
+        self._document, self._size = [b"{", *following] if line != b"}" else [], 0
+        if not self._skipping:
+            self._json(b"\n".join(document))
+
+    def _cut_off(self) -> None:
+        """Note that the end of a document is missing."""
+        if self._document:
+            self._misread("truncated_document", b"".join(self._document[:3]).decode("utf-8", "replace"))
+            self._document, self._size = [], 0
+
+    def _json(self, text: bytes) -> None:
+        try:
+            found = of_json(text)
+        except (ValueError, RecursionError) as error:
+            self._misread("bad_document", f"{error}: {text[:EXCERPT].decode('utf-8', 'replace')}")
+            self._skipping = True
+            return
+        self._skipping = bool(found) and found[0] == self._beginning
+        if not self._skipping:
+            self._take(found)
+            self.records -= bool(self._document)  # it counts once, at its end
+
+    def _read(self, text: str) -> Sequence[Record] | None:
+        if row := _ROW.search(text):
+            return self._row(row)
+        if _CONNECTED.search(text):
+            self._connections += 1
+        elif match := _ROLE.search(text):
+            self._start_text(sending=bool(match[1]))
+            return [Beginning(parameters={"role": "client" if match[1] else "server"})]
+        elif match := _VERSION.search(text):
+            return [Beginning(version=match[1])]
+        elif match := _FAILURE.search(text):
+            return [Iperf3Failure(match[1].strip())]
+        elif _DONE.search(text):
+            return [Iperf3Done()]
+        elif not _KNOWN.search(text):
+            return None
+        self._done |= self._ended and _LISTENING.search(text) is not None
+        self._sending &= "Reverse mode, " not in text
+        self._udp |= "Datagrams" in text
+        return []
+
+    def _row(self, row: re.Match[str]) -> list[Record]:
+        """A line with figures counts if it is of all streams of its direction."""
+        number = {name: float(value) for name, value in row.groupdict().items() if value and value[-1].isdigit()}
+        self._udp |= "lost" in number
+        if row["way"]:
+            self._sending = row["way"] == "TX"
+        elif not row["of"] and number.keys() & {"count", "lost"}:
+            self._sending = "lost" not in number
+        self._window += round(number["window"] * _UNITS[row["scale"]]) if "window" in number else 0
+        if not self._is_all(row):
+            return []
+        figures: dict[str, float] = {name: int(number[name]) for name in ("packets", "lost") if name in number}
+        if "count" in number:
+            figures["packets" if self._udp else "retransmits"] = int(number["count"])
+        if number.get("packets"):
+            figures["jitter"] = number["jitter"] / 1e3
+        if self._window:
+            figures["window"], self._window = self._window, 0
+        figures["rate"] = number["rate"] * _UNITS[row["unit"]]
+        direction = DIRECTIONS[self._sending]
+        if row["of"]:
+            is_own = (row["of"] == "sender") == self._sending
+            return [Iperf3Result(number["end"] if is_own else None, direction, row["of"], figures)]
+        streams = self._connections // (2 if row["way"] else 1)
+        length = round(number["end"] - number["start"], 2)
+        interval = Iperf3Interval(number["end"], length, row["omitted"] is not None, direction, figures)
+        return [Beginning(figures={"streams": streams}), interval] if streams else [interval]
+
+    def _is_all(self, row: re.Match[str]) -> bool:
+        way, stream = row["way"] or "", row["id"]
+        self._several |= stream == "SUM"
+        if self._several or self._connections:
+            return stream == "SUM" or self._connections == (2 if way else 1)
+        again = self._last.get(way) == stream  # nothing says how many there are: the first line is left out
+        self._last[way] = stream
+        return again
+
+    def _take(self, found: Sequence[Record]) -> None:
+        if found and self._begins(found[0]):
+            self._out.append(Begin())
+            self._start_test()
+        taken: list[Record] = []
         for record in found:
             match record:
                 case Iperf3Failure() if self._done:
                     continue
                 case Beginning():
-                    self._role = record.role or self._role
+                    self._beginning, self._role = record, record.parameters.get("role", self._role)
                 case Iperf3Interval(omitted=True):
-                    self._omitted = record.end
-                case Iperf3Interval():
-                    record = record._replace(start=self._omitted + record.start, end=self._omitted + record.end)
-                case Iperf3Result(end=float(end)):
-                    record = record._replace(end=self._omitted + end)
+                    self._omitted = record.time
+                case Iperf3Interval() | Iperf3Result() if record.time is not None:
+                    record = record._replace(time=self._omitted + record.time)
             self._ended |= isinstance(record, Iperf3Result | Iperf3Done | Iperf3Failure)
             self._done |= isinstance(record, Iperf3Done)
-            out.append(record)
-        return out
+            taken.append(record)
+        super()._take(taken)
 
-    def _misread(self, reason: str, text: str) -> list[_Line]:
-        return [Misread(reason, f"line {self._number}", text[:_EXCERPT])]
-
-
-def _decoded(line: bytes) -> str:
-    return line.decode("utf-8", "replace")
-
-
-def moments(lines: Iterable[ReadLine]) -> Iterator[Moment]:
-    """When the parts of a stream were written: see tools.Kind."""
-    begun: float | None = None
-    found: list[Moment] = []
-    for offset, records in lines:
-        time: float | None = None
-        for record in records:
-            match record:
-                case Begin():
-                    begun = None
-                    found = [moment for moment in found if not moment.elapsed]
-                case Beginning(time=float(unix)):
-                    begun = unix
-                case Iperf3Interval(end=end) | Iperf3Result(end=float(end)):
-                    time = end
-        if time is not None:
-            found.append(Moment(offset, time if begun is None else begun + time, begun is None))
-    yield from found
+    def _begins(self, first: Record) -> bool:
+        """Whether a line with this record begins another test."""
+        if isinstance(first, Beginning) and (first.version or "role" in first.parameters):
+            return self._ended or bool(self._role)
+        return isinstance(first, Iperf3Failure) and self._done and self._role != "server"

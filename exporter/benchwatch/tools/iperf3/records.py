@@ -1,56 +1,53 @@
-"""What iperf3's output says in any of its forms: JSON lines, one JSON document, text.
+"""What iperf3 says in any of its forms: JSON lines, one JSON document, text.
 
-Directions are those of the process that reports: send, receive. Rates are bytes a second, times seconds.
+Directions are those of the process that reports. Figures are rate, bytes, packets, retransmits, lost, jitter, rtt and
+window, in bytes and seconds; unknown ones are absent.
 """
 
 from collections.abc import Mapping
 from typing import NamedTuple
+
+KNOWN = {"sender": ("retransmits", "rtt", "window"), "receiver": ("lost", "jitter")}
+"""What only this end of a direction can know."""
+BOTH = ("rate", "bytes", "packets")
+"""What both count."""
+DIRECTIONS = {True: "send", False: "receive"}
 
 
 class Beginning(NamedTuple):
     """What is known of a test before its first interval."""
 
     version: str = ""
-    time: float | None = None  # Unix time, from which the intervals count
-    role: str = ""  # client, server
-    parameters: Mapping[str, str] = {}
-    streams: int | None = None  # in each direction
-    interval: float | None = None
-    target: float | None = None  # rate asked for of one stream
-
-
-class Flow(NamedTuple):
-    """All streams of one direction together; None: not known."""
-
-    direction: str
-    rate: float | None = None
-    bytes: int | None = None
-    retransmits: int | None = None
-    packets: int | None = None
-    lost: int | None = None
-    jitter: float | None = None
-    rtt: float | None = None  # mean of the streams
-    window: int | None = None  # sum of the streams' congestion windows, bytes
+    begun: float | None = None  # Unix seconds
+    parameters: Mapping[str, str] = {}  # with the role: client, server
+    figures: Mapping[str, float] = {}  # interval; streams in each direction; target, the rate asked for of one stream
+    cookie: str = ""  # differs in each test
 
 
 class Iperf3Interval(NamedTuple):
-    """One report. Times count from the start of the test; iperf3's own begin at 0 again behind omitted intervals."""
+    """One direction of a report: its end, seconds since the start of the test, and its length.
 
-    start: float
-    end: float
+    iperf3 itself counts from 0 again after omitted intervals.
+    """
+
+    time: float
+    length: float
     omitted: bool
-    flows: tuple[Flow, ...]
+    direction: str
+    figures: Mapping[str, float]
 
 
 class Iperf3Result(NamedTuple):
-    """Something of the whole test."""
+    """What one end, sender or receiver, says of a direction at the end; `time` only if this is the present process."""
 
-    end: float | None
-    flow: Flow
+    time: float | None
+    direction: str
+    end: str
+    figures: Mapping[str, float]
 
 
 class Iperf3Done(NamedTuple):
-    """The test is over; without a result it failed. Processor seconds a second, by host: local, remote."""
+    """The test is over; without results, it failed. Processor seconds per second, by host: local, remote."""
 
     load: Mapping[str, float] = {}
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from ..api import Kind, Tool
-from ..lines import moments
+from ..lines import recognise_lines
 from ..roles import Lost, Roles, Unit
 from . import command
 from . import metrics as m
@@ -12,7 +12,6 @@ from .parser import SysbenchParser
 from .reports import report
 from .state import SysbenchState
 
-_BANNER = re.compile(rb"(?:^|[\r\n])sysbench \d[^\r\n]*")
 _OF_EVENTS = Roles(
     unit=Unit("events/s"),
     operations="events",
@@ -37,18 +36,12 @@ _OF_BYTES = replace(
 )
 
 
-def _recognise(head: bytes) -> str:
-    """Its one kind of stream, "text", is standard output, with or without standard error."""
-    lines = head.decode("utf-8", "replace").splitlines()
-    return "text" if _BANNER.search(head) or any(report(line) for line in lines) else ""
-
-
 SYSBENCH = Tool(
     name="sysbench",
     families=m.FAMILIES,
     roles=(_OF_TRANSACTIONS, _OF_EVENTS, _OF_BYTES),
-    kinds={"text": Kind(SysbenchParser, dated=moments)},
-    recognise=_recognise,
+    kinds={"text": Kind(SysbenchParser)},
+    recognise=recognise_lines(lambda line: report(line) or re.match(r"sysbench \d", line)),
     new_state=lambda *_: SysbenchState(),
     time_limit=re.compile(r"(?:^|\s)--(?:max-)?time=(\d+)"),
     advice="--report-interval=1 and --percentile=99 give",

@@ -1,7 +1,7 @@
 """The text that sysbench prints: interval lines (`reports`), final reports (`summary`), and around them:
 
-sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)   first; another one begins another run in the same stream, as does an
-                                                    interval line that is earlier than the one before it
+sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)   first; begins another run in the same stream, as does an interval
+                                                    line that is earlier than the previous one
 Number of threads: 8
 Target transaction rate: 60/sec                     with --rate
 Report intermediate results every 1 second(s)
@@ -10,11 +10,12 @@ FATAL: ...                                          what ends the run, or the pr
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..api import Begin, Misread
 from ..lines import LineParser
-from .reports import LINES, Said, SysbenchInterval, report
+from .reports import Queue, Said, SysbenchInterval, report
 from .summary import LAST, Bin, Entry, SysbenchFigure, entries
 
 _BANNER = re.compile(r"sysbench (\d[\w.+~-]*)(?: \(using [^)]*\))?$")
@@ -34,7 +35,6 @@ _KNOWN = re.compile(
     r"Additional request validation|LuaJIT|Latency statistics|Time limit exceeded, exiting|"
     r"\(last message repeated \d+ times\)|Done\.|Random number generator seed|WARNING: "
 )
-_STARTED = "Threads started!"
 _FATAL = re.compile(r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchmark ")
 
 
@@ -45,38 +45,34 @@ class SysbenchComplete(NamedTuple):
     checkpoint: bool
 
 
-Record = Said | SysbenchInterval | Entry | SysbenchComplete | Begin | Misread
+class Started(NamedTuple):
+    """The clock of the interval lines begins."""
+
+
+Record = Said | Started | SysbenchInterval | Queue | Entry | SysbenchComplete | Begin | Misread
 
 
 class SysbenchParser(LineParser):
     """Reads one stream of text."""
 
-    _TORN = (SysbenchFigure, Bin, Said)
+    _DATED = (Started, SysbenchInterval, Queue, SysbenchComplete)
+    _WHOLE = (SysbenchInterval, SysbenchComplete)  # their last number has all its decimals
+    _TORN = (SysbenchFigure, Bin, Said, Queue)
     _time = 0.0
     _reported = 0.0  # seconds of the last interval line
     _checkpoint = False
     _after_fatal = False
 
-    def settle(self) -> list[Record]:
-        """See tools.Parser. Only lines whose last number has all its decimals are whole without their end."""
-        if any(pattern.fullmatch(_decode(self._lines.rest)) for pattern in (*LINES[:4], LAST)):
-            self._line(self._lines.close())
-        return self._taken()
+    def _read(self, text: str) -> Sequence[Record] | None:
+        if (found := self._known(text)) is None:
+            return [] if self._after_fatal else None  # a server's message continues in further lines of any form
+        self._after_fatal = any(isinstance(record, Said) and record.name == "fatal" for record in found)
+        return found
 
-    def _line(self, line: bytes) -> None:
-        if not (text := _decode(line)):
-            return
-        found = self._read(text)
-        # A server's message continues in further lines of any form.
-        self._after_fatal = self._after_fatal if found is None else "fatal" in (each[0] for each in found if each)
-        if found is None and not self._after_fatal:
-            self._misread("interval_line" if text.startswith("[ ") else "other_text", text)
-            return
-        self.records += 1
-        self._out += found or []
-        self._undated = text[:2] != "[ " and not (text == _STARTED or LAST.match(text))
+    def _misread(self, reason: str, text: str) -> None:
+        super()._misread("interval_line" if reason == "other_text" and text.startswith("[ ") else reason, text)
 
-    def _read(self, text: str) -> list[Record] | None:
+    def _known(self, text: str) -> Sequence[Record] | None:
         if banner := _BANNER.match(text):
             self._checkpoint, self._reported = False, 0.0
             return [*([Begin()] if self.records else []), Said("version", banner[1])]
@@ -88,17 +84,13 @@ class SysbenchParser(LineParser):
             return [SysbenchComplete(self._time, checkpoint)]
         if (entry := entries(text)) is not None:
             self._time = next((each[1] for each in entry if each[0] == "time"), self._time)
-            return [*entry]
+            return entry
         if text.startswith("[ ") and text.endswith(" Checkpoint report:"):
             self._checkpoint = True
             return []
         if fatal := _FATAL.match(text):
             return [Said("fatal", fatal[1] or text)]
-        if text == _STARTED:
-            return [Said("started", "")]
+        if text == "Threads started!":
+            return [Started()]
         settings = [Said(name, match[1]) for name, pattern in _OPTIONS.items() if (match := pattern.match(text))]
-        return [*settings] if settings or _KNOWN.match(text) else None
-
-
-def _decode(line: bytes) -> str:
-    return line.decode("utf-8", "replace").lstrip("\r").rstrip()
+        return settings if settings or _KNOWN.match(text) else None

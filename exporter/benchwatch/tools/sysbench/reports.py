@@ -35,10 +35,16 @@ LINES = tuple(map(_pattern, FORMS))
 
 
 class Said(NamedTuple):
-    """What sysbench says: its `version` and options, `started`, the length of a `queue`, what was `fatal`."""
+    """What sysbench says: its `version` and options, what was `fatal`."""
 
     name: str
     value: str
+
+
+class Queue(NamedTuple):
+    """How many events wait for a thread."""
+
+    length: int
 
 
 class SysbenchInterval(NamedTuple):
@@ -54,14 +60,14 @@ class SysbenchInterval(NamedTuple):
     latency: float | None
 
 
-def report(line: str) -> SysbenchInterval | Said | None:
+def report(line: str) -> SysbenchInterval | Queue | None:
     """The content of a line; None if it is another line."""
     found = next((match for pattern in LINES if (match := pattern.match(line))), None)
     if found is None:
         return None
     fields = found.groupdict()
     if "queue" in fields:
-        return Said("queue", fields["queue"])
+        return Queue(int(fields["queue"]))
     rates = {name: base(name, number) for name, number in fields.items() if name.startswith(_RATES)}
     if "bytes_read" in rates:
         rates["bytes"] = rates["bytes_read"] + rates["bytes_write"]

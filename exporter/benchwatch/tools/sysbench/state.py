@@ -9,19 +9,18 @@
 - idle: no statement was done either, as events may be longer than an interval.
 """
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ...metrics.samples import Sample
-from ..api import HISTORY, Figures, Outcome, Report, Times
-from ..beginning import PUNCTUAL, ElapsedState
+from ..api import Figures, Report
+from ..beginning import ElapsedState
 from .metrics import LATENCY_WINDOW, LIVE, TOTALS, sample
-from .parser import SysbenchComplete
-from .reports import Said, SysbenchInterval
+from .parser import Started, SysbenchComplete
+from .reports import Queue, Said, SysbenchInterval
 from .results import SysbenchResults
-from .summary import Bin, Entry, SysbenchFigure
-
-Record = Said | SysbenchInterval | Entry | SysbenchComplete
+from .summary import Bin, SysbenchFigure
 
 
 class SysbenchState(ElapsedState):
@@ -31,82 +30,41 @@ class SysbenchState(ElapsedState):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tool_version = ""
-        self.reason = ""  # the first fatal message
-        self.idle_reports = 0
-        self._parameters: dict[str, str] = {}
         self._line: SysbenchInterval | None = None
         self._queue: int | None = None
-        self._lines: deque[SysbenchInterval] = deque(maxlen=HISTORY)
-        self._gap: float | None = None
         self._totals: dict[str, int] = {}
         self._sums: dict[str, float] = defaultdict(float)
         self._highest: dict[str, float] = defaultdict(float)
         self._results = SysbenchResults()
 
-    def apply(self, record: Record, stream: str, arrived: float) -> None:
+    def apply(self, record: Any, stream: str, arrived: float) -> None:
         """See tools.State."""
         super().apply(record, stream, arrived)
         match record:
-            case Said("version"):
-                self.tool_version = record.value
-            case Said("fatal"):
-                self.reason = self.reason or record.value
-            case Said("started"):
+            case Said("version", version):
+                self.tool_version = version
+            case Said("fatal", message):
+                self._failure = self._failure or message
+            case Said(name, value):
+                self._parameters[name] = value
+                if name == "report_interval":
+                    self._interval = float(value) or None
+            case Started():
                 self._elapsed[stream] = 0.0
-            case Said("queue"):
-                self._queue = int(record.value)
-            case Said():
-                self._parameters[record.name] = record.value
+            case Queue(length):
+                self._queue = length
             case SysbenchInterval():
                 self._elapsed[stream] = record.time
                 self.reporting.add(stream)
                 self._apply_interval(record)
             case SysbenchFigure() | Bin():
                 self._results.add(record)
-            case SysbenchComplete():
-                self._elapsed[stream] = record.time or self._elapsed.get(stream, 0.0)
-                self._results.complete(record.checkpoint)
-                for name, value in self._results.figures.items():
-                    self._count(name, value * (record.time if name == "bytes" else 1))
-
-    @property
-    def start(self) -> float | None:
-        """See tools.State."""
-        return self._beginning(0.0 if self._results.figures else PUNCTUAL, self.report_interval)
-
-    @property
-    def last_report(self) -> float | None:
-        """The last line, or the end of the final report."""
-        length = self._results.figures.get("time", self._line.time if self._line else None)
-        return None if self.start is None or length is None else self.start + length
-
-    @property
-    def end(self) -> float | None:
-        """See tools.State."""
-        if self._results.figures or not self.outcome:
-            return self.last_report if self.outcome else None
-        return self._heard(self.last_report)
-
-    @property
-    def report_interval(self) -> float | None:
-        """The N of --report-interval, seconds; None if it is 0, which switches the lines off."""
-        return float(self._parameters.get("report_interval", self._gap or 0)) or None
-
-    @property
-    def outcome(self) -> Outcome:
-        """A fatal message ends the run, whether a report follows or not."""
-        return "failed" if self.reason else "finished" if self._results.figures else ""
-
-    @property
-    def history(self) -> deque[Report]:
-        """The last lines."""
-        start = self.start or 0.0
-        return deque((Report(start + line.time, _throughput(line.rates) or 0.0, None) for line in self._lines), HISTORY)
-
-    def parameters(self) -> Mapping[str, str]:
-        """What sysbench prints of its own options."""
-        return self._parameters
+            case SysbenchComplete(time, checkpoint):
+                self._elapsed[stream] = time or self._elapsed.get(stream, 0.0)
+                self._results.complete(checkpoint)
+                self._complete = bool(self._results.figures)
+                for name, number in self._results.figures.items():
+                    self._count(name, number * (time if name == "bytes" else 1))
 
     def figures(self) -> Figures:
         """Of the last line, or of the whole run once it has ended."""
@@ -118,10 +76,6 @@ class SysbenchState(ElapsedState):
         done = next((self._totals[name] for name in ("transactions", "events") if name in self._totals), None)
         p99 = self._line.latency if self._line.quantile == "0.99" else None
         return Figures(_throughput(self._line.rates), None, p99, done)
-
-    def times(self) -> Times:
-        """See tools.State."""
-        return Times() if self.outcome else Times(self.last_report)
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """See tools.State."""
@@ -137,9 +91,10 @@ class SysbenchState(ElapsedState):
 
     def _apply_interval(self, line: SysbenchInterval) -> None:
         seconds = max(0.0, line.time - (self._line.time if self._line else 0.0))
-        self._gap = min(seconds, self._gap or seconds) or None
+        if "report_interval" not in self._parameters:
+            self._interval = min(seconds, self._interval or seconds) or None
         self._line = line
-        self._lines.append(line)
+        self._reports.append(Report(line.time, _throughput(line.rates) or 0.0, None))
         self.idle_reports = 0 if any(line.rates.values()) else self.idle_reports + 1
         for name, rate in line.rates.items():
             self._sums[name] += rate * seconds
