@@ -126,10 +126,10 @@ class FioDocument(Struct, dict=True):
 
     @property
     def built(self) -> float | None:
-        """When it was built, Unix seconds; None in client mode, where `timestamp` is the client's start."""
+        """When it was built, Unix seconds; None if it does not say (in client mode `timestamp` is the start)."""
         if self.of_clients:
             return None
-        return self.timestamp_ms / 1000 if self.timestamp_ms else float(self.timestamp)
+        return self.timestamp_ms / 1000 or float(self.timestamp) or None
 
 
 _DECODER = msgspec.json.Decoder(FioDocument)

@@ -1,9 +1,12 @@
 """Which logs belong to a run.
 
-A log that was last written before the run began belongs to an earlier run, which left it in the folder (or, in a text
-of several runs, to a previous one), and is ignored. The text says when the run began if no log has its transactions. It
-is unknown when a copied log was written. A log with exactly the transactions of the final report belongs to its run in
-any case.
+A log whose end precedes the start of the run belongs to an earlier run, which left it in the folder (or, if a text has
+several runs, to a previous one), and is ignored. Two clocks can show that:
+
+- the benchmark's, if the progress lines have Unix times: the log dates its transactions by the same clock;
+- else that of the files: when the log and the text were last written. It shows nothing of a copied log.
+
+A log with exactly the transactions of the final report belongs to its run in any case.
 """
 
 import math
@@ -25,6 +28,7 @@ class LogChoice:
         """The least time from the end of a piece of the log to its arrival, seconds."""
         self._files: set[str] = set()
         self._written = -math.inf  # when one was last written, Unix seconds
+        self._end = math.inf  # the latest time in any of them, Unix seconds
         self._begun: dict[str, float] = {}  # by stream: when its text was last written, less the seconds in it
 
     def add(self, stream: str, arrived: float, time: float | None) -> None:
@@ -32,6 +36,7 @@ class LogChoice:
         self._files.add(stream)
         self._written = max(arrived, self._written)
         if time is not None:
+            self._end = time if self._end == math.inf else max(time, self._end)
             self.behind = min(arrived - time, self.behind)
 
     def begun(self, stream: str, time: float) -> None:
@@ -44,8 +49,12 @@ class LogChoice:
         `lines`: when the run began according to its lines, Unix seconds, up to an interval too late while the interval
         is not known; `executed`: the number of transactions in its report.
         """
-        begun = min(self._begun.values(), default=-math.inf) if lines is None else lines - SLOW
         counted = self.every.transactions
         if executed in (counted, counted + self.every.skipped):  # a text may be edited later
             return ()
-        return self._files if self._written < begun - PUNCTUAL and self.behind < SLOW else ()
+        if lines is not None:
+            precedes = self._end < lines - SLOW - PUNCTUAL
+        else:
+            begun = min(self._begun.values(), default=-math.inf)
+            precedes = self._written < begun - PUNCTUAL and self.behind < SLOW
+        return self._files if precedes else ()
