@@ -116,9 +116,7 @@ class LineParser:
                 excerpt = block.excerpt.decode("utf-8", "replace")
                 self._misread("line_too_long", f"{excerpt} ... (more than {LIMIT} bytes)")
                 continue
-            for line in block[:-1].split(b"\n"):
-                self._number += 1
-                self._line(line)
+            self._block(block)
         return self._taken()
 
     def settle(self) -> list[Any]:
@@ -137,6 +135,11 @@ class LineParser:
             self._out.clear()
             self._misread("truncated_line", rest.decode("utf-8", "replace"))
         return self._taken()
+
+    def _block(self, block: bytes) -> None:
+        for line in block[:-1].split(b"\n"):
+            self._number += 1
+            self._line(line)
 
     def _line(self, line: bytes) -> None:
         raise NotImplementedError

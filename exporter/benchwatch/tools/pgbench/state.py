@@ -35,11 +35,10 @@ from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import PUNCTUAL, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
-from .choice import LogChoice
 from .course import ProgressCourse
 from .initialisation import ROWS_PER_SCALE, Generated, Initialisation, InitialisationStep, Initialised
 from .last_interval import LastInterval
-from .log import TransactionLog
+from .log import LogChoice, TransactionLog
 from .messages import Message, VacuumStarted
 from .progress import Progress
 from .results import Results
@@ -47,7 +46,7 @@ from .summary import Complete, Entry, Parameter, Statement, SummaryFigure
 from .text import Banner, Version
 from .totals import COUNTERS, Totals
 from .transactions import Transactions
-from .windows import QUANTILE_LABELS, WAIT, SecondWindow
+from .windows import QUANTILE_LABELS, WAIT
 
 Record = Progress | Transactions | AggregateInterval | Entry | Banner | Version | Message | Initialisation
 
@@ -198,11 +197,6 @@ class PgbenchState(ElapsedState):
             return deque((Report(self._dated(line), line.tps, line.latency) for line in self._lines), HISTORY)
         seconds = self._log.windows.counts() if self._log.whole else ()
         return deque((Report(second + 1, count, latency) for second, count, latency in seconds), HISTORY)
-
-    @property
-    def windows(self) -> deque[SecondWindow]:
-        """The last closed seconds of the transaction log, some ten, without those in which nothing completed."""
-        return self._log.windows.windows
 
     def parameters(self) -> Mapping[str, str]:
         """Settings as the final report prints them, and the server's version."""
