@@ -134,18 +134,7 @@ class FioCommand(Command):
 
 
 def read(arguments: Sequence[str], version: str) -> FioCommand:
-    """See Launcher."""
-    return read_command(arguments, read_version(version))
-
-
-def read_version(text: str) -> tuple[int, int] | None:
-    """The version in the answer to `fio --version`; None if it is not fio's."""
-    match = _VERSION.match(text)
-    return (int(match[1]), int(match[2])) if match else None
-
-
-def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> FioCommand:
-    """What the arguments say. Raises UserError if they are no benchmark."""
+    """See Launcher. Raises UserError if the arguments do not ask for a benchmark."""
     own: dict[str, str] = {}
     of_all: dict[str, str] = {}
     jobs: list[dict[str, str]] = []
@@ -177,7 +166,8 @@ def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> F
         if place and sections:
             sections[0].setdefault("stonewall", "1")
         jobs += sections
-    return FioCommand(own, tuple(jobs), version)
+    match = _VERSION.match(version)
+    return FioCommand(own, tuple(jobs), (int(match[1]), int(match[2])) if match else None)
 
 
 def _is_job_file(path: Path) -> bool:

@@ -136,7 +136,7 @@ class TransactionParser(LogParser):
         self._block(block[middle:])
 
     def _at_once(self, block: bytes) -> bool:
-        """Reads a block if each line has the expected number of fields, digits between single spaces; whether it did."""
+        """Reads a block if each line has the expected number of fields, all digits; returns whether it did."""
         fields = self._fields
         columns = DigitColumns.of(block, _SHORTEST[:fields], _LONGEST[:fields])
         if columns is None:
