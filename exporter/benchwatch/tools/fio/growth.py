@@ -14,25 +14,25 @@ class Growth(NamedTuple):
 
     bins: NDArray[np.uint16]
     numbers: Integers
-    """How many more there are; fewer if fio counts from zero again."""
+    """How many more there are; negative if fio counts from zero again."""
     borders: Integers
-    """Where the bins of each series begin, and where those of the last end."""
+    """Where the bins of each series begin, and where those of the last series end."""
 
     @property
     def rows(self) -> Integers:
-        """Which series each bin is of."""
+        """The series of each bin."""
         return np.arange(len(self.borders) - 1).repeat(self.borders[1:] - self.borders[:-1])
 
     @property
     def fallen(self) -> tuple[int, ...]:
-        """The series of which a number is lower than before."""
+        """The series with a number that is lower than before."""
         fell = self.numbers < 0
         return tuple(np.unique(self.rows[fell]).tolist()) if fell.any() else ()
 
 
 @lru_cache(maxsize=1)
-def growth(before: FioSnapshot | None, after: FioSnapshot, anew: tuple[int, ...]) -> Growth:
-    """Of each series of `after`; all that was counted, where there is no `before` and of the series `anew`."""
+def growth(before: FioSnapshot | None, after: FioSnapshot, restarted: tuple[int, ...]) -> Growth:
+    """The growth of each series of `after`; those that `restarted`, or have no `before`, grew from zero."""
     begin, end = after.used.start, after.used.stop
     if before is not None:
         begin, end = min(begin, before.used.start), max(end, before.used.stop)
@@ -44,7 +44,7 @@ def growth(before: FioSnapshot | None, after: FioSnapshot, anew: tuple[int, ...]
             places = {series: place for place, series in enumerate(before.series)}
             order = np.array([places.get(series, len(places)) for series in after.series], dtype=np.int64)
             earlier = np.concatenate([earlier, np.zeros((1, earlier.shape[1]), dtype=np.int64)])[order]
-        fresh = list(anew)
+        fresh = list(restarted)
         known, counts = counts, counts - earlier
         counts[fresh] = known[fresh]
     flat = counts.ravel()

@@ -1,7 +1,7 @@
-"""The metrics of a fio run: their names, and how a state's numbers become samples of them.
+"""The metrics of a fio run: their names, and how the numbers of a state become samples.
 
-Labels: `job` as in `benchwatch.tools.fio.jobs`, `op` is read, write, trim, sync, verify (what a job that only writes
-reads again to verify) or, where unified_rw_reporting hides them, mixed.
+Labels: `job` as in `benchwatch.tools.fio.jobs`; `op` is read, write, trim, sync, verify (the reads with which a job
+that only writes verifies) or, if unified_rw_reporting hides them, mixed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,8 @@ import numpy as np
 
 from ...metrics.buckets import Buckets, quantiles
 from ...metrics.samples import Family, Sample, SummaryValue
-from .bounds import MOST_DISKS, OTHER_JOBS
-from .cpu import CpuUse
 from .document import FioDocument, Latency, loads
+from .jobs import MOST_DISKS, OTHER_JOBS
 from .options import number_of_clones, operations, target, warnings
 from .snapshot import (
     BYTES,
@@ -30,7 +29,7 @@ from .snapshot import (
     latency_of,
     verified_among_reads,
 )
-from .windows import QUANTILES, Window
+from .windows import QUANTILES, CpuUse, Window
 
 _WINDOW = "between the last two documents of fio at least half a status interval apart"
 _JOB_OP = ("job", "op")
@@ -85,14 +84,6 @@ SUBMISSION_LATENCY = Family(
     "Submission latency so far, seconds: slat_ns mean x N; absent for engines that complete an I/O as they submit it.",
     _JOB_OP,
 )
-JOB_INFO = Family(
-    "fio_job_info",
-    "gauge",
-    "Options of a job as fio prints them back, empty where not given; of a reported group those that fio prints, "
-    "which are of one of its jobs; 1.",
-    ("job", "group", "rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename"),
-    "runs",
-)
 TARGET_IOPS = Family(
     "fio_target_iops",
     "gauge",
@@ -112,16 +103,6 @@ JOB_ERROR = Family(
     ("job",),
     "runs",
 )
-JOB_WARNING = Family(
-    "fio_job_warning",
-    "gauge",
-    "1 for a combination of options that makes the job's numbers mean something else than they seem to; "
-    "verify_reads_among_reads once fio counts what it reads to verify with the reads of the workload.",
-    ("job", "warning"),
-    "runs",
-)
-VERIFIED_AMONG_READS = "verify_reads_among_reads"
-"""A warning: fio counts what it reads to verify with the reads of the workload, and nothing separates them."""
 JOB_CPU = Family(
     "fio_job_cpu_ratio",
     "gauge",
@@ -135,6 +116,24 @@ DISK_UTIL = Family(
     "Part of the time since fio started that a disk was busy, with I/O of fio or others: disk_util.util.",
     ("disk",),
 )
+JOB_INFO = Family(
+    "fio_job_info",
+    "gauge",
+    "Options of a job as fio prints them back, empty where not given; of a reported group those that fio prints, "
+    "which are of one of its jobs; 1.",
+    ("job", "group", "rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename"),
+    "runs",
+)
+JOB_WARNING = Family(
+    "fio_job_warning",
+    "gauge",
+    "1 for a combination of options that makes the job's numbers mean something else than they seem to; "
+    "verify_reads_among_reads once fio counts what it reads to verify with the reads of the workload.",
+    ("job", "warning"),
+    "runs",
+)
+VERIFIED_AMONG_READS = "verify_reads_among_reads"
+"""A warning: fio counts the reads that verify with those of the workload, and nothing separates them."""
 RESULT_IOPS = Family(
     "fio_result_iops",
     "gauge",
@@ -167,35 +166,13 @@ RESULT_LATENCY = Family(
     ("job", "op", "quantile"),
     "runs",
 )
-FAMILIES = (
-    IOPS,
-    BANDWIDTH,
-    LATENCY_AVERAGE,
-    LATENCY_MAX,
-    LATENCY_WINDOW,
-    IOS,
-    BYTES_TOTAL,
-    SHORT_IOS,
-    DROPPED_IOS,
-    COMPLETION_LATENCY,
-    SUBMISSION_LATENCY,
-    TARGET_IOPS,
-    TARGET_BANDWIDTH,
-    JOB_ERROR,
-    JOB_CPU,
-    DISK_UTIL,
-    JOB_INFO,
-    JOB_WARNING,
-    RESULT_IOPS,
-    RESULT_BANDWIDTH,
-    RESULT_LATENCY_AVERAGE,
-    RESULT_LATENCY,
-)
+FAMILIES = tuple(value for value in list(globals().values()) if isinstance(value, Family))
+"""All of them, in this order."""
 
 _COUNTERS = ((IOS, ISSUED), (BYTES_TOTAL, BYTES), (SHORT_IOS, SHORT), (DROPPED_IOS, DROPPED))
 _QUANTILE_TEXTS = tuple(f"{quantile:g}" for quantile in QUANTILES)
 _MOST = 2**53
-"""Nanoseconds; no percentile of fio is above."""
+"""Nanoseconds; fio prints no higher percentile."""
 _INFO_OPTIONS = JOB_INFO.labels[2:]
 
 
@@ -216,7 +193,7 @@ def live(windows: Mapping[JobSeries, Window]) -> Iterator[Sample]:
 
 
 def machine(document: FioDocument, cpu: Mapping[str, CpuUse]) -> Iterator[Sample]:
-    """What the jobs and others ask of CPUs and disks."""
+    """How busy the CPUs are with the jobs, and the disks with anything."""
     for label, use in cpu.items():
         yield Sample(JOB_CPU, (label, "usr"), use.user)
         yield Sample(JOB_CPU, (label, "sys"), use.system)
@@ -239,7 +216,7 @@ def counters(snapshot: FioSnapshot, buckets: Buckets) -> Iterator[Sample]:
 
 
 def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
-    """What the jobs are, what they are to reach, and what is wrong with them."""
+    """The options of the jobs, their target rates, errors and warnings."""
     first: dict[str, int] = {}
     errors: dict[str, int] = {}
     for place, (job, label) in enumerate(zip(snapshot.jobs, snapshot.labels, strict=True)):
@@ -269,7 +246,7 @@ def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
 
 
 def results(snapshot: FioSnapshot) -> Iterator[Sample]:
-    """What the whole run came to; of a final document."""
+    """The results of the whole run, from its final document."""
     issued, sent, timed = (snapshot.totals[:, column].tolist() for column in (ISSUED, BYTES, TIMED))
     highest = snapshot.highest(snapshot.maxima).tolist()
     for row, series in enumerate(snapshot.series):
@@ -300,7 +277,7 @@ def _runtime(snapshot: FioSnapshot, place: int, operation: str) -> int:
 
 
 def _percentiles(latency: Latency) -> dict[str, float]:
-    """fio's own percentiles, seconds, for those quantiles that it printed."""
+    """fio's own percentiles, seconds, if it printed these quantiles."""
     try:
         printed = loads(bytes(latency.percentile)) if latency.percentile else {}
     except ValueError:

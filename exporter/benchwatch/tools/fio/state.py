@@ -13,15 +13,14 @@ from typing import Any
 from ...metrics.buckets import Buckets
 from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from . import cpu, figures, metrics
-from .bounds import MOST_OPTIONS
+from . import figures, metrics
 from .document import FioDocument
 from .ending import Judgement, because, failure, judge, judge_jobs
-from .intervals import Interval
-from .jobs import parameters, reported_jobs
+from .jobs import MOST_OPTIONS, parameters, reported_jobs
+from .moments import Interval
 from .snapshot import ISSUED, FioSnapshot, JobSeries, take
 from .text import DepthNote, Fatal, Interrupted, TextResults
-from .windows import Window, difference, reset_between
+from .windows import CpuUse, Window, cpu_use, difference, reset_between
 
 _SILENCE_INTERVALS = 3
 _SILENCE = 5.0
@@ -53,7 +52,7 @@ class FioState:
         self._base: FioSnapshot | None = None
         """Where the present window begins."""
         self._windows: Mapping[JobSeries, Window] = {}
-        self._cpu: Mapping[str, cpu.CpuUse] = {}
+        self._cpu: Mapping[str, CpuUse] = {}
         self._signal: int | None = None
         self._depth_note = False
         self._doubtful = False
@@ -226,7 +225,7 @@ class FioState:
         stalled = _stalled(snapshot, windows, begun)
         self._windows = {series: one for series, one in windows.items() if one.iops or series in stalled}
         active = {series.job for series in self._windows}
-        used = cpu.difference(base, snapshot) if base is not None else {}
+        used = cpu_use(base, snapshot) if base is not None else {}
         self._cpu = {label: use for label, use in used.items() if label in active}
         self._base = snapshot
         self._report(snapshot.time, windows, begun)
