@@ -1,4 +1,4 @@
-"""The latencies of fio by time and bin: what json+ documents have more than those before them."""
+"""The latencies of fio by time and bin: the differences of consecutive json+ documents."""
 
 import math
 from collections import defaultdict
@@ -26,7 +26,7 @@ class DocumentBins:
     def take(self, records: Sequence[Any], begin: int, end: int) -> None:
         """See tools.Bins."""
         for record in records:
-            if isinstance(record, Begin):  # another run of fio in the same file: the last one counts
+            if isinstance(record, Begin):  # of several runs in a file, the last one counts
                 self._found.clear()
                 self._before = None
             elif isinstance(record, FioDocument):
