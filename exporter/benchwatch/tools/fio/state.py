@@ -1,8 +1,8 @@
 """What is known of one fio process, from its documents and messages.
 
 A window is the time between two documents. If it is shorter than half the status interval, it extends to the next
-document, since after a freeze fio prints two documents about 2 ms apart, and its last document often follows the previous
-one by 10 ms.
+document, since after a freeze fio prints two documents about 2 ms apart, and its last document often follows 10 ms
+after the previous one.
 """
 
 from collections import deque

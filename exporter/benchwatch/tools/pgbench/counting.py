@@ -145,22 +145,21 @@ class Totals:
             if count := getattr(record, name):  # 0 may mean that the option is not set
                 self._intervals[name] = self._intervals.get(name, 0) + count
 
-    def total(self, name: str, *, logs: bool) -> int | None:
-        """The counter of that name so far, with or without `logs`; None if this run has none, or it is not known."""
-        counts = [self._lines.get(name)]
-        if logs:
-            counts += self._intervals.get(name), self._logged().get(name)
-        return max((count for count in counts if count is not None), default=None)
+    def totals(self, *, logs: bool) -> dict[str, int]:
+        """The counters of this run so far, by name, with or without `logs`."""
+        totals = dict(self._lines)
+        for source in (self._intervals, self._logged()) if logs else ():
+            for name, count in source.items():
+                totals[name] = max(count, totals.get(name, 0))
+        return totals
 
-    def _logged(self) -> dict[str, int | None]:
+    def _logged(self) -> dict[str, int]:
         log = self._log
         if not (log.lines and log.whole):
             return {}
-        retried, retries = (self._retries_printed is not False and log.retries) or (None, None)
-        return {
-            "transactions": log.transactions,
-            "failed": log.failed or None,  # without any, there may be no such lines
-            "skipped": log.skipped or None,
-            "retried": retried,
-            "retries": retries,
-        }
+        counts = {"transactions": log.transactions}
+        # Without any, there may be no such lines.
+        counts |= {name: count for name, count in (("failed", log.failed), ("skipped", log.skipped)) if count}
+        if self._retries_printed is not False and (retries := log.retries):
+            counts["retried"], counts["retries"] = retries
+        return counts

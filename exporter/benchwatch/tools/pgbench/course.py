@@ -26,7 +26,6 @@ class ProgressCourse:
         self._aborted: dict[int, str] = {}
         self._run_aborted = ""
         self._failures: list[Failure] = []
-        self._more = 0  # failures that are not kept
 
     def add(self, message: ClientAborted | Failure | Ignored | Reconnected | RunAborted) -> None:
         """Add a message."""
@@ -35,22 +34,12 @@ class ProgressCourse:
         elif isinstance(message, RunAborted):
             self._run_aborted = message.message
         elif isinstance(message, Failure):
-            self._fail(message)
+            if len(self._failures) < _KEPT or message.fatal:
+                self._failures.append(message)
         elif isinstance(message, Reconnected):
             self._failures.clear()
-            self._more = 0
-        elif self._more:
-            self._more -= 1
         elif self._failures:
             self._failures.pop()
-
-    def _fail(self, message: Failure) -> None:
-        if len(self._failures) < _KEPT:
-            self._failures.append(message)
-            return
-        self._more += 1
-        if message.fatal:
-            self._failures[-1] = message
 
     @property
     def outcome(self) -> Outcome:

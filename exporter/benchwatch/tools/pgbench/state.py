@@ -210,9 +210,10 @@ class PgbenchState(ElapsedState):
         """All metrics; if `current` is false, without the gauges of the last interval."""
         if current:
             yield from self._last.samples()
+        counters = self._counters()
         for name, family in COUNTERS.items():
-            if (total := self._counter(name)) is not None:
-                yield Sample(family, (), total)
+            if name in counters:
+                yield Sample(family, (), counters[name])
         yield from self._log.histograms()
         if "scale_factor" not in self._results.parameters and self._scale_factor is not None:
             yield Sample(metrics.SCALE_FACTOR, (), self._scale_factor)
@@ -222,7 +223,7 @@ class PgbenchState(ElapsedState):
 
     def figures(self) -> Figures:
         """Those of the last report, or of the whole run once it has ended."""
-        transactions = self._counter("transactions")
+        transactions = self._counters().get("transactions")
         if self.outcome:
             results = self._results.figures
             p99 = self._results_latency().get("0.99")
@@ -238,7 +239,7 @@ class PgbenchState(ElapsedState):
         figures, log = self._results.figures, self._log
         done = figures.get("transactions", 0)
         if "failed" not in figures:  # before 15 the report may count skipped transactions
-            done -= self._counter("skipped") or 0
+            done -= self._counters().get("skipped", 0)
         over = self.outcome and "tps" in figures and not (log.whole and is_cut_off(log.transactions, done))
         return dict(zip(QUANTILE_LABELS, log.quantiles(), strict=False)) if over else {}
 
@@ -252,9 +253,10 @@ class PgbenchState(ElapsedState):
         interval = self._totals.count.interval or max(1.0, time - (self.start or 0.0))
         return LastInterval(line, time, interval, self._log)
 
-    def _counter(self, name: str) -> int | None:
-        figure = self._results.figures.get(name)
-        return self._totals.total(name, logs=not self.left_behind) if figure is None else int(figure)
+    def _counters(self) -> dict[str, int]:
+        figures = self._results.figures
+        settled = {name: int(figures[name]) for name in COUNTERS if name in figures}
+        return self._totals.totals(logs=not self.left_behind) | settled
 
     def _apply_progress(self, line: Progress, stream: str) -> None:
         self.reporting.add(stream)

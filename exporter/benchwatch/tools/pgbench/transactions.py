@@ -92,7 +92,6 @@ FIELDS = {"": 6, "either": 7, "retries": 8}
 """How many fields a line has, by Transactions.extra."""
 _EXTRA = {fields: extra for extra, fields in FIELDS.items()}
 _NONE = np.zeros(0, np.int64)
-_NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 class LogParser(LineParser):
@@ -144,9 +143,10 @@ class TransactionParser(LogParser):
         seconds, counts = columns.in_turn(_SECOND)
         if min(seconds) < _FIRST_SECOND or max(seconds) > _LAST_SECOND:
             return False
+        examined, missing = 0, 0
         if left := EXAMINED - self._examined:
             clients, numbers = (columns.numbers(column, left).tolist() for column in (_CLIENT, _TRANSACTION))
-            self._examine(zip(clients, numbers, strict=True), len(numbers))
+            examined, missing = self._examine(zip(clients, numbers, strict=True), len(numbers))
         latency = columns.numbers(_TIME)
         second = np.repeat(seconds, counts)
         count = len(second)
@@ -159,9 +159,12 @@ class TransactionParser(LogParser):
             script=columns.numbers(_SCRIPT),
             second=second,
             microsecond=columns.numbers(_MICROSECOND) if self._microseconds else _NONE,
+            extra=_EXTRA[fields],
             lines=count,
             size=len(block),
             end=max(seconds) + columns.number(_MICROSECOND, latest) / 1e6,
+            examined=examined,
+            missing=missing,
         )
         self._number += count
         self._emit(piece, columns.numbers(-1) if fields > 6 else _NONE, block)
@@ -173,9 +176,9 @@ class TransactionParser(LogParser):
         understood: list[bytes] = []
         end, latest, skipped = 0.0, 0, 0
         lines = block[:-1].split(b"\n")
-        if first := lines[: EXAMINED - self._examined]:
-            numbered = _NUMBERED.findall(b"\n".join(first))
-            self._examine(((int(client), int(number)) for client, number in numbered), len(first))
+        first = lines[: EXAMINED - self._examined]
+        numbered = _NUMBERED.findall(b"\n".join(first))
+        examined, missing = self._examine(((int(client), int(number)) for client, number in numbered), len(first))
         for line in lines:
             self._number += 1
             match = _LINE.fullmatch(line)
@@ -203,15 +206,17 @@ class TransactionParser(LogParser):
             microsecond=columns[:, 3] if self._microseconds else _NONE,
             skipped=skipped,
             failed=len(understood) - len(rows) - skipped,
+            extra=_EXTRA.get(self._fields, ""),
             lines=len(understood),
             size=sum(map(len, understood)) + len(understood),
             end=end,
+            examined=examined,
+            missing=missing,
         )
-        if understood:
-            self._emit(piece, np.array(last_field, np.int64), understood[0])
+        self._emit(piece, np.array(last_field, np.int64), understood[0] if understood else b"")
 
-    def _examine(self, numbers: Iterable[tuple[int, int]], lines: int) -> None:
-        """Looks for gaps between the transaction numbers of each client in so many lines."""
+    def _examine(self, numbers: Iterable[tuple[int, int]], lines: int) -> tuple[int, int]:
+        """Looks for gaps between the transaction numbers of each client; how many lines that were, and are missing."""
         last, missing = self._last_numbers, 0
         for client, number in numbers:
             if (gap := number - last.get(client, 0) - 1) > 0:
@@ -220,25 +225,24 @@ class TransactionParser(LogParser):
         self._examined += lines
         if self._examined == EXAMINED:
             last.clear()
-        self._out.append(_NOTHING._replace(examined=lines, missing=missing))
+        return lines, missing
 
     def _emit(self, piece: Transactions, last_field: Integers, text: bytes) -> None:
-        """Complete a record of lines; `text` begins with the first of them."""
-        if not self._begun:
+        """Complete a record; `text` begins with its first line."""
+        if text and not self._begun:
             self._begun = True
             first = _LINE.fullmatch(text.partition(b"\n")[0])
             assert first
             latency = int(first["time"]) / 1e6 if first["time"].isdigit() else 0.0
             piece = piece._replace(begin=_epoch(first) - latency)
-        self.records += piece.lines
-        self._out.append(
-            piece._replace(
-                extra=_EXTRA[self._fields],
+        if len(last_field):
+            piece = piece._replace(
                 extra_sum=int(last_field.sum()),
                 extra_nonzero=int(np.count_nonzero(last_field)),
                 extra_small=int(np.count_nonzero(last_field <= SMALL)),
             )
-        )
+        self.records += piece.lines
+        self._out.append(piece)
 
 
 def transaction(line: bytes) -> bool:
