@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from ...metrics.buckets import Buckets, quantiles
-from ...metrics.samples import Family, Sample, SummaryValue
+from ...metrics.samples import Family, Part, Sample, SummaryValue
 from .document import FioDocument, Latency, loads
 from .jobs import MOST_DISKS, OTHER_JOBS
 from .options import number_of_clones, operations, target, warnings
@@ -34,28 +34,25 @@ from .windows import QUANTILES, CpuUse, Window
 _WINDOW = "between the last two documents of fio at least half a status interval apart"
 _JOB_OP = ("job", "op")
 
-IOPS = Family(
+
+def _gauge(name: str, text: str, part: Part = "live") -> Family:
+    return Family(name, "gauge", text, _JOB_OP, part)
+
+
+IOPS = _gauge(
     "fio_iops",
-    "gauge",
     f"I/Os completed a second {_WINDOW}: difference of clat_ns.N, of total_ios where no latency is measured. "
     "op=verify: what a job that only writes reads again to verify, no part of its workload.",
-    _JOB_OP,
 )
-BANDWIDTH = Family(
-    "fio_bandwidth_bytes_per_second", "gauge", f"Bytes completed a second {_WINDOW}: difference of io_bytes.", _JOB_OP
-)
-LATENCY_AVERAGE = Family(
+BANDWIDTH = _gauge("fio_bandwidth_bytes_per_second", f"Bytes completed a second {_WINDOW}: difference of io_bytes.")
+LATENCY_AVERAGE = _gauge(
     "fio_latency_average_seconds",
-    "gauge",
     f"Mean completion latency {_WINDOW}, seconds: difference of clat_ns mean x N; absent when nothing completed.",
-    _JOB_OP,
 )
-LATENCY_MAX = Family(
+LATENCY_MAX = _gauge(
     "fio_latency_max_seconds",
-    "gauge",
     f"Highest completion latency {_WINDOW}, seconds: clat_ns.max if it rose, else the upper edge of the highest "
     "json+ bin that was counted in (at most 1.6 % above); absent when neither tells.",
-    _JOB_OP,
 )
 LATENCY_WINDOW = Family(
     "fio_latency_window_seconds",
@@ -84,17 +81,13 @@ SUBMISSION_LATENCY = Family(
     "Submission latency so far, seconds: slat_ns mean x N; absent for engines that complete an I/O as they submit it.",
     _JOB_OP,
 )
-TARGET_IOPS = Family(
+TARGET_IOPS = _gauge(
     "fio_target_iops",
-    "gauge",
     "I/Os a second that rate_iops= allows, times the job's clones (numjobs); of a reported group its first job's.",
-    _JOB_OP,
 )
-TARGET_BANDWIDTH = Family(
+TARGET_BANDWIDTH = _gauge(
     "fio_target_bandwidth_bytes_per_second",
-    "gauge",
     "Bytes a second that rate= allows, times the job's clones (numjobs); of a reported group its first job's.",
-    _JOB_OP,
 )
 JOB_ERROR = Family(
     "fio_job_error",
@@ -134,28 +127,22 @@ JOB_WARNING = Family(
 )
 VERIFIED_AMONG_READS = "verify_reads_among_reads"
 """A warning: fio counts the reads that verify with those of the workload, and nothing separates them."""
-RESULT_IOPS = Family(
+RESULT_IOPS = _gauge(
     "fio_result_iops",
-    "gauge",
     "I/Os a second over the whole run: total_ios / runtime of the final document; of clones that are not grouped all "
     "their I/Os by the longest runtime, which is below the sum of the rates that fio prints if they ended at different "
     "times (18 % below was seen with 64 clones). For op=verify the runtime is that of the verification; absent with "
     "verify_backlog=, for which fio gives none.",
-    _JOB_OP,
     "runs",
 )
-RESULT_BANDWIDTH = Family(
+RESULT_BANDWIDTH = _gauge(
     "fio_result_bandwidth_bytes_per_second",
-    "gauge",
     "Bytes a second over the whole run: io_bytes / runtime of the final document, as in fio_result_iops.",
-    _JOB_OP,
     "runs",
 )
-RESULT_LATENCY_AVERAGE = Family(
+RESULT_LATENCY_AVERAGE = _gauge(
     "fio_result_latency_average_seconds",
-    "gauge",
     "Mean completion latency over the whole run, seconds: clat_ns.mean of the final document.",
-    _JOB_OP,
     "runs",
 )
 RESULT_LATENCY = Family(

@@ -17,7 +17,7 @@ The source of each number, with the versions of fio:
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from .options import Options, job_options, operations, verifies
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+_Array = TypeVar("_Array", Integers, Floats)
 
 ISSUED, BYTES, SHORT, DROPPED, COMPLETED, TIMED, SUBMITTED = range(7)
 """Columns of `Snapshot.integers`: I/Os issued, bytes completed, short and dropped I/Os, I/Os completed, latencies and
@@ -161,6 +162,15 @@ def _counters(document: FioDocument, time: float) -> FioSnapshot:
         binned,
         _spent(jobs, names),
     )
+
+
+def aligned(values: _Array, before: Sequence[object], after: Sequence[object]) -> _Array:
+    """Rows that belong to the series or members `before`, in the order of `after`; zeros for new ones."""
+    if before == after:
+        return values
+    places = {key: place for place, key in enumerate(before)}
+    order = np.array([places.get(key, len(places)) for key in after], dtype=np.int64)
+    return np.concatenate([values, np.zeros_like(values, shape=(1, *values.shape[1:]))])[order]
 
 
 def direction_of(job: Job, operation: str) -> Direction | None:

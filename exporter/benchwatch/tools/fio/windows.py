@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.buckets import MIDPOINT_SECONDS, UPPER_NS
-from .growth import Growth, growth
-from .snapshot import BYTES, COMPLETED, ISSUED, LATENCY, TIMED, FioSnapshot, Floats, Integers, JobSeries
+from .bins import Growth, growth
+from .snapshot import BYTES, COMPLETED, ISSUED, LATENCY, TIMED, FioSnapshot, Floats, Integers, JobSeries, aligned
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999, 1.0)
 _QUANTILES = np.array(QUANTILES)
@@ -62,13 +62,14 @@ def difference(before: FioSnapshot | None, after: FioSnapshot) -> Mapping[JobSer
     known[list(grown.fallen)] = False
     bins, counted = _quantile_bins(grown, known)
     maximum = np.where(rose, highest, np.where(counted > 0, np.minimum(UPPER_NS[bins[:, -1]], highest), 0)) / 1e9
+    earlier_sums = 0.0 if before is None else aligned(before.seconds[:, LATENCY], before.series, after.series)
     columns = (
         known,
         lengths,
         completed,
         sent,
         timed,
-        after.seconds[:, LATENCY] - np.where(restarted, 0.0, _sums(before, after)),
+        after.seconds[:, LATENCY] - np.where(restarted, 0.0, earlier_sums),
         maximum,
         counted,
         MIDPOINT_SECONDS[bins],
@@ -110,12 +111,9 @@ def _earlier(before: FioSnapshot | None, after: FioSnapshot) -> tuple[Integers, 
     """For the members of `after`: their earlier integers and maxima, and which of them count from zero since then."""
     if before is None:
         return np.zeros_like(after.integers), np.zeros_like(after.maxima), np.ones(len(after.members), dtype=np.bool_)
-    integers, maxima, starts = before.integers, before.maxima, before.starts
-    if before.members != after.members:
-        places = {member: place for place, member in enumerate(before.members)}
-        order = np.array([places.get(member, len(places)) for member in after.members], dtype=np.int64)
-        integers = np.concatenate([integers, np.zeros((1, integers.shape[1]), dtype=np.int64)])[order]
-        maxima, starts = np.append(maxima, 0)[order], np.append(starts, 0)[order]
+    integers, maxima, starts = (
+        aligned(each, before.members, after.members) for each in (before.integers, before.maxima, before.starts)
+    )
     gone_back = (after.integers < integers)[:, [ISSUED, BYTES, TIMED]].any(axis=1)
     # While ramp_time lasts, fio counts I/Os but no latencies.
     ramp_ended = (integers[:, TIMED] == 0) & (integers[:, BYTES] > 0) & (after.integers[:, TIMED] > 0)
@@ -138,16 +136,6 @@ def _lengths(before: FioSnapshot | None, after: FioSnapshot, begun: NDArray[np.b
     since_before = after.time - before.time
     known &= since_start <= since_before + _SLACK  # so all jobs of the series started within the window
     return np.where(restarted == 0, since_before, np.where(known, since_start, 0.0))
-
-
-def _sums(before: FioSnapshot | None, after: FioSnapshot) -> Floats:
-    """The earlier sums of latencies of the series of `after`."""
-    if before is None:
-        return np.zeros(len(after.series))
-    if before.series == after.series:
-        return before.seconds[:, LATENCY]
-    sums = dict(zip(before.series, before.seconds[:, LATENCY].tolist(), strict=True))
-    return np.array([sums.get(series, 0.0) for series in after.series])
 
 
 def _quantile_bins(grown: Growth, known: NDArray[np.bool_]) -> tuple[NDArray[np.uint16], Integers]:

@@ -36,7 +36,7 @@ class LogBins:
         latency = _joined([record.latency for record in measured])
         filled = _joined([record.bins for record in measured])
         for second, chosen in by_value(seconds):
-            self._latencies.add(Piece.of(second, filled[chosen], latency[chosen], lines))
+            self._latencies.add(Piece.of(second, filled[chosen], latency[chosen], lines.second))
 
     def found(self) -> Mapping[Group, Latencies]:
         """See tools.Bins."""
@@ -48,7 +48,7 @@ def _joined(arrays: Sequence[Integers]) -> Integers:
 
 
 class _Lines(NamedTuple):
-    """Lines of a log; see metrics.latencies.Log."""
+    """Lines of a log that can be read again."""
 
     content: Content
     begin: int
