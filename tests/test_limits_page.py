@@ -14,7 +14,7 @@ from benchwatch.runs import append, files, prefix, watcher, worker
 from benchwatch.server import connections, ingest, repeats, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import api, lines
-from benchwatch.tools.fio import bounds, document, framing
+from benchwatch.tools.fio import document, framing, jobs
 from benchwatch.tools.pgbench import course, results, transactions
 from benchwatch.values import bounded_yaml
 from benchwatch.watch import sources
@@ -71,9 +71,9 @@ DEFAULTS = {
     "first error messages kept for the reason": f"{course._KEPT}",
     "a document": kib(framing.DOCUMENT_LIMIT),
     "a line of text, or a string": kib(framing.LINE_LIMIT),
-    "jobs with a name of their own": f"{bounds.MOST_JOBS}",
-    "disks in `disk_util`": f"{bounds.MOST_DISKS}",
-    "options as parameters": f"{bounds.MOST_OPTIONS:,}",
+    "jobs with a name of their own": f"{jobs.MOST_JOBS}",
+    "disks in `disk_util`": f"{jobs.MOST_DISKS}",
+    "options as parameters": f"{jobs.MOST_OPTIONS:,}",
     "I/Os and latencies of a document": f"{document._MOST:,}",
     "bytes of a document's I/Os": f"{document._MOST_BYTES:,}",
     "`connect_timeout`": seconds(CVM.connect_timeout),

@@ -86,6 +86,19 @@ def test_percentiles_of_a_log_that_lacks_a_part_of_the_run_are_none(
     assert "Latency distribution" not in (run.parent / "page.html").read_text()
 
 
+def test_a_log_that_lacks_a_hundredth_is_named_where_the_report_leaves_out_failed_transactions(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = place("a/db.100", RECORDINGS / "pgbench/txlog-disk-full-15.18/pgb.18245")
+    log.write_text("".join(f"0 {number} 100 0 1795168289 1\n" for number in range(1, 691)))
+    (log.parent / "db.out").write_text(
+        "transaction type: <builtin: TPC-B (sort of)>\nnumber of transactions actually processed: 700\n"
+        "number of failed transactions: 300 (30.000%)\ntps = 70.000000 (without initial connection time)\n"
+    )
+    assert main(["show", str(log.parent)]) == 0
+    assert "  ! a: a log has 690 of 700 transactions, so there are no percentiles\n" in capsys.readouterr().out
+
+
 def test_fio(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     run = place("a/disk1.out", FIO).parent
     view, results, figures = landing(run.parent), {one.op: one for one in watched(run.parent)}, compared(run, capsys)

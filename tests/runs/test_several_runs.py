@@ -164,14 +164,18 @@ def test_a_log_that_an_earlier_run_left_behind_is_not_that_of_the_next(
     assert "pgbench_latency_" not in page.replace("pgbench_latency_average", "").replace("pgbench_latency_stddev", "")
 
 
+@pytest.mark.parametrize("ahead", [0, 600, -600])
 @pytest.mark.parametrize(("since", "shown"), [(1000, 999), (25, 2000)])
 def test_a_log_that_was_left_behind_is_older_than_the_times_of_the_lines(
-    tmp_path: Path, since: float, shown: int
+    tmp_path: Path, since: float, shown: int, ahead: float
 ) -> None:
-    """While nothing says how long the first interval was, that may be a minute."""
+    """Whether the clock of the benchmark is `ahead` of that of the files or not.
+
+    While nothing says how long the first interval was, the log may be a minute older.
+    """
     place = placing(tmp_path / "runs")
-    place("a/pgbench_log.123", log_of(NOW - since), NOW - since + 20)
-    lines = (LINE.format(f"{NOW + second:.0f}.000").replace(".000.0", ".000") for second in range(-9, 1))
+    place("a/pgbench_log.123", log_of(NOW + ahead - since), NOW - since + 20)
+    lines = (LINE.format(f"{NOW + ahead + second:.0f}.000").replace(".000.0", ".000") for second in range(-9, 1))
     place("a/db1.err", "".join(lines).encode(), NOW)
     runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
     while runs.poll(NOW + 0.2):

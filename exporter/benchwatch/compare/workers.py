@@ -118,8 +118,10 @@ class WorkerFigures:
         told, found = self.result(self.roles.result_operations, group), self._latencies.get(group)
         if told is None or found is None or not found.whole:
             return None
-        lost = (one.told(self.final) for one in self.roles.lost.values() if self.roles.total in one.of)
-        told -= math.fsum(counted for counted, _ in filter(None, lost))  # pgbench 9.6 and 10 count skipped ones
+        lost = {one: one.told(self.final) for one in self.roles.lost.values() if self.roles.total in one.of}
+        if not any(one.bad and counted for one, counted in lost.items()):
+            # pgbench 9.6 and 10 count skipped transactions; 15 and later, which report failed ones, count neither.
+            told -= math.fsum(counted for counted, _ in filter(None, lost.values()))
         return (found.count, told) if is_cut_off(found.count, told) else None
 
     def _is_logged(self, group: Group) -> bool:

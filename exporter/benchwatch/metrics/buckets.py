@@ -1,11 +1,12 @@
-"""The one bucket scheme: fio's log-linear bins of whole nanoseconds, and what is read from them.
+"""The one bucket scheme: fio's log-linear bins of whole nanoseconds, their quantiles and histograms.
 
 fio (stat.h, unchanged 3.0 - 3.42) counts a latency of v nanoseconds in bin
 `v` if v < 128, else with e = floor(log2 v) - 6 in bin `min(1855, 64 (e + 1) + ((v >> e) & 63))`:
 64 bins to an octave, 1856 in all, each at most 1/64 of its value wide; the last, from 17.0 s on, has no upper end.
-Latencies that are binned here go on in the same way to 2.4 hours: 2432 bins.
-fio prints a bin by its midpoint `lo + 2^(e-1)`, which lies in the bin. The inclusive upper edges `(64 + j) 2^e - 1` ns
-are exact, and the histograms' edges 2^k {1, 1.25, 1.5, 1.75} - 1 ns are among them, so no count is ever misplaced.
+For latencies that are binned here, the scheme continues to 2.4 hours: 2432 bins.
+fio prints the midpoint of a bin, `lo + 2^(e-1)`, which is a value in the bin. The inclusive upper edges
+`(64 + j) 2^e - 1` ns are exact and include the histograms' edges 2^k {1, 1.25, 1.5, 1.75} - 1 ns, so every count is in
+the right bucket.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from .samples import HistogramValue
 
 FIO_BINS = 1856
-"""How many of them fio has."""
+"""How many bins fio has."""
 BINS = 2432
 Counts = NDArray[np.int64]
 """Counts by bin, shape (BINS,)."""
@@ -45,10 +46,10 @@ def _edges() -> tuple[Counts, Counts]:
 
 
 LOWER_NS, UPPER_NS = _edges()
-"""Inclusive lower and upper edges of the bins, nanoseconds; the last bin really has no upper edge."""
+"""Inclusive lower and upper edges of the bins, nanoseconds; the last bin has in fact no upper edge."""
 
 MIDPOINT_SECONDS: NDArray[np.float64] = (LOWER_NS + UPPER_NS + (UPPER_NS > LOWER_NS)) / 2e9
-"""What a bin stands for, seconds: fio's own midpoint."""
+"""The value of a bin, seconds: the midpoint that fio prints."""
 
 
 def quantiles(counts: Counts, wanted: Iterable[float]) -> list[float]:

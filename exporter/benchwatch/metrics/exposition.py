@@ -1,10 +1,10 @@
-"""A page of metrics in the Prometheus text format 0.0.4: of each family `# HELP`, `# TYPE`, and its samples.
+"""A page of metrics in the Prometheus text format 0.0.4: for each family `# HELP`, `# TYPE`, and its samples.
 
-A scrape is short because what has not changed is not rendered again: every source (one worker of a run, one CVM)
-carries a version, and its text is kept until the version moves.
+A scrape is fast because only changes are rendered: every source (one worker of a run, one CVM) has a version, and its
+text is kept until the version changes.
 
 A source that cannot be rendered loses only its own samples, and is counted and named in the log. The same applies to
-what a source has beyond its limits (see limits), and to the last sources once the page is full.
+samples of a source beyond its limits (see limits), and to the last sources if the page is full.
 """
 
 import logging
@@ -56,7 +56,7 @@ FAMILIES = (RENDER_ERRORS, SERIES, SERIES_LEFT_OUT, WORKERS_LEFT_OUT, ACTIVE_LEF
 class Exposition:
     """Renders sources, and keeps the text of those that have not changed since the last call.
 
-    It is itself a source, of what it counts of the other sources of the page.
+    It is itself a source: of counts of the other sources on the page.
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -88,7 +88,7 @@ class Exposition:
     ) -> str:
         """The families of `parts`, each with its HELP and TYPE once, in order of first appearance.
 
-        Where there is not room for all sources, those with the highest `rank` are left out, else the last.
+        If the page has no room for all sources, those with the highest `rank` are left out, without `rank` the last.
         """
         pages = {source: self._pages.get(source) or SourceText(self._limits) for source in sources}
         own = pages.pop(self, None)
@@ -131,12 +131,12 @@ class Exposition:
             _log.error("the %s of %s cannot be shown: left out; please report this", of, name, exc_info=error)
 
     def remark(self, source: Source) -> str:
-        """What of a source the last page lacks and why, one clause; empty if it has it all."""
+        """Which samples of a source the last page lacks and why, one clause; empty if it has all."""
         page = self._pages.get(source)
         return page.remark() if page else ""
 
     def _say(self, source: Source, page: SourceText) -> None:
-        """Name in the log what is left out of a source, once for each limit."""
+        """Log what is left out of a source, once for each limit."""
         for limit in ("series",) if page.left_out else (*page.beyond, *(("together",) if page.together else ())):
             if (_name(source), limit) not in self._named:
                 self._named |= {(_name(source), limit) for limit in ("series", *page.beyond, "together")}

@@ -3,7 +3,7 @@
 https://prometheus.io/docs/instrumenting/exposition_formats/: a sample is `name{label="value"} number`; a histogram has
 cumulative `_bucket{le=...}`, `_sum` and `_count`, a summary `_sum` and `_count`.
 
-The text before a sample's number is kept for good, and that of a histogram until the source gives another object.
+The text before a sample's number is kept, and the text of a histogram until the source returns another object.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ BEYOND_LIMIT = Family(
 
 def number_texts(numbers: Sequence[float]) -> list[str]:
     """The shortest texts from which Prometheus reads the same numbers."""
-    # A JSON encoder writes floats some twenty times faster than repr(); what JSON has no number for, it writes as null.
+    # A JSON encoder writes floats some twenty times as fast as repr(); it writes NaN and infinity as null.
     encoded = _ENCODER.encode(numbers)
     texts = encoded.decode()[1:-1].split(",")
     if b"null" in encoded:
@@ -47,7 +47,7 @@ def number_texts(numbers: Sequence[float]) -> list[str]:
 
 
 def escape(value: str) -> str:
-    """A label value as it stands between the quotes; what is not UTF-8 is replaced."""
+    """A label value as it is written between quotes; characters that are not UTF-8 are replaced."""
     if value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
         return value
     clean = value.encode("utf-8", "replace").decode()
@@ -57,7 +57,7 @@ def escape(value: str) -> str:
 def header(family: Family) -> str:
     """The HELP and TYPE lines of a family, without the end of the last."""
     text = family.help.replace("\\", r"\\").replace("\n", r"\n")
-    # The labels le and quantile are reserved for histograms and summaries; a gauge that has one goes without a type.
+    # The labels le and quantile are reserved for histograms and summaries; a gauge that has one is untyped.
     kind = "untyped" if family.kind == "gauge" and not _RESERVED.isdisjoint(family.labels) else family.kind
     return f"# HELP {family.name} {text}\n# TYPE {family.name} {kind}"
 
@@ -65,27 +65,11 @@ def header(family: Family) -> str:
 _Key = tuple[Family, tuple[object, ...]]
 """A sample's family and labels."""
 _Lines = tuple[list[str], list[float]]
-"""The lines of a family: what stands before each number, and the numbers; of histograms their texts, and no numbers."""
+"""The lines of a family: the text before each number, and the numbers; for histograms their texts, without numbers."""
 
 
 class SourceText:
     """The rendered text of one source, by family, within the limits."""
-
-    __slots__ = (
-        "_columns",
-        "_histograms",
-        "_kept",
-        "_limits",
-        "_prefixes",
-        "_version",
-        "beyond",
-        "cut",
-        "fault",
-        "left_out",
-        "series",
-        "texts",
-        "together",
-    )
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -93,26 +77,26 @@ class SourceText:
         self._kept: dict[str, set[tuple[str, ...]]] = {}  # by bounded label: values that have series
         self._prefixes: dict[_Key, tuple[str, ...]] = {}
         self._histograms: dict[_Key, tuple[HistogramValue, str]] = {}  # the last of each, and its text
+        # By family and place among its columns: the last labels, and the texts before the numbers.
         self._columns: dict[tuple[Family, int], tuple[Sequence[tuple[str, ...]], list[str]]] = {}
-        # Of a family's columns, by their order: the last labels, and what stands before the numbers.
         self.texts: dict[Family, str] = {}
         self.series = 0
-        """How many it has; where it is left out, how many it had when it was last rendered."""
+        """How many it has; if it is left out, how many it had when it was last rendered."""
         self.left_out = False
-        """Whether there was no room for it."""
+        """Whether the page had no room for it."""
         self.beyond: Counter[str] = Counter()
         """How many series are left out, by limit."""
         self.together = False
-        """Whether scripts beyond the limit are together in one."""
+        """Whether the scripts beyond the limit share one series."""
         self.cut = 0
-        """Label values that were cut since it was made."""
+        """Label values that were cut so far."""
         self.fault = ""
         """The name of the error at the last attempt."""
 
     def refresh(self, source: Source, room: float) -> None:
-        """Render what changed, if there is room for so many series.
+        """Render what changed, if the page has room for so many series.
 
-        Raises whatever the source or its numbers do; then it has no text.
+        Raises any exception of the source or its numbers; then there is no text.
         """
         if self.left_out and self.series > room:
             return
@@ -141,7 +125,7 @@ class SourceText:
             self._clear()
         started_empty = not self.texts
         self._fill(source)
-        if self.beyond and not started_empty:  # what is kept depends on what there is now, not on what there was
+        if self.beyond and not started_empty:  # which series are shown depends on the present ones, not on earlier ones
             self._clear()
             self._fill(source)
 
@@ -186,7 +170,7 @@ class SourceText:
                 numbers += value.sum, value.count
 
     def _starts(self, source: Source, column: SampleColumn, place: int) -> list[str]:
-        """What stands before the numbers of a column, the so many-th of its family."""
+        """The texts before the numbers of a column; `place` is its place among the columns of its family."""
         family, labels, _ = column
         known, starts = self._columns.get((family, place), ((), []))
         if known != labels:
@@ -200,7 +184,7 @@ class SourceText:
         return starts
 
     def _write(self, lines: Mapping[Family, _Lines]) -> None:
-        """Make the text of each family from what was taken."""
+        """Make the text of each family from its lines."""
         flat = [number for _, numbers in lines.values() for number in numbers]
         written = iter(number_texts(flat))
         self.series += len(flat)
@@ -252,7 +236,7 @@ class SourceText:
         return f"{text[: self._limits.value_length - 9]}…{crc32(text.encode('utf-8', 'replace')):08x}"
 
     def remark(self) -> str:
-        """What the page lacks of its source and why, one clause; else empty."""
+        """Which samples the page lacks and why, one clause; empty if it has all."""
         limits = self._limits
         if self.fault:
             return f"its samples are left out of /metrics: {self.fault}; the log says more"
@@ -275,7 +259,7 @@ def _size(value: float | HistogramValue | SummaryValue) -> int:
 
 
 def _prefixes(common: tuple[tuple[str, str], ...], sample: Sample) -> tuple[str, ...]:
-    """What stands before each number of a sample; before the bound of each bucket of a histogram, sum and count."""
+    """The text before each number of a sample; for a histogram, before the bounds of buckets, the sum and the count."""
     family, values, value, more = sample
     pairs = [*common, *zip(family.labels, values, strict=True), *more]
     inner = ",".join(f'{name}="{escape(text)}"' for name, text in pairs)
@@ -299,5 +283,5 @@ def _histogram(prefixes: tuple[str, ...], value: HistogramValue) -> str:
 
 @lru_cache
 def _ends_of_buckets(bounds: tuple[str, ...]) -> Sequence[str]:
-    """What stands between the labels of each bucket and its number."""
+    """The text between the labels of each bucket and its number."""
     return [f'{bound}"}} ' for bound in bounds]

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.tools.fio.command import FioCommand, read_command, read_version
+from benchwatch.tools.fio.command import FioCommand, read
 from benchwatch.values.errors import UserError
 
 JOBS = """\
@@ -33,7 +33,7 @@ def job_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def command(text: str) -> FioCommand:
-    return read_command(text.split(), (3, 33))
+    return read(text.split(), "fio-3.33")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_will_not_be_seen_is_said(text: str, remark: str) -> None:
 
 
 def test_an_old_fio_is_named() -> None:
-    assert "before 3.0" in read_command(["--name=j"], read_version("fio-2.21")).prepare(True).remarks[0]
+    assert "before 3.0" in read(["--name=j"], "fio-2.21").prepare(True).remarks[0]
 
 
 @pytest.mark.parametrize("text", ["--server", "--showcmd job.fio", "--parse-only", "--version", "--enghelp=libaio"])
@@ -113,7 +113,7 @@ def test_a_job_file_is_read_as_fio_reads_it(tmp_path: Path) -> None:
         "[one]\nstonewall\n  rw=read ; comment\n\tbs=4k # comment\n\n"
         "[global]\nruntime=9\n[one]\n[global_too]\nbs=8k\n[two]\n"
     )
-    assert read_command([str(file)], None).jobs == (
+    assert read([str(file)], "").jobs == (
         {"name": "one", "stonewall": "1", "rw": "read", "bs": "4k"},
         {"name": "one", "runtime": "9"},
         {"name": "two", "runtime": "9", "bs": "8k"},

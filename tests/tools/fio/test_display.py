@@ -1,4 +1,4 @@
-from benchwatch.tools.fio.display import without_documents
+from benchwatch.tools.fio.command import without_documents
 from tests.support.places import RECORDINGS
 
 

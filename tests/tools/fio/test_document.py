@@ -10,8 +10,8 @@ import pytest
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import Sample
 from benchwatch.tools.api import Misread
-from benchwatch.tools.fio.bounds import MOST_DISKS, MOST_JOBS, MOST_OPTIONS
 from benchwatch.tools.fio.document import FioDocument, decode, loads
+from benchwatch.tools.fio.jobs import MOST_DISKS, MOST_JOBS, MOST_OPTIONS
 from benchwatch.tools.fio.state import FioState
 from benchwatch.tools.fio.text import DepthNote, Interrupted
 

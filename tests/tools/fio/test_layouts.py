@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,17 @@ def test_a_file_of_another_layout_is_shown_offline(layout: str, tmp_path: Path) 
     ((worker,),) = (run.workers for run in read_runs([tmp_path / "vm1.json"], RunsSettings(), Buckets()))
     assert worker.state.figures() == state_of(DATA).figures()
     assert worker.output.faults == {}
+
+
+def test_a_document_whose_times_were_left_out_ended_with_its_jobs_and_not_in_1970() -> None:
+    document = {name: value for name, value in deepcopy(DOCUMENTS[-1]).items() if not name.startswith("time")}
+    (job,) = document["jobs"]
+    ended = 1795168000.0 + max(job[operation]["runtime"] for operation in ("read", "write")) / 1000
+    job["job_start"] = 1795168000_000
+    state = state_of(json.dumps(document).encode())
+    assert (state.start, state.last_report) == (1795168000.0, ended)
+    state.over()
+    assert state.end == ended
 
 
 def test_plain_is_what_was_printed() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.intervals import Interval
+from benchwatch.tools.fio.moments import Interval
 
 from .recordings import data_of, doctored, documents_of, read, shown_as, state_of, texts_of, values, with_documents
 

@@ -6,7 +6,7 @@ from benchwatch.tools.api import Misread
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.fio.document import FioDocument
 from benchwatch.tools.fio.parser import NO_JSON
-from benchwatch.tools.fio.text import DepthNote, Fatal, Interrupted, TextResults, meaning
+from benchwatch.tools.fio.text import DepthNote, Fatal, Interrupted, TextResults, read
 
 from .recordings import NAMES, data_of, misread, new_state, parse, state_of, texts_of, values
 
@@ -228,7 +228,7 @@ def test_messages_that_matter_are_records() -> None:
 
 
 def test_an_indented_line_belongs_to_the_line_before() -> None:
-    assert meaning("     | 99.00th=[   93]") == "continued"
+    assert read("     | 99.00th=[   93]") == ("continued", None)
 
 
 @pytest.mark.parametrize("name", ERRORS)

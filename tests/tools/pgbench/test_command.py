@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.tools.launcher import LogRoom
-from benchwatch.tools.pgbench.command import PgbenchCommand, read_command, read_version
+from benchwatch.tools.pgbench.command import PgbenchCommand, read
 from benchwatch.values.errors import UserError
 
 LOG = Path("/logs/db1")
@@ -11,7 +11,7 @@ ROOM = 1e12
 
 
 def command(text: str, version: tuple[int, int] | None = (15, 18)) -> PgbenchCommand:
-    found = read_command(text.split(), version)
+    found = read(text.split(), "pgbench (PostgreSQL) {}.{}".format(*version) if version else "")
     assert found.understood
     return found
 
@@ -69,7 +69,7 @@ def test_without_percentiles_there_is_no_log() -> None:
 
 
 def test_options_that_pgbench_will_not_understand_are_not_understood_here() -> None:
-    assert not read_command(["--no-such-option"], (15, 18)).understood
+    assert not read(["--no-such-option"], "").understood
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_options_that_pgbench_will_not_understand_are_not_understood_here() -> N
 )
 def test_what_measures_nothing_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="start it without `benchwatch run`"):
-        read_command(text.split(), (15, 18))
+        read(text.split(), "")
 
 
 @pytest.mark.parametrize(
@@ -129,4 +129,4 @@ def test_a_log_that_might_not_fit_is_sampled(room: float, rate: str) -> None:
     ],
 )
 def test_the_version_is_read(text: str, version: tuple[int, int] | None) -> None:
-    assert read_version(text) == version
+    assert read([], text).version == version

@@ -48,7 +48,6 @@ def whole(state: object) -> dict[str, object]:
         "reason",
         "idle_reports",
         "history",
-        "windows",
     )
     return {
         **{name: getattr(state, name) for name in names},

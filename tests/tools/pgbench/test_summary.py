@@ -220,7 +220,7 @@ def test_every_line_of_a_report_is_understood() -> None:
 def test_a_number_that_no_run_can_have_is_misread(line: str) -> None:
     _, misread = text_records(f"transaction type: a.sql\n{line}\n")
     assert isinstance(misread, Misread)
-    assert (misread.reason, misread.text.startswith(f"{line} (begins as")) == ("summary_line", True)
+    assert (misread.reason, misread.text.startswith(f"{line} (begins with")) == ("summary_line", True)
 
 
 def test_a_rate_that_would_need_centuries_dates_nothing() -> None:

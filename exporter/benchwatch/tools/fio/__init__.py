@@ -67,9 +67,9 @@ _WARNINGS = {
 
 
 def _recognise(head: bytes) -> str:
-    """Its one kind of stream, "text", is standard output or error, the --output file, or all in one.
+    """The kind: "text", which is standard output or error, the --output file, or all in one; or empty.
 
-    Output behind a prefix is none: what tells is where a line begins.
+    Lines count from their beginning, so output after a prefix is not recognised.
     """
     if START.search(head) or _BEGIN_OF_LINE.search(head):
         return "text"

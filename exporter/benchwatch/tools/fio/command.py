@@ -1,9 +1,9 @@
 """fio's command line and job files: which reporting flags are missing, how long it will run, where it reads and writes.
 
 Options begin with one or two dashes; a value follows `=` or is the next word. `--name` begins a job; options before it
-and `[global]` sections apply to all jobs that follow. fio's own options (those of its usage text) may appear anywhere.
-Jobs of files follow those of the command line (init.c, seen in 3.33): `--section` selects jobs of the first file; each
-further file waits for everything before it, as with stonewall, and no option of the command line applies to it.
+and `[global]` sections apply to all later jobs. fio's own options (those of its usage text) may appear anywhere. Jobs
+in files come after those on the command line (init.c, seen in 3.33): `--section` selects jobs of the first file; each
+further file waits for all earlier jobs, as with stonewall, and no option on the command line applies to it.
 """
 
 import os
@@ -16,23 +16,13 @@ from ...machine.disks import DATA, roles_of
 from ...machine.host import Host
 from ...values.errors import UserError
 from ..invocation import Benchmark
-from ..launcher import Command, Facts, LogRoom, Preparation
-from .display import without_documents
+from ..launcher import Command, Facts, LogRoom, Preparation, Write
+from .framing import Framer, Text
 from .options import Options, is_set, runtime, seconds
 
 _NO_BENCHMARK = frozenset(
-    {
-        "server",
-        "parse-only",
-        "showcmd",
-        "version",
-        "help",
-        "cmdhelp",
-        "enghelp",
-        "cpuclock-test",
-        "crctest",
-        "daemonize",
-    }
+    {"server", "parse-only", "showcmd", "version", "help"}
+    | {"cmdhelp", "enghelp", "cpuclock-test", "crctest", "daemonize"}
 )
 _OWN = _NO_BENCHMARK | {"output", "output-format", "status-interval", "section", "client", "minimal"}
 _ETA = frozenset({"eta", "eta-interval", "eta-newline"})
@@ -40,7 +30,7 @@ _SWITCHES = frozenset(
     {"parse-only", "showcmd", "version", "help", "minimal", "append-terse", "readonly"}
     | {"time_based", "stonewall", "group_reporting", "exitall", "thread"}
 )
-"""Options without a value, so that the next word is not theirs."""
+"""Options without a value: the next word is something else."""
 _VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 _SECTION = re.compile(rb"^\s*\[[^\]]+\]\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"[;#].*")
@@ -62,7 +52,7 @@ class FioCommand(Command):
 
     @property
     def on_servers(self) -> bool:
-        """Whether it only instructs `fio --server` on other machines."""
+        """Whether it only controls `fio --server` on other machines."""
         return "client" in self.options
 
     @property
@@ -124,7 +114,7 @@ class FioCommand(Command):
         return Preparation(tuple(added), tuple(remarks), display=None if given else without_documents)
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the first target lies on, and the disks of all."""
+        """The storage of the first target, and the disks of all."""
         if self.on_servers:
             return Facts()
         if benchmark.elsewhere:
@@ -133,19 +123,22 @@ class FioCommand(Command):
         return Facts(storage=host.storage.facts(self.targets[0], "target"), disks=roles, here=True)
 
 
+def without_documents(write: Write) -> Write:
+    """Wrap a function that writes to a terminal, so that only the text between the documents passes."""
+    framer = Framer()
+
+    def write_text(data: memoryview) -> int:
+        for piece in framer.feed(bytes(data)):
+            rest = memoryview(piece.data + b"\n" if isinstance(piece, Text) else b"")
+            while rest:
+                rest = rest[write(rest) :]
+        return len(data)
+
+    return write_text
+
+
 def read(arguments: Sequence[str], version: str) -> FioCommand:
-    """See Launcher."""
-    return read_command(arguments, read_version(version))
-
-
-def read_version(text: str) -> tuple[int, int] | None:
-    """The version in the answer to `fio --version`; None if it is not fio's."""
-    match = _VERSION.match(text)
-    return (int(match[1]), int(match[2])) if match else None
-
-
-def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> FioCommand:
-    """What the arguments say. Raises UserError if they are no benchmark."""
+    """See Launcher. Raises UserError if the arguments do not ask for a benchmark."""
     own: dict[str, str] = {}
     of_all: dict[str, str] = {}
     jobs: list[dict[str, str]] = []
@@ -177,11 +170,12 @@ def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> F
         if place and sections:
             sections[0].setdefault("stonewall", "1")
         jobs += sections
-    return FioCommand(own, tuple(jobs), version)
+    match = _VERSION.match(version)
+    return FioCommand(own, tuple(jobs), (int(match[1]), int(match[2])) if match else None)
 
 
 def _is_job_file(path: Path) -> bool:
-    """Whether it is one. A pipe is not looked into: what is read from it is lost to fio."""
+    """Whether it is a job file. A pipe is not opened: fio would lose what is read from it."""
     try:
         if not path.is_file():
             return False

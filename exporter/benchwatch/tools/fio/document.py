@@ -1,14 +1,14 @@
 """fio's JSON document, as far as it is used here.
 
-Keys and their history (stat.c, 3.1 - 3.42): `timestamp_ms` is when the document was built, epoch milliseconds; all
-statistics of a job are cumulative since its measured start. `N` in `*_ns` is there since 3.18, `job_runtime` since
-3.8, `job_start` (epoch milliseconds, 0 = not started) since 3.36. `bins` (json+ only) maps the midpoint of a bin in
-nanoseconds to its count; since 3.13 they stand in `clat_ns` or `lat_ns` as clat_percentiles and lat_percentiles say.
-Client mode has `client_stats` in the place of `jobs`: every interval of every client, in order of arrival, without
-times.
+Keys and their history (stat.c, 3.1 - 3.42): `timestamp_ms` is the time at which the document was built, epoch
+milliseconds; all statistics of a job are cumulative since its measured start. `N` in `*_ns` exists since 3.18,
+`job_runtime` since 3.8, `job_start` (epoch milliseconds, 0 = not started) since 3.36. `bins` (json+ only) maps the
+midpoint of a bin in nanoseconds to its count; since 3.13 they are in `clat_ns` or `lat_ns` according to
+clat_percentiles and lat_percentiles. Client mode has `client_stats` instead of `jobs`: every interval of every client,
+in order of arrival, without times.
 
-Numbers that no fio prints are refused with their document: negative counts, more than 2^53 I/Os, nanoseconds or
-milliseconds, bins beyond fio's last, times after the year 2242, sums over all jobs that no float64 holds exactly.
+A document with an impossible number is refused: negative counts, more than 2^53 I/Os, nanoseconds or milliseconds, bins
+beyond fio's last, times after the year 2242, sums over all jobs that a float64 does not hold exactly.
 
 fio's JSON is not strict: only quotes and backslashes are escaped in strings, options given twice are repeated keys, and
 before 3.22 a number may be nan. Fields that are not a number are None here.
@@ -31,10 +31,10 @@ Count = Annotated[int, Meta(ge=0, le=_MOST)]
 """A number of I/Os, latencies or errors, nanoseconds or milliseconds."""
 Bytes = Annotated[int, Meta(ge=0, le=_MOST_BYTES)]
 Bin = Annotated[int, Meta(ge=0, le=17_112_760_320)]
-"""What fio calls a bin, up to its last one (see benchwatch.metrics.buckets)."""
+"""The key of a bin, up to fio's last one (see benchwatch.metrics.buckets)."""
 Mean = Annotated[float, Meta(ge=0, le=_MOST)] | None
 Percent = Annotated[float, Meta(ge=0, le=1e9)] | None
-"""May be far above 100: the time by which fio divides is wrong in some versions."""
+"""May be far above 100: some versions of fio divide by a wrong time."""
 Seconds = Annotated[int, Meta(ge=0, le=2**33)]
 Milliseconds = Annotated[int, Meta(ge=0, le=2**33 * 1000)]
 ErrorNumber = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
@@ -42,7 +42,7 @@ Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Latency(Struct, gc=False):
-    """A latency: `max` and `mean` in nanoseconds, `N` observations (-1: not said), percentiles and bins if printed."""
+    """A latency: `max` and `mean` in nanoseconds, `N` observations (-1: unknown), percentiles and bins if printed."""
 
     max: Count = 0
     mean: Mean = None
@@ -52,7 +52,7 @@ class Latency(Struct, gc=False):
 
 
 class Direction(Struct, gc=False):
-    """What a job did in one direction. `total_ios` were issued, `io_bytes` completed; `runtime` is in milliseconds."""
+    """A job's I/O in one direction: `total_ios` are issued, `io_bytes` completed; `runtime` is in milliseconds."""
 
     io_bytes: Bytes = 0
     io_kbytes: Bytes = 0
@@ -66,7 +66,7 @@ class Direction(Struct, gc=False):
 
     @property
     def completed_bytes(self) -> int:
-        """Bytes completed, also where only the number of KiB is known."""
+        """Bytes completed, even if only the number of KiB is known."""
         return self.io_bytes or self.io_kbytes * 1024
 
 
@@ -89,7 +89,7 @@ class Job(Struct, gc=False):
     mixed: Direction | None = None
     sync: Direction | None = None
     job_runtime: Integer = -1
-    """Milliseconds, summed over the jobs of a group; -1 if not said."""
+    """Milliseconds, summed over the jobs of a group; -1 if not printed."""
     usr_cpu: Percent = None
     sys_cpu: Percent = None
     hostname: str = ""
@@ -109,7 +109,7 @@ class DiskUse(Struct, gc=False):
 
 
 class FioDocument(Struct, dict=True):
-    """One document. What was made of it once may be kept with it (see snapshot.take)."""
+    """One document. Its snapshot may be kept with it (see snapshot.take)."""
 
     version: str = field(name="fio version")
     timestamp: Seconds = 0
@@ -121,24 +121,24 @@ class FioDocument(Struct, dict=True):
 
     @property
     def of_clients(self) -> bool:
-        """Whether it is the one document of a client, about jobs on other hosts."""
+        """Whether it is the document of a client, about jobs on other hosts."""
         return bool(self.client_stats)
 
     @property
     def built(self) -> float | None:
-        """When it was built, Unix seconds; None in client mode, where `timestamp` is the client's start."""
+        """When it was built, Unix seconds; None if it does not say (in client mode `timestamp` is the start)."""
         if self.of_clients:
             return None
-        return self.timestamp_ms / 1000 if self.timestamp_ms else float(self.timestamp)
+        return self.timestamp_ms / 1000 or float(self.timestamp) or None
 
 
 _DECODER = msgspec.json.Decoder(FioDocument)
 
 
 def decode(data: bytes, tolerant: bool = False) -> FioDocument:
-    """Read a document, `tolerant` of what is no strict JSON but some ten times slower.
+    """Read a document; with `tolerant`, JSON need not be strict, which takes some ten times as long.
 
-    Raises ValueError with one sentence if it is no document of fio 3.
+    Raises ValueError with one sentence if it is not a document of fio 3.
     """
     try:
         document = _DECODER.decode(json.dumps(loads(data)) if tolerant else data)
@@ -153,14 +153,14 @@ def decode(data: bytes, tolerant: bool = False) -> FioDocument:
 
 
 def _check_sums(document: FioDocument) -> None:
-    """Raises ValueError if the numbers of all jobs together are more than can be added up."""
+    """Raises ValueError if the sums over all jobs are too large."""
     counted = sent = 0
     for job in document.jobs or document.client_stats:
         for direction in (job.read, job.write, job.trim, job.mixed, job.sync):
             if direction is None:
                 continue
             slat, clat, lat = direction.slat_ns, direction.clat_ns, direction.lat_ns
-            sent += direction.io_bytes or direction.io_kbytes * 1024
+            sent += direction.completed_bytes
             counted += direction.total_ios + direction.short_ios + direction.drop_ios + slat.N + clat.N + lat.N
             for bins in (slat.bins, clat.bins, lat.bins):
                 if bins:
@@ -172,7 +172,7 @@ def _check_sums(document: FioDocument) -> None:
 
 
 def stored_documents(data: bytes) -> list[bytes]:
-    """The JSON of each document in a JSON value, in its order; nothing if it has none or is no JSON."""
+    """The JSON of each document in a JSON value, in order; empty if it has none or is not JSON."""
     found: list[bytes] = []
     try:
         rest = [loads(data)]
@@ -188,7 +188,7 @@ def stored_documents(data: bytes) -> list[bytes]:
 
 
 class _Keys(Struct):
-    """The jobs of a document by key, whatever the keys are."""
+    """The jobs of a document with all their keys."""
 
     jobs: list[dict[str, Raw]] = field(default_factory=list)
 
@@ -197,7 +197,7 @@ _KEYS_DECODER = msgspec.json.Decoder(_Keys)
 
 
 def unknown_directions(data: bytes) -> list[str]:
-    """What jobs of a document did in directions that no fio has: their names; nothing where it is not strict JSON."""
+    """The names of directions in a document that fio does not have; empty if it is not strict JSON."""
     try:
         jobs = _KEYS_DECODER.decode(data).jobs
     except (ValueError, RecursionError, msgspec.MsgspecError):
@@ -207,7 +207,7 @@ def unknown_directions(data: bytes) -> list[str]:
 
 
 def loads(data: bytes) -> Any:
-    """JSON as fio writes it, with raw control characters, invalid UTF-8, nan and inf (None). Raises ValueError."""
+    """Parse JSON as fio writes it: raw control characters, invalid UTF-8, nan and inf (None). Raises ValueError."""
     text = _NOT_A_NUMBER.sub('" : null', data.decode("utf-8", "replace"))
     try:
         return json.loads(text, strict=False, parse_constant=lambda _: None)

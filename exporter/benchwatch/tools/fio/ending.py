@@ -1,20 +1,21 @@
 """Which document is fio's last, and how fio ended.
 
-Nothing in a final document says so. The evidence, according to stat.c and eta.c of 3.1 - 3.42 and by recordings of nine
+A final document does not say that it is final. The evidence, from stat.c and eta.c of 3.1 - 3.42 and recordings of nine
 versions:
-- `eta` is then 0, or while `elapsed` is below 3 seconds 2147483647; but 0 too in the last second before the end, and
-  while files are laid out. It is higher only if fio was interrupted before all jobs began; a message said so then.
+- `eta` is 0, or 2147483647 while `elapsed` is below 3 seconds; but it is also 0 in the last second before the end, and
+  while fio lays out files. In a final document it is higher only if fio was interrupted before all jobs began; then a
+  message says so.
 - Every job is over: it has an error that ended it, or its measured `runtime` has reached runtime=, or without runtime=
-  it has transferred what size= says and read again what is to be verified, or it has done just as many I/Os as
-  number_ios= says for all loops (one that has done more does not stop there: it is time_based, or verifies).
-  It is not over if it is time_based (printed since 3.39) and short of its runtime, nor if less than 1.5 seconds are
-  left of the runtime, which explains an eta of 0, nor, while there is no eta, if it is short of its size.
-- Where that leaves it open (a job ended by the end of its file, by exitall, steadystate ...): the final document does
-  not keep to the status interval. One that does is taken for final when nothing follows it; so is the only one of a
-  run below 3 seconds.
+  it has transferred the amount of size= and read what it must verify, or it has done exactly as many I/Os as
+  number_ios= says for all loops (a job that has done more does not stop there: it is time_based, or verifies).
+  A job is not over if it is time_based (printed since 3.39) and short of its runtime, or if less than 1.5 seconds of
+  the runtime are left, which explains an eta of 0, or, without an eta, if it is short of its size.
+- If that does not decide (a job ended at the end of its file, or by exitall, steadystate ...): the final document comes
+  before the status interval is over. A document that comes on time counts as final when nothing follows it, as does the
+  only document of a run below 3 seconds.
 
 If a document was wrongly taken for final (for example, a verify phase follows runtime=), another one with more I/O
-follows; the run then continues, and from there on only silence marks its end.
+follows; the run then continues, and after that only silence marks its end.
 """
 
 import os
@@ -30,7 +31,7 @@ Judgement = Literal["running", "perhaps", "over"]
 
 _UNKNOWN_ETA = 2**31 - 1
 _NO_ETA = -1
-"""What fio prints, to the end, if a job without progress of its own is among the jobs (ioengine=cpuio)."""
+"""The `eta` of all documents if one of the jobs has no progress of its own (ioengine=cpuio)."""
 _ETA_AFTER = 3
 _TOLERANCE = 0.01
 _LAST = 1.5
@@ -38,20 +39,20 @@ _NEARLY = 0.9
 _OFF_SCHEDULE = 0.9
 _STOPPED_BY_OTHERS = ("exitall", "exitall_on_error", "exit_what", "steadystate", "number_ios", "fill_device")
 _PASSED_OVER = frozenset({5, 84})
-"""EIO and EILSEQ: continue_on_error counts these in total_err and passes over them; any other ends the job."""
+"""EIO and EILSEQ: continue_on_error counts these in total_err and ignores them; any other error ends the job."""
 
 
 def judge(snapshot: FioSnapshot, gap: float | None, interval: float | None) -> Judgement:
     """Whether a document is the last one.
 
-    `gap` is the time since the document before it, `interval` the status interval, seconds, where there are such.
+    `gap` is the time since the previous document, `interval` the status interval, seconds; None if not known.
     """
     jobs = snapshot.jobs
     if not jobs or any(job.eta not in ((0, _NO_ETA) if job.elapsed >= _ETA_AFTER else (_UNKNOWN_ETA,)) for job in jobs):
         return "running"
     if not (snapshot.integers[:, BYTES].any() or any(job.runtime or job.error for job in jobs)):
         return "running"
-    each = {id(options): options for options in snapshot.options}.values()  # clones have the same
+    each = {id(options): options for options in snapshot.options}.values()  # clones share an object
     stopped = any(_errors(snapshot)) or any(name in options for options in each for name in _STOPPED_BY_OTHERS)
     verdicts = []
     for verdict in judge_jobs(snapshot):
@@ -66,14 +67,14 @@ def judge(snapshot: FioSnapshot, gap: float | None, interval: float | None) -> J
 
 
 def judge_jobs(snapshot: FioSnapshot) -> Iterator[bool | None]:
-    """For each job whether it is over; None if its numbers leave that open."""
+    """For each job whether it is over; None if its numbers do not decide."""
     reported = Counter(snapshot.labels)
     for job, options, label in zip(snapshot.jobs, snapshot.options, snapshot.labels, strict=True):
         yield _is_over(job, options, number_of_clones(options) if reported[label] == 1 else 1)
 
 
 def failure(snapshot: FioSnapshot) -> str:
-    """Why the run failed, going by its final document; empty if it did not."""
+    """Why the run failed according to its final document; empty if it did not."""
     for label, error in zip(snapshot.labels, _errors(snapshot), strict=True):
         if error:
             return because(label, error)
@@ -81,7 +82,7 @@ def failure(snapshot: FioSnapshot) -> str:
 
 
 def because(job: str, error: int) -> str:
-    """That a job ended with an error, an errno."""
+    """The clause for a job that ended with an error (an errno)."""
     return f"job {job}: error {error} ({os.strerror(error)})"
 
 

@@ -1,8 +1,8 @@
 """The main figures of a run of fio: all jobs and operations of the workload together.
 
-Syncs and verification reads are no part of the workload. Rates are added only of what ran at the same time: jobs that
-fio started together and that ran equally long, to a tenth. Where reads of the workload and verification reads are
-counted as one (rw=randrw with verify=), nothing is said of the whole run, since nothing is true of the workload alone.
+Syncs and verification reads are not part of the workload. Rates are added only if everything ran at the same time: fio
+started all jobs together, and they ran equally long, to a tenth. If fio counts reads of the workload and verification
+reads as one (rw=randrw with verify=), there are no figures of the whole run, since none is true of the workload alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from .windows import QUANTILES, Window
 _P99 = QUANTILES.index(0.99)
 _NOTHING = Figures(None, None, None, None)
 _TOGETHER = 0.9
-"""Part of the time from the first start to the last end in which all that is added must have run."""
+"""The part of the time from the first start to the last end in which everything must have run."""
 
 
 def of_windows(windows: Mapping[JobSeries, Window]) -> tuple[float | None, float | None]:
@@ -36,7 +36,7 @@ def of_windows(windows: Mapping[JobSeries, Window]) -> tuple[float | None, float
 
 
 def of_window(windows: Mapping[JobSeries, Window], snapshot: FioSnapshot) -> Figures:
-    """Of the last window; its 99th percentile is that of the slowest job and operation."""
+    """Figures of the last window; the 99th percentile is that of the slowest job and operation."""
     counted = [window for series, window in windows.items() if series.operation not in APART]
     return Figures(
         *of_windows(windows),
@@ -46,9 +46,9 @@ def of_window(windows: Mapping[JobSeries, Window], snapshot: FioSnapshot) -> Fig
 
 
 def of_run(snapshot: FioSnapshot) -> Figures:
-    """Of the whole run; jobs that did not run at the same time have no throughput in common.
+    """Figures of the whole run; jobs that did not run at the same time have no common throughput.
 
-    The 99th percentile is that of all bins, or fio's own where there is one job and operation.
+    The 99th percentile is that of all bins, or fio's own if there is one job and operation.
     """
     if verified_among_reads(snapshot):
         return _NOTHING
@@ -87,8 +87,8 @@ def _rows(snapshot: FioSnapshot) -> NDArray[np.bool_]:
 def _ran_together(snapshot: FioSnapshot) -> bool:
     """Whether all series of the workload ran at the same time, as far as fio reports.
 
-    Jobs of several groups ran one after the other; those of a group were started at once but for startdelay= and
-    wait_for=. `job_start` says when (3.36+).
+    Groups run one after the other; the jobs of a group start together except for startdelay= and wait_for=. `job_start`
+    says when (3.36+).
     """
     if len({job.groupid for job in snapshot.jobs}) > 1 or any("wait_for" in options for options in snapshot.options):
         return False
@@ -99,7 +99,7 @@ def _ran_together(snapshot: FioSnapshot) -> bool:
         if operation in APART or direction is None or not direction.runtime:
             continue
         delay = seconds(snapshot.options[place].get("startdelay", "0"))
-        if delay is None and not known:  # a range, of which fio took some value
+        if delay is None and not known:  # a range, in which fio chose a value
             return False
         begin = start / 1e3 if known else delay or 0.0
         first, last = spans.get(series, (begin, begin))
@@ -108,7 +108,7 @@ def _ran_together(snapshot: FioSnapshot) -> bool:
 
 
 def _overlap(spans: Sequence[tuple[float, float]]) -> float:
-    """Which part of their whole time all of some spans have in common."""
+    """The part of the time from the first begin to the last end that all spans cover."""
     if not spans:
         return 1.0
     begins, ends = zip(*spans, strict=True)

@@ -1,23 +1,22 @@
 """Cuts fio's output stream into documents and the text between them.
 
 fio (stat.c, json.c) prints a document as a line `{` followed by `  "fio version" : ...`, with every inner line
-indented, up to a line `}` in column 0; `--status-interval` concatenates such documents on the stream to which fio
-also writes its notes, errors, ETA (ended by carriage returns) and, on request, normal and terse output. After a crash
-the `{` of the next run may stand in the middle of an old line, so a document is looked for everywhere, not at line
-starts only.
+indented, up to a line `}` in column 0. `--status-interval` prints one after the other, to the stream to which fio also
+writes notes, errors, ETA (ended by carriage returns) and, on request, normal and terse output. After a crash the `{` of
+the next run may be in the middle of an old line, so a document may begin anywhere.
 
-Other programs store documents otherwise: indented, on one line, with sorted keys, in an array or in an object. Such a
-JSON value begins a line with `{` and a key, or with `[` and `{`, and ends with the bracket that closes it. It is given
-as a whole if it has a "fio version" within its first LINE_LIMIT bytes, and as text if not.
+Other programs store documents differently: indented, on one line, with sorted keys, in an array or in an object. Such a
+JSON value begins at the start of a line with `{` and a key, or with `[` and `{`, and ends with the bracket that closes
+it. It is one piece if it has a "fio version" within its first LINE_LIMIT bytes, and text if not.
 """
 
 import re
 from typing import Literal, NamedTuple
 
 DOCUMENT_LIMIT = 64 * 2**20
-"""Bytes after which a document that has no end is given up."""
+"""Bytes after which a document without an end is broken off."""
 LINE_LIMIT = 2**16
-"""Bytes after which a line that has no end is cut."""
+"""Bytes after which a line without an end is cut."""
 
 START = re.compile(rb'\{[ \t]{0,64}\r?\n[ \t]{1,64}"fio version"')
 VERSION = re.compile(rb'"fio version"[ \t\r\n]{0,64}:')
@@ -28,12 +27,12 @@ _PERHAPS_VALUE = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]{0,64}(?:[\[{][ \t]{0,64}\
 _TOKEN = re.compile(rb'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|["{}\[\]]')
 _LONGEST_START = 220
 _QUOTE = ord('"')
-_END = re.compile(rb"\n\}")  # searched in a tenth of the time that bytearray.find takes
+_END = re.compile(rb"\n\}")  # ten times as fast as bytearray.find
 _LINE_END = re.compile(rb"[\r\n]")
 
 
 class Text(NamedTuple):
-    """A line outside the documents, without its end, never empty; `offset` is its place in the stream, bytes."""
+    """A line outside the documents, without its end, never empty; `offset` is where it begins, bytes."""
 
     offset: int
     data: bytes
@@ -47,7 +46,7 @@ class Whole(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A JSON value, laid out otherwise than by fio, that is a document or has documents in it."""
+    """A JSON value with another layout than fio's that is a document or contains documents."""
 
     offset: int
     data: bytes
@@ -65,7 +64,7 @@ Piece = Text | Whole | Stored | Broken
 
 
 class Framer:
-    """Takes a stream in arbitrary chunks and gives its pieces, each byte looked at a bounded number of times."""
+    """Cuts a stream that arrives in arbitrary chunks; it reads each byte a bounded number of times."""
 
     def __init__(self, limit: int = DOCUMENT_LIMIT) -> None:
         self._limit = limit
@@ -74,13 +73,13 @@ class Framer:
         self._scanned = 0
         self._inside: Literal["text", "document", "value"] = "text"
         self._depth = 0
-        """Brackets of the value that are open."""
+        """Open brackets of the value."""
         self._line_begins = True
-        """Whether the buffer begins with a line."""
+        """Whether the buffer begins at the start of a line."""
 
     @property
     def has_line(self) -> bool:
-        """Whether it holds back the beginning of a line outside the documents."""
+        """Whether it has the beginning of an incomplete line outside the documents."""
         return self._inside == "text" and bool(self._buffer)
 
     def feed(self, data: bytes) -> list[Piece]:
@@ -93,7 +92,7 @@ class Framer:
         return pieces
 
     def close(self) -> list[Piece]:
-        """What is left at the end of the stream: a line without its end, or a broken document."""
+        """The last piece of the stream: a line without its end, or a broken document."""
         pieces: list[Piece] = []
         if self._inside == "document":
             pieces += separate(Whole(self._offset, self._take(len(self._buffer))), ended=False)
@@ -115,7 +114,7 @@ class Framer:
         return data
 
     def _text(self, pieces: list[Piece]) -> bool:
-        """Give the complete lines; true if a document begins."""
+        """Add the complete lines; true if a document or value begins."""
         buffer = self._buffer
         value = self._begin_of_value()
         start = START.search(buffer, self._scanned, len(buffer) if value is None else value + _LONGEST_START)
@@ -159,7 +158,7 @@ class Framer:
             offset += len(line) + 1
 
     def _document(self, pieces: list[Piece]) -> bool:
-        """Give the document at the start of the buffer; false if its end has not come yet."""
+        """Add the document at the start of the buffer; false if its end has not arrived yet."""
         buffer = self._buffer
         limit = min(len(buffer), self._limit)
         end = _END.search(buffer, self._scanned - 1, limit)
@@ -175,7 +174,7 @@ class Framer:
         return True
 
     def _value(self, pieces: list[Piece]) -> bool:
-        """Give the value at the start of the buffer; false if its end has not come yet."""
+        """Add the value at the start of the buffer; false if its end has not arrived yet."""
         buffer = self._buffer
         head = min(LINE_LIMIT, self._limit)
         end, found = self._scan(min(len(buffer), head))
@@ -199,7 +198,7 @@ class Framer:
         return True
 
     def _scan(self, limit: int) -> tuple[int, Literal["end", "broken", "open"]]:
-        """Go on to the end of the value, which is broken off by a document of fio itself."""
+        """Find the end of the value; a document in fio's own layout breaks it off."""
         buffer = self._buffer
         if self._scanned >= limit:
             return self._scanned, "open"
@@ -211,7 +210,7 @@ class Framer:
                 if line_end >= 0:
                     return line_end + 1, "broken"
                 if (token.end() if complete else limit) - place > LINE_LIMIT:
-                    return place, "broken"  # fio has no such string
+                    return place, "broken"  # fio has no such long strings
                 if not complete:
                     self._scanned = place
                     return place, "open"
@@ -231,7 +230,7 @@ class Framer:
         return limit, "open"
 
     def _break_off(self, length: int, pieces: list[Piece]) -> None:
-        """Give up the value that the buffer begins with, of that length."""
+        """Break off the value at the start of the buffer after `length` bytes."""
         if VERSION.search(self._buffer, 0, length):
             pieces.append(Broken(self._offset, self._take(length), "truncated_document"))
         else:
@@ -239,9 +238,9 @@ class Framer:
 
 
 def separate(piece: Whole, ended: bool = True) -> list[Whole | Broken]:
-    """What a piece really is if it is no document: documents cut off, each by the beginning of the next.
+    """The documents in a piece that is not a document: each is cut off by the beginning of the next.
 
-    The last of them is cut off too if the stream `ended` before it did.
+    The last one is whole if it has `ended`.
     """
     starts = [match.start() for match in START.finditer(piece.data)]
     parts: list[Whole | Broken] = []

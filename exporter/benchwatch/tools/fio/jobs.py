@@ -1,19 +1,29 @@
-"""Which jobs a document reports, and under which labels."""
+"""Which jobs a document reports, under which labels, and how much of one fio is shown.
+
+A document with more than that is counted as misread once; the totals include everything.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from .bounds import MOST_DISKS, MOST_JOBS, MOST_OPTIONS, OTHER_JOBS
 from .document import FioDocument, Job
 from .options import job_options, number_of_clones, read_options
 
+MOST_JOBS = 256
+"""Jobs with a label of their own; the others are added up under OTHER_JOBS."""
+OTHER_JOBS = "(other jobs)"
+MOST_DISKS = 256
+"""Disks whose use is shown."""
+MOST_OPTIONS = 2000
+"""Options that are shown as parameters, of all jobs together."""
+
 
 def reported_jobs(document: FioDocument) -> list[Job]:
-    """The jobs as they stand at the time of the document.
+    """The jobs at the time of the document.
 
-    Of a client's document these are the last entries of each job of each host: one, or as many as it has clones that
-    are reported one by one (then the runtime of an entry is not the sum over the clones).
+    A client's document lists every interval. Its last entries of each job of each host count: one entry, or one for
+    each clone if fio reports them one by one (then the runtime of an entry is not the sum over the clones).
     """
     if not document.of_clients:
         return document.jobs
@@ -31,10 +41,10 @@ def reported_jobs(document: FioDocument) -> list[Job]:
 
 
 def labels(jobs: list[Job]) -> list[str]:
-    """The label of each job: its name, with `#groupid` where the name occurs in several groups.
+    """The label of each job: its name, with `#groupid` if several groups have a job of this name.
 
-    In client mode the host's name stands before it, with the port where a host's name has several. Clones of a job have
-    the same label, and so have all jobs after the first MOST_JOBS labels.
+    In client mode the host's name precedes it, with the port if several fio servers have the same host's name. Clones
+    of a job share a label, as do all jobs after the first MOST_JOBS labels.
     """
     groups = Counter(name for name, _ in {(job.jobname, job.groupid) for job in jobs})
     ports = Counter(name for name, _ in {(job.hostname, job.port) for job in jobs})
@@ -53,7 +63,7 @@ def labels(jobs: list[Job]) -> list[str]:
 
 
 def parameters(document: FioDocument, jobs: Sequence[Job], names: Sequence[str]) -> dict[str, str]:
-    """The options of all jobs and, with the job's label before its name where there are several labels, of each job."""
+    """The options of all jobs and of each job; the names of the latter follow the job's label if there are several."""
     found = dict(read_options(document.global_options))
     one = len(set(names)) == 1
     for job, label in zip(jobs, names, strict=True):
@@ -64,7 +74,7 @@ def parameters(document: FioDocument, jobs: Sequence[Job], names: Sequence[str])
 
 
 def excess(document: FioDocument) -> Iterator[tuple[str, str]]:
-    """Of what a document has more than is shown apart: a constant reason, and what is done about it."""
+    """What a document has too much of: a constant reason, and a sentence that says what is shown."""
     jobs = reported_jobs(document)
     names = labels(jobs)
     if OTHER_JOBS in names:

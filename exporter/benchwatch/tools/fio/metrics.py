@@ -1,7 +1,7 @@
-"""The metrics of a fio run: their names, and how a state's numbers become samples of them.
+"""The metrics of a fio run: their names, and how the numbers of a state become samples.
 
-Labels: `job` as in `benchwatch.tools.fio.jobs`, `op` is read, write, trim, sync, verify (what a job that only writes
-reads again to verify) or, where unified_rw_reporting hides them, mixed.
+Labels: `job` as in `benchwatch.tools.fio.jobs`; `op` is read, write, trim, sync, verify (the reads with which a job
+that only writes verifies) or, if unified_rw_reporting hides them, mixed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,10 +10,9 @@ from itertools import islice
 import numpy as np
 
 from ...metrics.buckets import Buckets, quantiles
-from ...metrics.samples import Family, Sample, SummaryValue
-from .bounds import MOST_DISKS, OTHER_JOBS
-from .cpu import CpuUse
+from ...metrics.samples import Family, Part, Sample, SummaryValue
 from .document import FioDocument, Latency, loads
+from .jobs import MOST_DISKS, OTHER_JOBS
 from .options import number_of_clones, operations, target, warnings
 from .snapshot import (
     BYTES,
@@ -30,33 +29,30 @@ from .snapshot import (
     latency_of,
     verified_among_reads,
 )
-from .windows import QUANTILES, Window
+from .windows import QUANTILES, CpuUse, Window
 
 _WINDOW = "between the last two documents of fio at least half a status interval apart"
 _JOB_OP = ("job", "op")
 
-IOPS = Family(
+
+def _gauge(name: str, text: str, part: Part = "live") -> Family:
+    return Family(name, "gauge", text, _JOB_OP, part)
+
+
+IOPS = _gauge(
     "fio_iops",
-    "gauge",
     f"I/Os completed a second {_WINDOW}: difference of clat_ns.N, of total_ios where no latency is measured. "
     "op=verify: what a job that only writes reads again to verify, no part of its workload.",
-    _JOB_OP,
 )
-BANDWIDTH = Family(
-    "fio_bandwidth_bytes_per_second", "gauge", f"Bytes completed a second {_WINDOW}: difference of io_bytes.", _JOB_OP
-)
-LATENCY_AVERAGE = Family(
+BANDWIDTH = _gauge("fio_bandwidth_bytes_per_second", f"Bytes completed a second {_WINDOW}: difference of io_bytes.")
+LATENCY_AVERAGE = _gauge(
     "fio_latency_average_seconds",
-    "gauge",
     f"Mean completion latency {_WINDOW}, seconds: difference of clat_ns mean x N; absent when nothing completed.",
-    _JOB_OP,
 )
-LATENCY_MAX = Family(
+LATENCY_MAX = _gauge(
     "fio_latency_max_seconds",
-    "gauge",
     f"Highest completion latency {_WINDOW}, seconds: clat_ns.max if it rose, else the upper edge of the highest "
     "json+ bin that was counted in (at most 1.6 % above); absent when neither tells.",
-    _JOB_OP,
 )
 LATENCY_WINDOW = Family(
     "fio_latency_window_seconds",
@@ -85,25 +81,13 @@ SUBMISSION_LATENCY = Family(
     "Submission latency so far, seconds: slat_ns mean x N; absent for engines that complete an I/O as they submit it.",
     _JOB_OP,
 )
-JOB_INFO = Family(
-    "fio_job_info",
-    "gauge",
-    "Options of a job as fio prints them back, empty where not given; of a reported group those that fio prints, "
-    "which are of one of its jobs; 1.",
-    ("job", "group", "rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename"),
-    "runs",
-)
-TARGET_IOPS = Family(
+TARGET_IOPS = _gauge(
     "fio_target_iops",
-    "gauge",
     "I/Os a second that rate_iops= allows, times the job's clones (numjobs); of a reported group its first job's.",
-    _JOB_OP,
 )
-TARGET_BANDWIDTH = Family(
+TARGET_BANDWIDTH = _gauge(
     "fio_target_bandwidth_bytes_per_second",
-    "gauge",
     "Bytes a second that rate= allows, times the job's clones (numjobs); of a reported group its first job's.",
-    _JOB_OP,
 )
 JOB_ERROR = Family(
     "fio_job_error",
@@ -112,16 +96,6 @@ JOB_ERROR = Family(
     ("job",),
     "runs",
 )
-JOB_WARNING = Family(
-    "fio_job_warning",
-    "gauge",
-    "1 for a combination of options that makes the job's numbers mean something else than they seem to; "
-    "verify_reads_among_reads once fio counts what it reads to verify with the reads of the workload.",
-    ("job", "warning"),
-    "runs",
-)
-VERIFIED_AMONG_READS = "verify_reads_among_reads"
-"""A warning: fio counts what it reads to verify with the reads of the workload, and nothing separates them."""
 JOB_CPU = Family(
     "fio_job_cpu_ratio",
     "gauge",
@@ -135,28 +109,40 @@ DISK_UTIL = Family(
     "Part of the time since fio started that a disk was busy, with I/O of fio or others: disk_util.util.",
     ("disk",),
 )
-RESULT_IOPS = Family(
-    "fio_result_iops",
+JOB_INFO = Family(
+    "fio_job_info",
     "gauge",
+    "Options of a job as fio prints them back, empty where not given; of a reported group those that fio prints, "
+    "which are of one of its jobs; 1.",
+    ("job", "group", "rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename"),
+    "runs",
+)
+JOB_WARNING = Family(
+    "fio_job_warning",
+    "gauge",
+    "1 for a combination of options that makes the job's numbers mean something else than they seem to; "
+    "verify_reads_among_reads once fio counts what it reads to verify with the reads of the workload.",
+    ("job", "warning"),
+    "runs",
+)
+VERIFIED_AMONG_READS = "verify_reads_among_reads"
+"""A warning: fio counts the reads that verify with those of the workload, and nothing separates them."""
+RESULT_IOPS = _gauge(
+    "fio_result_iops",
     "I/Os a second over the whole run: total_ios / runtime of the final document; of clones that are not grouped all "
     "their I/Os by the longest runtime, which is below the sum of the rates that fio prints if they ended at different "
     "times (18 % below was seen with 64 clones). For op=verify the runtime is that of the verification; absent with "
     "verify_backlog=, for which fio gives none.",
-    _JOB_OP,
     "runs",
 )
-RESULT_BANDWIDTH = Family(
+RESULT_BANDWIDTH = _gauge(
     "fio_result_bandwidth_bytes_per_second",
-    "gauge",
     "Bytes a second over the whole run: io_bytes / runtime of the final document, as in fio_result_iops.",
-    _JOB_OP,
     "runs",
 )
-RESULT_LATENCY_AVERAGE = Family(
+RESULT_LATENCY_AVERAGE = _gauge(
     "fio_result_latency_average_seconds",
-    "gauge",
     "Mean completion latency over the whole run, seconds: clat_ns.mean of the final document.",
-    _JOB_OP,
     "runs",
 )
 RESULT_LATENCY = Family(
@@ -167,35 +153,13 @@ RESULT_LATENCY = Family(
     ("job", "op", "quantile"),
     "runs",
 )
-FAMILIES = (
-    IOPS,
-    BANDWIDTH,
-    LATENCY_AVERAGE,
-    LATENCY_MAX,
-    LATENCY_WINDOW,
-    IOS,
-    BYTES_TOTAL,
-    SHORT_IOS,
-    DROPPED_IOS,
-    COMPLETION_LATENCY,
-    SUBMISSION_LATENCY,
-    TARGET_IOPS,
-    TARGET_BANDWIDTH,
-    JOB_ERROR,
-    JOB_CPU,
-    DISK_UTIL,
-    JOB_INFO,
-    JOB_WARNING,
-    RESULT_IOPS,
-    RESULT_BANDWIDTH,
-    RESULT_LATENCY_AVERAGE,
-    RESULT_LATENCY,
-)
+FAMILIES = tuple(value for value in list(globals().values()) if isinstance(value, Family))
+"""All of them, in this order."""
 
 _COUNTERS = ((IOS, ISSUED), (BYTES_TOTAL, BYTES), (SHORT_IOS, SHORT), (DROPPED_IOS, DROPPED))
 _QUANTILE_TEXTS = tuple(f"{quantile:g}" for quantile in QUANTILES)
 _MOST = 2**53
-"""Nanoseconds; no percentile of fio is above."""
+"""Nanoseconds; fio prints no higher percentile."""
 _INFO_OPTIONS = JOB_INFO.labels[2:]
 
 
@@ -216,7 +180,7 @@ def live(windows: Mapping[JobSeries, Window]) -> Iterator[Sample]:
 
 
 def machine(document: FioDocument, cpu: Mapping[str, CpuUse]) -> Iterator[Sample]:
-    """What the jobs and others ask of CPUs and disks."""
+    """How busy the CPUs are with the jobs, and the disks with anything."""
     for label, use in cpu.items():
         yield Sample(JOB_CPU, (label, "usr"), use.user)
         yield Sample(JOB_CPU, (label, "sys"), use.system)
@@ -239,7 +203,7 @@ def counters(snapshot: FioSnapshot, buckets: Buckets) -> Iterator[Sample]:
 
 
 def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
-    """What the jobs are, what they are to reach, and what is wrong with them."""
+    """The options of the jobs, their target rates, errors and warnings."""
     first: dict[str, int] = {}
     errors: dict[str, int] = {}
     for place, (job, label) in enumerate(zip(snapshot.jobs, snapshot.labels, strict=True)):
@@ -269,7 +233,7 @@ def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
 
 
 def results(snapshot: FioSnapshot) -> Iterator[Sample]:
-    """What the whole run came to; of a final document."""
+    """The results of the whole run, from its final document."""
     issued, sent, timed = (snapshot.totals[:, column].tolist() for column in (ISSUED, BYTES, TIMED))
     highest = snapshot.highest(snapshot.maxima).tolist()
     for row, series in enumerate(snapshot.series):
@@ -300,7 +264,7 @@ def _runtime(snapshot: FioSnapshot, place: int, operation: str) -> int:
 
 
 def _percentiles(latency: Latency) -> dict[str, float]:
-    """fio's own percentiles, seconds, for those quantiles that it printed."""
+    """fio's own percentiles, seconds, if it printed these quantiles."""
     try:
         printed = loads(bytes(latency.percentile)) if latency.percentile else {}
     except ValueError:

@@ -1,13 +1,15 @@
-"""When fio's documents were written: `timestamp_ms`, in 3.0 `timestamp`, which stand at their beginning.
+"""When fio's documents were written, and how often.
 
-The document of a client has no such time (see `document`). Documents that are laid out otherwise than by fio were
-written by the end of the line in which they end.
+They begin with the time: `timestamp_ms`, in 3.0 `timestamp`. The document of a client has no such time (see
+`document`). A document with another layout than fio's counts as written at the end of its last line.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
 from mmap import mmap
+from statistics import median
 
 from ..api import LINE, Moment
 from .framing import START, Framer, Piece, Stored, Whole
@@ -15,6 +17,29 @@ from .framing import START, Framer, Piece, Stored, Whole
 _TIMESTAMP = re.compile(rb'"timestamp(_ms)?"[ \t]*:[ \t]*(\d{1,15})(?!\d)')
 _HEAD = 1024
 _END = b"\n}"
+_GAPS = 31
+_TINY = 0.05
+
+
+class Interval:
+    """Estimates --status-interval, which fio does not print, from the documents.
+
+    A document is late when a job is slow to answer (possibly for ever). The next one then follows at once, about 2 ms
+    later, or early by as much; so the interval is the median of the last gaps that are not tiny.
+    """
+
+    def __init__(self) -> None:
+        self._gaps: deque[float] = deque(maxlen=_GAPS)
+
+    def add(self, gap: float) -> None:
+        """Add the seconds between two documents, the second of which is not the last one."""
+        if gap >= _TINY:
+            self._gaps.append(gap)
+
+    @property
+    def seconds(self) -> float | None:
+        """The interval, to the millisecond; None before there are two documents."""
+        return round(median(self._gaps), 3) if self._gaps else None
 
 
 def moments(data: bytes | mmap) -> Iterator[Moment]:
@@ -24,7 +49,7 @@ def moments(data: bytes | mmap) -> Iterator[Moment]:
         yield from _by_line(data)
         return
     for begin, following in pairwise([*begins, len(data)]):
-        end = data.rfind(_END, begin, following) + len(_END)  # of a document alone there is one; looked for from there
+        end = data.rfind(_END, begin, following) + len(_END)  # near the end, as text between documents is short
         if end < len(_END) or data.find(b'"client_stats"', begin, end) >= 0:
             continue
         time = _time(data[begin : min(end, begin + _HEAD)])
@@ -48,7 +73,7 @@ def _of_pieces(pieces: list[Piece], end: int) -> Iterator[Moment]:
 
 
 def _time(text: bytes) -> float | None:
-    """The last time that a document says, Unix seconds."""
+    """The last time in a document, Unix seconds; None without any."""
     times = dict(_TIMESTAMP.findall(text))
     if b"_ms" in times:
         return int(times[b"_ms"]) / 1000

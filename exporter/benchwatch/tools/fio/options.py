@@ -1,10 +1,9 @@
-"""A job's options, as fio prints them back, and what follows from them.
+"""A job's options, as fio prints them, and their meaning.
 
-fio (options.c, parse.c) prints the options of `[global]` and of each job under their canonical names with the text
-they were given; options without a value are left out before 3.39. A list `a,b` is for reads, writes and trims; the
-last one given applies to those after it, an empty one sets nothing. Sizes: k, m, g, t, p are powers of kb_base (1024
-unless set); kib, mib ... powers of the other base, 1000 then (and 1024 with kb_base=1000). Times: us, ms, s, m, h, d;
-without unit seconds.
+fio (options.c, parse.c) prints the options of `[global]` and of each job under their canonical names with the text of
+the user; before 3.39 it leaves out options without a value. A list `a,b` is for reads, writes and trims; its last value
+applies to the rest, an empty one sets nothing. Sizes: k, m, g, t, p are powers of kb_base (1024 unless set); kib, mib
+... powers of the other base: 1000, or 1024 with kb_base=1000. Times: us, ms, s, m, h, d; without a unit, seconds.
 """
 
 import re
@@ -19,42 +18,26 @@ Options = Mapping[str, str]
 
 _OPERATIONS = {
     "read": ("read",),
-    "randread": ("read",),
     "write": ("write",),
-    "randwrite": ("write",),
     "trim": ("trim",),
-    "randtrim": ("trim",),
     "rw": ("read", "write"),
     "readwrite": ("read", "write"),
-    "randrw": ("read", "write"),
     "trimwrite": ("write", "trim"),
-    "randtrimwrite": ("write", "trim"),
 }
+"""By rw= without `rand`."""
 _PLACES = {"read": 0, "write": 1, "trim": 2}
 _SIZE = re.compile(r"\+?(?:0x([0-9a-f]{1,16})|(\d{1,19}))([kmgtp]?)(ib|i|b|)", re.IGNORECASE)
 _TIME = re.compile(r"(\d{1,18})(us|usec|ms|msec|s|m|h|d|)", re.IGNORECASE)
 _SECONDS = {"us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}
 _SYNCHRONOUS = frozenset(
-    (
-        "sync",
-        "psync",
-        "vsync",
-        "pvsync",
-        "pvsync2",
-        "mmap",
-        "splice",
-        "ftruncate",
-        "falloc",
-        "e4defrag",
-        "libpmem",
-        "dev-dax",
-    )
+    {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"}
+    | {"splice", "ftruncate", "falloc", "e4defrag", "libpmem", "dev-dax"}
 )
 
 
 @lru_cache(maxsize=1024)
 def _read(raw: bytes) -> Options:
-    """An object of options; in client mode there may be a list of them, one a host, of which the first given counts."""
+    """An object of options. In client mode it may be a list, one per host: the first that has an option counts."""
     try:
         tree = loads(raw) if raw else {}
     except ValueError:
@@ -85,7 +68,7 @@ def job_options(of_all: Raw, of_job: Raw) -> Options:
 
 @lru_cache(maxsize=1024)
 def size(text: str, kb_base: int = 1024) -> int | None:
-    """A size or a number, None if it is not a plain one (a percentage, an expression)."""
+    """A size or a number; None for anything else, such as a percentage or an expression."""
     match = _SIZE.fullmatch(text.strip())
     if not match:
         return None
@@ -98,7 +81,7 @@ def size(text: str, kb_base: int = 1024) -> int | None:
 
 @lru_cache(maxsize=1024)
 def seconds(text: str) -> float | None:
-    """A time in seconds; None if it is not a plain one."""
+    """A time in seconds; None for anything else, such as a range."""
     match = _TIME.fullmatch(text.strip())
     return int(match[1]) * _SECONDS[match[2].lower()] if match else None
 
@@ -106,11 +89,11 @@ def seconds(text: str) -> float | None:
 def operations(options: Options) -> tuple[str, ...]:
     """The operations that the job's rw= includes."""
     mode = options.get("rw", "read").partition(":")[0]
-    return _OPERATIONS.get(mode, ())
+    return _OPERATIONS.get(mode.removeprefix("rand"), ())
 
 
 def verifies(options: Options) -> bool:
-    """Whether what is written is read again to be verified, after the writes or, with verify_backlog=, among them."""
+    """Whether the job reads what it wrote to verify it: after the writes or, with verify_backlog=, among them."""
     given = options.get("verify", "pattern" if "verify_pattern" in options else "0")
     writes = {"write", "trim"} & set(operations(options))
     reads_again = options.get("do_verify", "1") != "0" or "verify_backlog" in options
@@ -118,9 +101,9 @@ def verifies(options: Options) -> bool:
 
 
 def target(options: Options, name: str, operation: str) -> int | None:
-    """The rate that `rate_iops` (operations a second) or `rate` (bytes a second) asks for; None if it sets none.
+    """The rate that the option `rate_iops` (operations a second) or `rate` (bytes a second) sets; None without one.
 
-    `mixed`, the sum over operations, has one if all of them have.
+    `mixed`, the sum over operations, has a rate if all of them have one.
     """
     if operation == "mixed":
         parts = [target(options, name, each) for each in operations(options)]
@@ -148,7 +131,7 @@ def runtime(options: Options) -> float | None:
 
 
 def amount(options: Options) -> int | None:
-    """The bytes that one clone of the job transfers in all, where io_size= or size= says so plainly."""
+    """The bytes that one clone of the job transfers in total, if io_size= or size= gives them as a plain size."""
     total = size(options.get("io_size") or options.get("size", ""), _kb_base(options))
     return total * (size(options.get("loops", "")) or 1) if total else None
 
@@ -159,14 +142,11 @@ def is_set(options: Options, name: str) -> bool:
 
 
 def warnings(options: Options, depth_note: bool) -> Iterator[str]:
-    """Combinations that certainly make the job's numbers mean something else than they seem to.
+    """Combinations that certainly change the meaning of the job's numbers (see the tool's `warnings`).
 
-    rwmixread_with_rate_iops: reads and writes have a rate each, so the mix has no effect. rate_poisson: with
-    rate_process=poisson single seconds miss the rate (fio 3.33: by 10 of 100). rate_poisson_sizes: rate= is by the
-    smallest block size then, whatever others there are (bsrange=4k-64k: 8 times the rate). sync_engine_iodepth: a
-    synchronous engine has one I/O in flight whatever iodepth says (an unnamed engine counts if fio itself noted that,
-    `depth_note`). libaio_without_direct: buffered I/O is synchronous in libaio. gtod_reduce_no_latency: fio does not
-    measure latencies.
+    rate_poisson: in fio 3.33, single seconds missed a rate of 100 by 10. rate_poisson_sizes: with bsrange=4k-64k, the
+    bandwidth was 8 times the rate. sync_engine_iodepth: an engine that is not named counts if fio itself noted that it
+    is synchronous (`depth_note`).
     """
     mixed = len(operations(options)) > 1
     rated = any(target(options, "rate_iops", each) for each in operations(options))

@@ -1,9 +1,9 @@
 """Reads one stream of fio: documents, and the messages around them.
 
-Records: Document, and Fatal, Interrupted, DepthNote and, before any document, Results from
-`benchwatch.tools.fio.text`; Begin where another fio's documents follow in the same stream. `elapsed` and the time of a
-document tell when its fio was started, to a second: a document of an fio started later, or of another version, or with
-other jobs, or with time running backwards, is another run's.
+Records: FioDocument; Fatal, Interrupted, DepthNote and, before any document, TextResults (see `text`); Begin before the
+documents of another run of fio. `elapsed` and the time of a document show to a second when its fio was started: a
+document belongs to another run if its fio was started later, or has another version or other jobs, or if its time is
+earlier than that of the previous document.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,13 @@ from ..lines import MARK
 from .document import FioDocument, decode, stored_documents, unknown_directions
 from .framing import Broken, Framer, Piece, Stored, Text, Whole, separate
 from .jobs import excess
-from .text import INTRUSION, TextResults, meaning, record
+from .text import INTRUSION, TextResults, read
 
 _EXCERPT = 200
 _TERSE_LINES = 100
-"""Lines of terse output after which no document is expected any more: it stands before the document, one line a job."""
+"""Lines of terse output after which no document is expected: it precedes the document, with one line per job."""
 _CLOCK_SLACK = 2.0
-"""Seconds by which the start times that two documents tell may differ: `elapsed` is rounded up."""
+"""Seconds by which the start times of two documents may differ: `elapsed` is rounded up."""
 
 NO_JSON = "fio prints no JSON here, so nothing can be measured: add --output-format=json+ --status-interval=1"
 
@@ -46,7 +46,7 @@ class FioParser:
         return self._read(self._framer.feed(data))
 
     def settle(self) -> Sequence[Any]:
-        """See tools.Parser. A document ends with its bracket: only a line of text may lack its end."""
+        """See tools.Parser."""
         if not self._framer.has_line:
             return ()
         trial = deepcopy(self)
@@ -57,7 +57,7 @@ class FioParser:
         return records
 
     def close(self) -> Sequence[Any]:
-        """See tools.Parser."""
+        """See tools.Parser. A document ends with its bracket: only a line of text may lack its end."""
         records = self._read(self._framer.close())
         if self._terse:
             self._no_document(records, "at the end")
@@ -84,9 +84,9 @@ class FioParser:
         line = data.replace(b"\0", b"").replace(MARK, b"").decode("utf-8", "replace")  # see lines
         if not line.strip(" \t[]{},"):  # empty, or what joins documents to a list
             return
-        found = meaning(line)
+        found, message = read(line)
         if found == "unknown" or (found == "continued" and not self._known):
-            # One for all lines of a heap, such as the rest of a document whose beginning is lost.
+            # One misreading for many lines, such as the rest of a document whose beginning is lost.
             if not self._reported:
                 records.append(Misread("other_text", where, line[:_EXCERPT]))
             self._known, self._reported = False, True
@@ -96,14 +96,13 @@ class FioParser:
         self._terse += found == "terse" and self._no_json == "awaited"
         if found == "results" or (self._terse and (found != "terse" or self._terse > _TERSE_LINES)):
             self._no_document(records, where)
-        told = record(line, found)
-        if told is not None and not (isinstance(told, TextResults) and self._no_json == "not needed"):
-            records.append(told)
+        if message is not None and not (isinstance(message, TextResults) and self._no_json == "not needed"):
+            records.append(message)
 
     def _no_document(self, records: list[Any], where: str) -> None:
         if self._no_json == "awaited":
             records.append(Misread("no_json_output", where, NO_JSON))
-            self._no_json = "told"
+            self._no_json = "reported"
         self._terse = 0
 
     def _document(self, piece: Whole, where: str, records: list[Any]) -> None:
@@ -111,7 +110,7 @@ class FioParser:
             document = decode(piece.data)
         except ValueError as error:
             parts = separate(piece)
-            if len(parts) > 1:  # a document that was cut off, and glued to it the next one
+            if len(parts) > 1:  # a document that was cut off, and the next one right after it
                 records += self._read(parts)
                 return
             found = self._decode_tolerantly(piece.data, where, records)
@@ -122,7 +121,7 @@ class FioParser:
         self._add(document, piece.data, where, records)
 
     def _stored(self, piece: Stored, where: str, records: list[Any]) -> None:
-        """Take in the documents of a value that is one, or has some in it."""
+        """Read a value that is a document, or contains some."""
         try:
             self._add(decode(piece.data), piece.data, where, records)
         except ValueError as error:
@@ -160,12 +159,12 @@ class FioParser:
     def _broken(self, piece: Broken, where: str, records: list[Any]) -> None:
         records.append(Misread(piece.reason, where, piece.data[:_EXCERPT].decode("utf-8", "replace")))
         for line in piece.data.splitlines()[1:]:
-            if line[:1].strip():  # no line of a document stands in column 0
+            if line[:1].strip():  # the lines of a document are indented
                 self._line(line, where, records)
 
 
 def _beyond(document: FioDocument, data: bytes) -> Iterator[tuple[str, str]]:
-    """What is left out of the documents of a fio: a constant reason, and a sentence."""
+    """What is left out of the documents of a run: a constant reason, and a sentence."""
     yield from excess(document)
     unknown = unknown_directions(data)
     if unknown:
@@ -174,7 +173,7 @@ def _beyond(document: FioDocument, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 class _Identity(NamedTuple):
-    """The part of a document that shows whether the next one is from the same fio."""
+    """The part of a document that shows whether the next one is of the same run."""
 
     version: str
     jobs: tuple[tuple[str, int], ...]
@@ -194,7 +193,7 @@ class _Identity(NamedTuple):
         )
 
     def continues(self, new: "_Identity") -> bool:
-        """Whether a document is of the same fio as the one before, which this is of."""
+        """Whether the next document, of identity `new`, is of the same run."""
         if (new.version, new.jobs) != (self.version, self.jobs) or self.built is None or new.built is None:
             return False
         if any(old and old == start for old, start in zip(self.starts, new.starts, strict=True)):

@@ -1,23 +1,23 @@
 """The counters of one document, as arrays: by member (one job in one operation) and summed into series.
 
-Jobs with the same label (clones of one job that fio reports one by one) are members of the same series: their counters
-and bins are added, which is exact.
+Jobs with the same label (clones of one job that fio reports one by one) are members of one series: their counters and
+bins are added, which is exact.
 
-Which numbers stand for what, with the versions of fio:
-- completed I/Os are `N` of the latency (3.18+), else the sum of its bins (json+), else `total_ios`, which counts I/Os
-  as they are issued; `total_ios` too where no latency is measured (gtod_reduce, disable_*, ramp time) and bytes show
-  that I/O completes.
-- the latency is the completion latency `clat_ns`; `lat_ns`, from submission, where only that has bins
-  or percentiles (lat_percentiles=1 with clat_percentiles=0) or was measured at all (disable_clat).
-- a sum of latencies is mean x N.
-- reads of a job whose rw= includes none, but whose verify= is given, are `verify`: fio prints them under `read`, with
-  a runtime of their own (that of the phase after the writes; what verify_backlog= reads before has none).
+The source of each number, with the versions of fio:
+- completed I/Os: `N` of the latency (3.18+), else the sum of its bins (json+), else `total_ios`, which counts I/Os as
+  they are issued; also `total_ios` if no latency is measured (gtod_reduce, disable_*, ramp time) and bytes show that
+  I/O completes.
+- the latency: the completion latency `clat_ns`; or `lat_ns`, from submission, if only that has bins or percentiles
+  (lat_percentiles=1 with clat_percentiles=0) or was measured (disable_clat).
+- a sum of latencies: mean x N.
+- `verify`: the reads of a job with verify= whose rw= does not include reads. fio prints them under `read`, with their
+  own runtime (that of the phase after the writes; earlier reads of verify_backlog= have none).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from .options import Options, job_options, operations, verifies
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+_Array = TypeVar("_Array", Integers, Floats)
 
 ISSUED, BYTES, SHORT, DROPPED, COMPLETED, TIMED, SUBMITTED = range(7)
 """Columns of `Snapshot.integers`: I/Os issued, bytes completed, short and dropped I/Os, I/Os completed, latencies and
@@ -38,20 +39,20 @@ LATENCY, SUBMISSION = range(2)
 _COLUMNS = 7
 _OPERATIONS = ("read", "write", "trim")
 APART = frozenset({"sync", "verify"})
-"""Operations that are no part of the workload: they are not added to its I/Os, rates and latencies."""
+"""Operations that are not part of the workload: they are not added to its I/Os, rates and latencies."""
 _ROUNDING = 1
-"""Milliseconds by which fio's runtimes of two directions of one job may differ that ran in the same loop."""
+"""Milliseconds by which fio's runtimes of two directions may differ although they ran in the same loop."""
 
 
 class JobSeries(NamedTuple):
-    """What a series is about."""
+    """A label and an operation."""
 
     job: str
     operation: str
 
 
 class Member(NamedTuple):
-    """One job of the document, by its place, in one operation."""
+    """One job, by its place in the document, in one operation."""
 
     place: int
     operation: str
@@ -61,8 +62,8 @@ class Member(NamedTuple):
 class FioSnapshot:
     """Cumulative counters at one time.
 
-    Shapes: `integers` and `maxima` have a row a member, `rows` says which series each belongs to; `totals`, `seconds`
-    and `counts` have a row a series.
+    Shapes: `integers` and `maxima` have a row per member, whose series is in `rows`; `totals`, `seconds` and `counts`
+    have a row per series.
     """
 
     time: float
@@ -74,27 +75,27 @@ class FioSnapshot:
     rows: Integers
     integers: Integers
     totals: Integers
-    """The same by series."""
+    """`integers` by series."""
     starts: Integers
-    """When each member's job started, epoch milliseconds; 0 if not said or not started."""
+    """When each member's job started, epoch milliseconds; 0 if not printed or not started."""
     maxima: Integers
     """Highest latency of each member, nanoseconds."""
     seconds: Floats
     counts: Integers
     """Latencies by bin of fio (see benchwatch.metrics.buckets)."""
     used: slice
-    """The bins from the first to the last that is not empty in all series."""
+    """The bins from the first to the last that is not empty in any series."""
     binned: NDArray[np.bool_]
     """Which series have bins."""
     spent: Mapping[str, tuple[float, float]]
-    """CPU seconds in user and system mode since the start, by label; without jobs of which fio does not say it."""
+    """CPU seconds in user and system mode since the start, by label; without jobs for which fio does not print them."""
 
     def by_series(self, values: Integers) -> Integers:
-        """Values of members, or rows of them, summed by series."""
+        """Values of members (or rows of values), summed by series."""
         return _summed(values, self.rows, len(self.series))
 
     def highest(self, values: Integers) -> Integers:
-        """The highest of each series' members' values, at least 0."""
+        """The highest value of each series' members, at least 0."""
         if len(values) == len(self.series):
             return np.maximum(values, 0)
         maxima = np.zeros(len(self.series), dtype=np.int64)
@@ -103,7 +104,7 @@ class FioSnapshot:
 
 
 def take(document: FioDocument, time: float) -> FioSnapshot:
-    """The counters of a document that was built at `time`, Unix seconds; they are kept with it."""
+    """The counters of a document that was built at `time` (Unix seconds); they are kept with the document."""
     known: FioSnapshot | None = vars(document).get("snapshot")
     if known is None or known.time != time:
         known = vars(document)["snapshot"] = _counters(document, time)
@@ -163,22 +164,31 @@ def _counters(document: FioDocument, time: float) -> FioSnapshot:
     )
 
 
+def aligned(values: _Array, before: Sequence[object], after: Sequence[object]) -> _Array:
+    """Rows that belong to the series or members `before`, in the order of `after`; zeros for new ones."""
+    if before == after:
+        return values
+    places = {key: place for place, key in enumerate(before)}
+    order = np.array([places.get(key, len(places)) for key in after], dtype=np.int64)
+    return np.concatenate([values, np.zeros_like(values, shape=(1, *values.shape[1:]))])[order]
+
+
 def direction_of(job: Job, operation: str) -> Direction | None:
-    """What fio prints of the job in that operation."""
+    """What fio prints about the job in that operation."""
     direction: Direction | None = getattr(job, "read" if operation == "verify" else operation)
     return direction
 
 
 def latency_of(job: Job, operation: str) -> Latency:
-    """The latency that represents the job in that operation."""
+    """The latency of the job in that operation."""
     direction = direction_of(job, operation)
     return _latency(direction, operation) if direction else Latency()
 
 
 def verified_among_reads(snapshot: FioSnapshot) -> frozenset[str]:
-    """The jobs among whose reads are verification reads: these reads then took longer than the writes.
+    """The jobs whose reads include verification reads, so that they took longer than the writes.
 
-    A run that runtime= ends is not verified.
+    fio does not verify a run that ends by runtime=.
     """
     return frozenset(
         label
@@ -189,7 +199,7 @@ def verified_among_reads(snapshot: FioSnapshot) -> frozenset[str]:
 
 
 def _directions(job: Job, options: Options) -> Iterator[tuple[str, Direction]]:
-    """The operations that a job does, or by its rw= will do."""
+    """The operations that a job has done, or will do according to its rw=."""
     if job.mixed and not job.read:
         yield "mixed", job.mixed
     planned = operations(options)
@@ -210,7 +220,7 @@ def _latency(direction: Direction, operation: str) -> Latency:
 
 
 def _observations(latency: Latency, issued: int) -> int:
-    """How many observations a latency sums up; 0 if none."""
+    """How many observations a latency has."""
     if latency.mean is None:
         return 0
     if latency.N >= 0:
@@ -221,7 +231,7 @@ def _observations(latency: Latency, issued: int) -> int:
 
 
 def _summed(values: Integers, rows: Integers, height: int) -> Integers:
-    if len(values) == height:  # a series a member, in their order
+    if len(values) == height:  # one member per series, in the same order
         return values
     sums = np.zeros((height, *values.shape[1:]), dtype=np.int64)
     np.add.at(sums, rows, values)

@@ -1,8 +1,8 @@
 """What is known of one fio process, from its documents and messages.
 
-A window is the time between two documents; one shorter than half the status interval is left to grow into the next,
-since after a freeze fio prints two documents about 2 ms apart, and its last document often follows the one before by
-10 ms.
+A window is the time between two documents. If it is shorter than half the status interval, it extends to the next
+document, since after a freeze fio prints two documents about 2 ms apart, and its last document often follows 10 ms
+after the previous one.
 """
 
 from collections import deque
@@ -13,26 +13,26 @@ from typing import Any
 from ...metrics.buckets import Buckets
 from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from . import cpu, figures, metrics
-from .bounds import MOST_OPTIONS
+from . import figures, metrics
 from .document import FioDocument
 from .ending import Judgement, because, failure, judge, judge_jobs
-from .intervals import Interval
-from .jobs import parameters, reported_jobs
+from .jobs import MOST_OPTIONS, parameters, reported_jobs
+from .moments import Interval
 from .snapshot import ISSUED, FioSnapshot, JobSeries, take
 from .text import DepthNote, Fatal, Interrupted, TextResults
-from .windows import Window, difference, reset_between
+from .windows import CpuUse, Window, cpu_use, difference, reset_between
 
 _SILENCE_INTERVALS = 3
 _SILENCE = 5.0
 _SILENCE_ALONE = 10.0
-"""Seconds without another document after which a possible last one counts as final: at least, and if it is alone."""
+"""Seconds without another document after which one that may be the last counts as final; _SILENCE_ALONE for an only
+document."""
 _COPIED = 3600.0
-"""Seconds after its jobs, which may first have laid out their files, from which on the file of a client is a copy."""
+"""A document that arrives that many seconds after its jobs, which may first lay out files, comes from a copy."""
 
 
 class FioState:
-    """See tools.State. What it exports comes from the last document; before the first one it exports nothing."""
+    """See tools.State. All samples come from the last document; there are none before the first."""
 
     def __init__(self, buckets: Buckets) -> None:
         self.version = 0
@@ -51,9 +51,9 @@ class FioState:
         self._document: FioDocument | None = None
         self._snapshot: FioSnapshot | None = None
         self._base: FioSnapshot | None = None
-        """Where the present window begins."""
+        """Where the current window begins."""
         self._windows: Mapping[JobSeries, Window] = {}
-        self._cpu: Mapping[str, cpu.CpuUse] = {}
+        self._cpu: Mapping[str, CpuUse] = {}
         self._signal: int | None = None
         self._depth_note = False
         self._doubtful = False
@@ -61,9 +61,9 @@ class FioState:
         self._final = False
         """Whether the last document is fio's final one."""
         self._silent_after: float | None = None
-        """When the document came that is the last one if nothing follows."""
+        """When the document arrived that is the last one if nothing follows."""
         self._errors: dict[str, int] = {}
-        """The error of each job in results that are no documents."""
+        """The error of each job in results outside documents."""
 
     @property
     def report_interval(self) -> float | None:
@@ -86,7 +86,7 @@ class FioState:
         self.version += 1
 
     def written(self, stream: str, times: Written) -> None:
-        """See tools.State: a document says itself when it was written."""
+        """See tools.State: documents say when they were written."""
 
     def tick(self, now: float) -> None:
         """See tools.State."""
@@ -126,7 +126,7 @@ class FioState:
         return figures.of_run(self._snapshot) if self.outcome else figures.of_window(self._windows, self._snapshot)
 
     def times(self) -> Times:
-        """See tools.State: all figures are of one window."""
+        """See tools.State: all figures are from the same window."""
         return Times()
 
     def samples(self, current: bool) -> Iterator[Sample]:
@@ -171,7 +171,7 @@ class FioState:
         return "perhaps" if judgement == "over" and self._doubtful else judgement
 
     def _go_on(self, before: FioSnapshot | None, snapshot: FioSnapshot, gap: float | None) -> None:
-        """A further document: whatever was said to have ended the run did not."""
+        """After a further document, what seemed to have ended the run did not end it."""
         if before is not None and self.outcome and self._signal is None and gap is not None:
             went_on = snapshot.integers[:, ISSUED].sum() != before.integers[:, ISSUED].sum()
             self._doubtful |= bool(went_on and gap >= (self.report_interval or 0.0) / 2)
@@ -185,7 +185,7 @@ class FioState:
             self.outcome = "failed" if self.reason else "finished"
 
     def _take_results(self, results: TextResults, arrived: float) -> None:
-        """fio prints no documents, but has printed what a job came to: its last word if nothing follows."""
+        """fio prints no documents, but has printed a job's results: they are the end if nothing follows."""
         if self._signal is None:
             self.outcome, self.reason, self.end = "", "", None
         if results.job in self._errors and self.last_report is not None:  # --status-interval
@@ -207,12 +207,12 @@ class FioState:
         self.end = arrived if self.last_report is None else self.last_report
 
     def _gave_up(self, text: str, arrived: float) -> None:
-        # Plain words are preferred to `file:..., func=...`, whichever of the two streams is read first.
+        # A plain sentence is preferred to `file:..., func=...`, in whichever order the two streams are read.
         if self._snapshot is None and (not self.outcome or ", func=" in self.reason):
             self.outcome, self.reason, self.end = "failed", text, arrived
 
     def _measure(self, snapshot: FioSnapshot) -> None:
-        """Close the window that this document ends, if it is long enough."""
+        """Close the window that ends with this document, if it is long enough."""
         base = self._base
         if base is not None:
             length = snapshot.time - base.time
@@ -226,13 +226,13 @@ class FioState:
         stalled = _stalled(snapshot, windows, begun)
         self._windows = {series: one for series, one in windows.items() if one.iops or series in stalled}
         active = {series.job for series in self._windows}
-        used = cpu.difference(base, snapshot) if base is not None else {}
+        used = cpu_use(base, snapshot) if base is not None else {}
         self._cpu = {label: use for label, use in used.items() if label in active}
         self._base = snapshot
         self._report(snapshot.time, windows, begun)
 
     def _report(self, time: float, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> None:
-        """Add the windows to the history, if they are known for all that has begun."""
+        """Add the windows to the history if every series that has begun has one."""
         if not begun <= windows.keys() or not windows:
             self.idle_reports = 0
             return
@@ -244,18 +244,18 @@ class FioState:
 
 
 def _stalled(snapshot: FioSnapshot, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> Set[JobSeries]:
-    """Of the series that have begun, those in which nothing completed although their jobs are not over."""
+    """The series that have begun, whose jobs are not over, and in which nothing completed."""
     silent = {series for series, window in windows.items() if not window.iops and series.operation != "verify"} & begun
     if not silent:
         return silent
     going_on = {label for label, over in zip(snapshot.labels, judge_jobs(snapshot), strict=True) if not over}
-    # Writes that are over are not writes that stall.
+    # While a job verifies, its writes are over and do not stall.
     verifying = {series.job for series, window in windows.items() if series.operation == "verify" and window.iops}
     return {series for series in silent if series.job in going_on - verifying}
 
 
 def _arrived(document: FioDocument, arrived: float) -> float:
-    """When a document without a time came, by its file; if that is a copy from long after its jobs, when they ended."""
+    """When a document without a time was built: on arrival, or for a copy from much later, when its jobs ended."""
     jobs = reported_jobs(document)
     start = min((job.job_start / 1e3 for job in jobs if job.job_start), default=document.timestamp)
     groups: dict[int, float] = {}
@@ -267,7 +267,7 @@ def _arrived(document: FioDocument, arrived: float) -> float:
 
 
 def _start(document: FioDocument, snapshot: FioSnapshot) -> float | None:
-    """When the first job started, or fio itself if that is unknown."""
+    """When the first job started or, if that is unknown, fio itself."""
     starts = [job.job_start for job in snapshot.jobs if job.job_start]
     if starts:
         return min(starts) / 1e3

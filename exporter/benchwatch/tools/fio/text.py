@@ -1,11 +1,11 @@
-"""What the lines between fio's documents mean.
+"""The meaning of the lines between fio's documents.
 
-fio's messages have no common form (log.c, init.c, backend.c, stat.c). Those that matter here: `fio: ...` (errors and
-warnings alike), `fio: terminating on signal N`, `note: both iodepth >= 1 and synchronous I/O engine are selected
-...`. The rest that is known is passed over: ETA (`Jobs: 1 (f=1): ...`), normal output (a header with `(g=0): rw=`,
-results with `(groupid=0, jobs=1): err=`), terse output (`3;fio-3.33;...`); of these two only the error of each job is
-read. Which `fio: ` lines end fio before it starts a job was read from the sources of 3.42: errors of options, of the
-job file and of loading or setting up the I/O engine.
+fio's messages have no common form (log.c, init.c, backend.c, stat.c). These matter here: `fio: ...` (errors and
+warnings), `fio: terminating on signal N`, `note: both iodepth >= 1 and synchronous I/O engine are selected ...`. Other
+known lines are ignored: ETA (`Jobs: 1 (f=1): ...`), normal output (a header with `(g=0): rw=`, results with
+`(groupid=0, jobs=1): err=`), terse output (`3;fio-3.33;...`); only the error of each job is read from the last two.
+According to the sources of 3.42, fio ends before it starts a job after `fio: ` lines with errors in options, in the job
+file, and in loading or setting up the I/O engine.
 """
 
 import re
@@ -28,7 +28,7 @@ class Interrupted(NamedTuple):
 
 
 class TextResults(NamedTuple):
-    """fio printed what a job came to, in its normal or terse format; `error` is an errno, 0 if there was none."""
+    """fio printed a job's results in its normal or terse format; `error` is an errno, 0 without an error."""
 
     job: str
     error: int
@@ -37,6 +37,8 @@ class TextResults(NamedTuple):
 class DepthNote(NamedTuple):
     """fio says that a synchronous I/O engine was combined with a queue depth above 1."""
 
+
+Message = Fatal | Interrupted | TextResults | DepthNote
 
 _HOST = r"(?:<[^>]*> )?"
 _PROGRAM = r"(?:\S*/)?fio(?:-\d[\w.]*)?: "
@@ -59,59 +61,64 @@ _BY_ITS_BEGIN = re.compile(
 _JOB = re.compile(r".*: (?:\(g=\d+\): rw=|Laying out IO file)")
 """What only fio prints after the name of a job."""
 _NAMED = re.compile(r"[^|:\]>\s]+: (?:\(g=\d+\): rw=|Laying out IO file)")
-"""The same, where nothing but the name can stand before it."""
+"""The same, after a name that cannot contain a prefix of another program."""
 _BEHIND = re.compile(r"(?:\S\s+|\x1b\[[\d;]*m)(?:fio-\d+\.\d+\S*$|hostname=\S+, be=\d)")
-"""What begins a line that only fio prints, after something else."""
+"""The beginning of a line that only fio prints, after something else."""
 _MESSAGE = re.compile(_PROGRAM)
 _NO_MESSAGE = re.compile(
     _PROGRAM + r"(?:$|[\s{}\[\]\"]|fio[-:]|Starting \d|hostname=|.*: (?:\(g=\d+\): rw=|\(groupid=\d+, jobs=)|Jobs: )"
 )
-"""What looks like a message of fio but is other output after `fio: `, which is then a prefix."""
+"""Lines that are not messages, after `fio: `, which is therefore a prefix that something else added."""
 _ALSO_FIO = re.compile(
     _HOST + r"(?:\.\.\.$|$|Starting \d+ (?:process|thread)|Run status group \d+|Disk stats |CPU idleness|All clients: |"
     r"Did you mean |Client: |smalloc: |Waiting for |\s+valid values: )"
 )
-"""Lines that are fio's if the stream is."""
+"""Lines that other programs print too, but that are fio's in a stream of fio."""
 INTRUSION = re.compile(rb"\r?\n?(?:fio: |note: both iodepth|verify: |Jobs: \d+ \(f=)[^\r\n]*[\r\n]+")
-"""A message written by another process of fio into the middle of a document."""
+"""A message that another process of fio wrote into the middle of a document."""
 
 
-def meaning(line: str) -> Meaning:
-    """What a line says; `continued` if it is indented, so that it belongs to the line before."""
-    if _FATAL.match(line):
-        return "fatal"
-    if _INTERRUPTED.match(line):
-        return "interrupted"
-    if _DEPTH_NOTE.match(line):
-        return "depth_note"
-    if _RESULTS.match(line):
-        return "results"
-    if _TERSE.match(line):
-        return "terse"
-    if _BY_ITS_BEGIN.match(line) or _JOB.match(line) or _ALSO_FIO.match(line):
-        return "known"
-    return "continued" if line[:1].isspace() else "unknown"
+_MEANINGS: tuple[tuple[Meaning, re.Pattern[str]], ...] = (
+    ("fatal", _FATAL),
+    ("interrupted", _INTERRUPTED),
+    ("depth_note", _DEPTH_NOTE),
+    ("results", _RESULTS),
+    ("terse", _TERSE),
+    ("known", _BY_ITS_BEGIN),
+    ("known", _JOB),
+    ("known", _ALSO_FIO),
+)
 
 
-def record(line: str, found: Meaning) -> Fatal | Interrupted | DepthNote | TextResults | None:
-    """The record of a line of that meaning; None if it only had to be known."""
-    if found == "fatal":
-        return Fatal(line)
-    if found in ("results", "terse"):
-        result = (_RESULTS if found == "results" else _TERSE).match(line)
-        return TextResults(result[1], int(result[2])) if result and result[2] else None
-    if found == "depth_note":
+def read(line: str) -> tuple[Meaning, Message | None]:
+    """The meaning of a line, and its record if it has one.
+
+    `continued`: it is indented, so that it belongs to the previous line.
+    """
+    for meaning, pattern in _MEANINGS:
+        if match := pattern.match(line):
+            return meaning, _record(meaning, match)
+    return "continued" if line[:1].isspace() else "unknown", None
+
+
+def _record(meaning: Meaning, match: re.Match[str]) -> Message | None:
+    if meaning == "fatal":
+        return Fatal(match.string)
+    if meaning == "interrupted":
+        return Interrupted(int(match[1]))
+    if meaning == "depth_note":
         return DepthNote()
-    signal = _INTERRUPTED.match(line)
-    return Interrupted(int(signal[1])) if signal else None
+    if meaning in ("results", "terse") and match[2]:
+        return TextResults(match[1], int(match[2]))
+    return None
 
 
 def is_fio(lines: Sequence[str]) -> bool:
-    """Whether only fio prints such lines; they are not fio's if something else precedes them."""
+    """Whether fio printed these lines, because only fio prints such lines and no prefix precedes them."""
     behind_program = any(_NO_MESSAGE.match(line) for line in lines)
     if any(_alone(line) and not (behind_program and _MESSAGE.match(line)) for line in lines):
         return True
-    # A name of a job may be anything, a prefix too.
+    # The name of a job may be anything, even a prefix.
     return any(_RESULTS.match(line) for line in lines) and not any(_BEHIND.search(line) for line in lines)
 
 

@@ -23,7 +23,7 @@ _BEHIND = re.compile(
     rb"(?:^|[\r\n])pgbench: (?:progress: \d|pgbench[ :]|starting vacuum|transaction type: |scaling factor: |"
     rb"query mode: |number of |latency |tps = |duration: |dropping old tables|creating tables|\d+ of \d+ tuples|\r?\n)"
 )
-"""Output of pgbench other than messages, after `pgbench: `, which is then a prefix."""
+"""Lines that are not messages, after `pgbench: `, which is therefore a prefix that something else added."""
 
 
 _ROLES = Roles(
@@ -76,7 +76,7 @@ _ROLES = Roles(
 
 
 def _recognise(head: bytes) -> str:
-    """ "text", "log" (-l), "log aggregate" (-l --aggregate-interval), or empty."""
+    """The kind: "text", "log" (-l), "log aggregate" (-l --aggregate-interval), or empty."""
     head = head.replace(b"\0", b"")
     for line in head.split(b"\n")[:-1]:
         if transaction(line):

@@ -1,4 +1,4 @@
-"""pgbench's aggregated log (-l --aggregate-interval=S): one line an interval, one file a thread.
+"""pgbench's aggregated log (-l --aggregate-interval=S): one line per interval, one file per thread.
 
 From `doLog()` of pgbench.c; microseconds and their squares:
 
@@ -9,24 +9,24 @@ From `doLog()` of pgbench.c; microseconds and their squares:
                     retried retries serialization_failures deadlock_failures    always 15 fields
     19+         ... other_failures                              16 fields
 
-`start` is the Unix second in which the interval begins. `count` includes the skipped up to 14, only successes from 15.
-A line is written when a later interval's first transaction completes, so the last interval never is, and a file grows
-by 4096 bytes: it serves to count what no other source counts, never to show what happens now.
+`start` is the Unix second in which the interval begins. `count` includes skipped transactions up to 14; from 15 on it
+counts only successful ones. pgbench writes a line when the first transaction of a later interval completes, so it never
+writes the last interval, and a file grows by 4096 bytes: the log serves to count what no other source counts, not to
+show what happens now.
 """
 
 import re
 from typing import NamedTuple
 
-from ..api import Misread
-from ..lines import LIMIT, Overlong, WholeLines
+from .transactions import LogParser
 
 _FIELDS = frozenset([6, 10, 11, 15, 16])
 _LINE = re.compile(rb"[1-3]\d{9} \d{1,12}(?: \d{1,30}){4}(?: \d{1,30}){0,4}(?: \d{1,12}){0,6}\r?")
-"""Unix time to 2096; sums of squares are long, counts are not."""
+"""Unix time up to 2096; sums of squares are long, counts are not."""
 
 
 class AggregateInterval(NamedTuple):
-    """One interval of one thread. None: this format does not tell."""
+    """One interval of one thread. None: this format does not have the number."""
 
     start: int
     """Unix seconds."""
@@ -38,49 +38,19 @@ class AggregateInterval(NamedTuple):
     failed: int | None
 
 
-class AggregateParser:
+class AggregateParser(LogParser):
     """Reads the aggregated log of one thread."""
 
-    undated = False
-
-    def __init__(self) -> None:
-        self.records = 0
-        self._lines = WholeLines()
-        self._number = 0
-
-    def feed(self, data: bytes) -> list[AggregateInterval | Misread]:
-        """The intervals of the lines that these bytes complete."""
-        out: list[AggregateInterval | Misread] = []
-        for block in self._lines.feed(data):
-            if isinstance(block, Overlong):
-                self._number += 1
-                out.append(self._misread("line_too_long", block.excerpt, f" ... (more than {LIMIT} bytes)"))
-                continue
-            for line in block[:-1].split(b"\n"):
-                self._number += 1
-                if (found := interval(line)) is not None:
-                    self.records += 1
-                    out.append(found)
-                elif line.strip():
-                    out.append(self._misread("log_line", line))
-        return out
-
-    def settle(self) -> list[AggregateInterval | Misread]:
-        """None: a line without its end may lack digits."""
-        return []
-
-    def close(self) -> list[AggregateInterval | Misread]:
-        """A line without its end is torn."""
-        rest = self._lines.close()
-        self._number += 1
-        return [self._misread("truncated_line", rest)] if rest else []
-
-    def _misread(self, reason: str, text: bytes, more: str = "") -> Misread:
-        return Misread(reason, f"line {self._number}", text[:200].decode("utf-8", "replace") + more)
+    def _line(self, line: bytes) -> None:
+        if (found := interval(line)) is not None:
+            self.records += 1
+            self._out.append(found)
+        elif line.strip():
+            self._misread("log_line", line.decode("utf-8", "replace"))
 
 
 def interval(line: bytes) -> AggregateInterval | None:
-    """What a line says; None if it is not of an aggregated log."""
+    """The content of a line; None if it is not a line of an aggregated log."""
     if not _LINE.fullmatch(line):
         return None
     numbers = [int(text) for text in line.split()]

@@ -1,7 +1,7 @@
 """The latencies of a transaction log by second and bin; each second may be divided to the microsecond.
 
-What is kept of a second are its bins, and where its lines are in the file: to divide one, just these lines are read
-once more, this time with their microseconds.
+For each second, only its bins are kept, and where its lines are in the file. To divide a second, these lines are read
+again, this time with their microseconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class LogBins:
         latency = _joined([record.latency for record in measured])
         filled = _joined([record.bins for record in measured])
         for second, chosen in by_value(seconds):
-            self._latencies.add(Piece.of(second, filled[chosen], latency[chosen], lines))
+            self._latencies.add(Piece.of(second, filled[chosen], latency[chosen], lines.second))
 
     def found(self) -> Mapping[Group, Latencies]:
         """See tools.Bins."""
@@ -48,7 +48,7 @@ def _joined(arrays: Sequence[Integers]) -> Integers:
 
 
 class _Lines(NamedTuple):
-    """Some lines of a log; see metrics.latencies.Log."""
+    """Lines of a log that can be read again."""
 
     content: Content
     begin: int

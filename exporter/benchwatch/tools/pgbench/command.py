@@ -1,8 +1,8 @@
 """pgbench's command line: which reporting flags are missing, how long it will run, what it connects to.
 
-Options are parsed by getopt_long's rules (bundles such as -lP1, values separate or attached, long options abbreviated).
-They are those of pgbench 9.3 - 18: `-P` exists since 9.4, `--progress-timestamp` since 9.6, `--log-prefix` since 10;
-`-d` means debug up to 16, and the database since 17.
+Options follow getopt_long's rules (bundles such as -lP1, values separate or attached, long options abbreviated). They
+are those of pgbench 9.3 - 18: `-P` exists since 9.4, `--progress-timestamp` since 9.6, `--log-prefix` since 10; `-d`
+means debug up to 16, and the database since 17.
 """
 
 import getopt
@@ -34,18 +34,18 @@ _VERSION = re.compile(r"pgbench \(PostgreSQL\) (\d+)(?:\.(\d+))?")
 _LINE_BYTES = 32
 """Per transaction in the log: 31 in recordings, up to some 40 with -R."""
 _RATE = 50_000
-"""Transactions per second and thread that are assumed where nothing limits them."""
+"""Assumed transactions per second and thread if nothing limits them."""
 _DEFAULT_TRANSACTIONS = 10
 _SCALE = "select 'scale_factor', count(*) from pgbench_branches;\n"
 
 
 @dataclass(frozen=True)
 class PgbenchCommand(Command):
-    """The given options by their long names; a switch has an empty value."""
+    """The given options by their long names; the value of a switch is empty."""
 
     options: dict[str, str] = field(default_factory=dict)
     database: str = ""
-    """Name or connection string; empty where none is given."""
+    """Name or connection string; empty if none is given."""
     version: tuple[int, int] | None = None
     understood: bool = True
     """Whether pgbench will understand its arguments."""
@@ -63,7 +63,7 @@ class PgbenchCommand(Command):
 
     @property
     def log(self) -> ExtraLog | None:
-        """The transaction log; its size is exact to a few bytes, or by the rate above."""
+        """The transaction log; its size is exact to a few bytes, or assumes the rate above."""
         if not self.understood:
             return None
         prefix = self.options.get("log-prefix", "pgbench_log") if "log" in self.options else ""
@@ -111,20 +111,11 @@ class PgbenchCommand(Command):
         return postgres.facts(benchmark, self.connection, host, _SCALE)
 
 
-def read_version(text: str) -> tuple[int, int] | None:
-    """The version in the answer to `pgbench --version`; None if it is not pgbench's."""
-    match = _VERSION.match(text)
-    return (int(match[1]), int(match[2] or 0)) if match else None
-
-
 def read(arguments: Sequence[str], version: str) -> PgbenchCommand:
-    """See Launcher."""
-    return read_command(arguments, read_version(version))
-
-
-def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> PgbenchCommand:
-    """What the arguments say to this version. Raises UserError if they are no benchmark."""
-    old = version is not None and version < (17, 0)
+    """See Launcher. Raises UserError if the arguments do not ask for a benchmark."""
+    match = _VERSION.match(version)
+    number = (int(match[1]), int(match[2] or 0)) if match else None
+    old = number is not None and number < (17, 0)
     try:
         found, rest = getopt.gnu_getopt(list(arguments), _SHORT + ("d" if old else "d:"), _LONG.split())
     except getopt.GetoptError:
@@ -136,7 +127,7 @@ def read_command(arguments: Sequence[str], version: tuple[int, int] | None) -> P
         if name in options or options.get("builtin") == "list":
             raise UserError(f"pgbench --{name} is not a benchmark: start it without `benchwatch run`")
     database = options.get("dbname") or ("" if old else options.get("d", "")) or (rest[0] if rest else "")
-    return PgbenchCommand(options, database, version)
+    return PgbenchCommand(options, database, number)
 
 
 def _number(text: str | None) -> float | None:

@@ -1,23 +1,26 @@
-"""How many transactions the progress lines stand for.
+"""The counters of a run: the largest from any source, until the final report replaces them.
 
-A line gives a rate over the time since the line before, so its count is rate x that time; but it prints the rate to
-0.1/s and the time to 0.1 s (Unix time: 1 ms). Two rules make a counter of it that never has to go back when the final
-report gives the exact figure:
+The sources are the progress lines, the transaction log (unless sampled) and the aggregated log. None of them is ever
+ahead of the truth, so the largest is nearest to it and never goes back.
 
-- Where the two roundings leave room for one whole number only, that is the count (at -P 1 up to 4 transactions/s).
-- Of the rest a margin is held back, and made good with the final report. With q, half the step of the printed time:
+A progress line gives a rate over the time since the previous line, so its count is rate x that time; but it prints the
+rate to 0.1/s and the time to 0.1 s (Unix time: 1 ms). Two rules make this a counter that never has to go back when the
+final report gives the exact number:
+
+- If only one whole number is possible within both roundings, it is the count (at -P 1 up to 4 transactions/s).
+- A margin of the other counts is held back until the final report. With q, half the step of the printed time:
 
       2 q x highest rate                    for the last line's time
     + 2 sqrt(sum of (q x change of rate)^2  a line that ends e late lacks e x its rate, and the next has e x its rate
-                                            too much: what is left of the errors is random
+                                            too much: the remaining error is random
            + sum of (0.05 x time)^2)        the rounding of the rates, random too
     + sum of 0.05 x time                    instead, if the interval does not divide 10 s: a constant whole number of
-                                            transactions then is always rounded the same way
+                                            transactions is then always rounded in the same direction
 
   With 0.1 s that is at first a tenth of a second's transactions and, after an hour at rates that vary by 5 %, half a
   second's; at rates that vary as much as they can, 0.3 % of all.
 
-With --progress-timestamp the first line does not tell when its interval began. It counts for one second, the least that
+With --progress-timestamp the first line does not say when its interval began. It counts for one second, the least that
 -P accepts, until three lines have shown the interval.
 """
 
@@ -25,7 +28,20 @@ import math
 from collections import deque
 from statistics import median_low
 
+from ...metrics.samples import Family
+from . import metrics
+from .aggregate import AggregateInterval
+from .log import TransactionLog
 from .progress import Progress
+
+COUNTERS: dict[str, Family] = {
+    "transactions": metrics.TRANSACTIONS,
+    "failed": metrics.FAILED,
+    "skipped": metrics.SKIPPED,
+    "retried": metrics.RETRIED,
+    "retries": metrics.RETRIES,
+}
+"""By the name of the figure in the final report."""
 
 _RATE_ERROR = 0.05
 _DELTAS = 15
@@ -42,7 +58,7 @@ class ProgressCount:
         self._quantum = 0.0
         self._deltas: deque[int] = deque(maxlen=_DELTAS)
         self.interval: float | None = None
-        """The N of -P: the median of the last times between lines, in whole seconds; a late line does not move it."""
+        """The N of -P: the median of the last times between lines, in whole seconds; a late line does not change it."""
         self._certain = 0
         self._estimate = 0.0
         self._rate: float | None = None
@@ -52,11 +68,11 @@ class ProgressCount:
 
     @property
     def start(self) -> float | None:
-        """When the run began, or later, Unix seconds; None if the lines have elapsed seconds."""
+        """When the run began, or up to an interval later, Unix seconds; None if the lines have elapsed seconds."""
         return self._undated.time - self._first_interval if self._undated else None
 
     def add(self, line: Progress) -> float:
-        """Takes in the next line; returns the time it covers, seconds (at least: the first one may not tell)."""
+        """Add the next line; returns the time that it covers, seconds (for the first line perhaps too little)."""
         covered = 1.0
         if self._time is None:
             self._quantum = 0.0005 if line.epoch else 0.05
@@ -101,3 +117,49 @@ class ProgressCount:
             constant += _RATE_ERROR * self._first_interval
         margin = 2 * self._quantum * self._highest + 2 * math.sqrt(self._variance) + constant
         self.transactions = max(self.transactions, self._certain + max(0, math.floor(estimate - margin)))
+
+
+class Totals:
+    """The counters from progress lines and logs."""
+
+    def __init__(self, log: TransactionLog) -> None:
+        self.count = ProgressCount()
+        self._log = log
+        self._retries_printed: bool | None = None
+        self._lines: dict[str, int] = {}
+        self._intervals: dict[str, int] = {}
+
+    def add_line(self, line: Progress) -> float:
+        """Add a progress line; returns the time that it covers, seconds."""
+        covered = self.count.add(line)
+        self._lines["transactions"] = self.count.transactions
+        for name in ("failed", "skipped", "retried", "retries"):
+            if (count := getattr(line, name)) is not None:
+                self._lines[name] = self._lines.get(name, 0) + count
+        self._retries_printed = line.retried is not None
+        return covered
+
+    def add_interval(self, record: AggregateInterval) -> None:
+        """Add an interval of the aggregated log."""
+        for name in COUNTERS:
+            if count := getattr(record, name):  # 0 may mean that the option is not set
+                self._intervals[name] = self._intervals.get(name, 0) + count
+
+    def totals(self, *, logs: bool) -> dict[str, int]:
+        """The counters of this run so far, by name, with or without `logs`."""
+        totals = dict(self._lines)
+        for source in (self._intervals, self._logged()) if logs else ():
+            for name, count in source.items():
+                totals[name] = max(count, totals.get(name, 0))
+        return totals
+
+    def _logged(self) -> dict[str, int]:
+        log = self._log
+        if not (log.lines and log.whole):
+            return {}
+        counts = {"transactions": log.transactions}
+        # Without any, there may be no such lines.
+        counts |= {name: count for name, count in (("failed", log.failed), ("skipped", log.skipped)) if count}
+        if self._retries_printed is not False and (retries := log.retries):
+            counts["retried"], counts["retries"] = retries
+        return counts

@@ -1,24 +1,24 @@
-"""The course of a run as its messages tell it: initialisation, errors, the end."""
+"""The course of a run according to its messages: initialisation, errors, the end."""
 
 from ..api import Outcome
 from .messages import ClientAborted, Failure, Ignored, Reconnected, RunAborted
 
 _KEPT = 100
-"""How many errors are remembered; the first are those that say why."""
+"""How many errors are kept; the first ones say why the run failed."""
 
 
 class ProgressCourse:
-    """Collects what happened; the outcome follows from all of it, in whatever order the streams were read."""
+    """Collects what happened. The outcome does not depend on the order in which the streams were read."""
 
     def __init__(self) -> None:
         self.complete = False
-        """A final report came."""
+        """Whether there is a final report."""
         self.initialised = False
-        """`pgbench -i` is done."""
+        """Whether `pgbench -i` is done."""
         self.benchmark = False
-        """The benchmark proper began (as opposed to the initialisation)."""
+        """Whether the benchmark itself began, not only the initialisation."""
         self.progressed = False
-        """Transactions were reported or logged: an error does not mean that the run could not begin."""
+        """Whether transactions were reported or logged, so that an error does not mean that the run could not begin."""
         self.clients: int | None = None
         """Their number, once the final report shows it."""
         self.executed: float | None = None
@@ -26,35 +26,24 @@ class ProgressCourse:
         self._aborted: dict[int, str] = {}
         self._run_aborted = ""
         self._failures: list[Failure] = []
-        self._more = 0  # failures that are not kept
 
     def add(self, message: ClientAborted | Failure | Ignored | Reconnected | RunAborted) -> None:
-        """Takes in one message."""
+        """Add a message."""
         if isinstance(message, ClientAborted):
             self._aborted.setdefault(message.client, message.message)
         elif isinstance(message, RunAborted):
             self._run_aborted = message.message
         elif isinstance(message, Failure):
-            self._fail(message)
+            if len(self._failures) < _KEPT or message.fatal:
+                self._failures.append(message)
         elif isinstance(message, Reconnected):
             self._failures.clear()
-            self._more = 0
-        elif self._more:
-            self._more -= 1
         elif self._failures:
             self._failures.pop()
 
-    def _fail(self, message: Failure) -> None:
-        if len(self._failures) < _KEPT:
-            self._failures.append(message)
-            return
-        self._more += 1
-        if message.fatal:
-            self._failures[-1] = message
-
     @property
     def outcome(self) -> Outcome:
-        """A client that aborts does not end the run: when the last one has, the final report comes."""
+        """A client that aborts does not end the run: the final report follows when all clients have ended."""
         nothing_came = bool(self._failures) and not (self.progressed or self._aborted or self.complete)
         if nothing_came or self._run_aborted or any(failure.fatal for failure in self._failures):
             return "failed"
@@ -64,7 +53,7 @@ class ProgressCourse:
 
     @property
     def reason(self) -> str:
-        """What went wrong, in one clause; empty if nothing did. Aborted clients precede the outcome."""
+        """What went wrong, one clause; empty if nothing did. Aborted clients are named before the outcome."""
         if self._aborted:
             count = len(self._aborted)
             of = f" of {self.clients}" if self.clients else ""

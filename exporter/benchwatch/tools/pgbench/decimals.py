@@ -1,8 +1,8 @@
-"""Decimal numbers out of text, many at a time.
+"""Decimal numbers in text, many at a time.
 
 Eight digits are one 64-bit word. With the first digit in its lowest byte, three multiplications join neighbours: eight
-numbers of one digit become four of two, two of four, one of eight. A word that ends where the number ends is read from
-any byte of the text; what precedes the number is shifted out.
+numbers of one digit become four of two, two of four, one of eight. The word is read so that it ends where the number
+ends; digits before the number are shifted out.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _PADDING = b"\n" * 16
-"""What must stand before the text, so that a word can be read at any number's end."""
+"""Precedes the text, so that a word can be read at the end of any number."""
 
 Integers = NDArray[np.int64]
 _DIGIT_0, _DIGIT_9, _SPACE, _NEWLINE = b"09 \n"
@@ -77,7 +77,7 @@ class DigitColumns(NamedTuple):
         return low
 
     def in_turn(self, column: int) -> tuple[list[int], list[int]]:
-        """A column of ten-digit numbers, most of which equal their neighbours: each in turn, and how often."""
+        """A column of ten-digit numbers, most of which equal their neighbours: each in turn, with its number."""
         ends = self.stops[column]
         last, first = self._words(8)[ends], self._words(2)[ends - 8]
         (changes,) = ((last[1:] != last[:-1]) | (first[1:] != first[:-1])).nonzero()
@@ -92,7 +92,7 @@ class DigitColumns(NamedTuple):
         return int(self.padded[end - int(self.lengths[column, line]) : end])
 
     def _words(self, size: int) -> NDArray[Any]:
-        """The bytes up to each position of the lines, so many: element i ends before byte i of the lines."""
+        """The `size` bytes before each position of the lines: element i ends before byte i of the lines."""
         ends = len(self.padded) - len(_PADDING) + 1
         return np.ndarray((ends,), f"<u{size}", self.padded, offset=len(_PADDING) - size, strides=(1,))
 

@@ -21,7 +21,7 @@ class InitialisationStep(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """So many rows of so many are in, `elapsed` seconds after the first."""
+    """`rows` of `of` rows are in the table, `elapsed` seconds after the first."""
 
     rows: int
     of: int
@@ -48,7 +48,7 @@ _STEP = re.compile(
 
 
 def initialisation(text: str) -> Initialisation | None:
-    """The content of a line of `pgbench -i`; None if it is another line."""
+    """The content of a line; None if `pgbench -i` does not print it."""
     if match := _GENERATED.fullmatch(text):
         return Generated(int(match["rows"]), int(match["of"]), float(match["elapsed"]))
     if match := _DONE.fullmatch(text):

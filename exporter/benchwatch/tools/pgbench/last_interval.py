@@ -1,7 +1,7 @@
 """The last interval of a run: that of its last progress line, or the last closed second of its transaction log.
 
-The log counts if there are no progress lines, or if they stopped long before it did: thread 0, which prints them, may
-finish first. A sampled log counts for its latencies only. If a progress line after the last closed second says that
+The log is used if there are no progress lines, or if they stop long before it does: thread 0, which prints them, may
+finish first. Only the latencies of a sampled log are used. If a progress line after the last closed second says that
 nothing completes any more, there are no latencies to show.
 """
 
@@ -18,7 +18,7 @@ _SILENT_INTERVALS = 3
 
 
 class LastInterval:
-    """The choice between the last line, of `time` (Unix seconds) and an `interval` in seconds, and the log."""
+    """The last progress line, printed at `time` (Unix seconds) every `interval` seconds, or the log."""
 
     def __init__(self, line: Progress | None, time: float, interval: float, log: TransactionLog) -> None:
         window = log.windows.last
@@ -27,7 +27,7 @@ class LastInterval:
         if line and log.end is not None and log.whole and log.end - time > _SILENT_INTERVALS * interval:
             line = None
         self.line = line
-        """The line that is shown; None: the log is."""
+        """The line to show; None: show the log."""
         self._time = time
         self._window = window
         self._log = log
@@ -43,7 +43,7 @@ class LastInterval:
             yield Sample(metrics.LATENCY_WINDOW_TIME, (), window.second + 1)
 
     def figures(self, transactions: int | None) -> Figures:
-        """See tools.State; `transactions` so far."""
+        """See tools.State; `transactions` is their number so far."""
         gauges, window = self._gauges(), self._window
         p99 = window.quantiles[QUANTILES.index(0.99)] if window else None
         return Figures(gauges.get(metrics.TPS), gauges.get(metrics.LATENCY_AVERAGE), p99, transactions)

@@ -1,4 +1,4 @@
-"""What else pgbench prints: errors that end a run or a client, and text without figures.
+"""Other lines of pgbench: errors that end a run or a client, and text without figures.
 
 From pgbench.c 9.3 - 18. Up to 12 messages have no prefix, from 13 `pgbench: error: `, `pgbench: fatal: ` (13, 14) or
 `pgbench: `.
@@ -11,8 +11,9 @@ From pgbench.c 9.3 - 18. Up to 12 messages have no prefix, from 13 `pgbench: err
     Run was aborted due to an error in thread 2                             17+ --exit-on-abort; no final report follows
     connection to server at "h", port p failed: ... | could not create connection for setup
 
-Whether another error ends the run cannot be told from its text: it does unless the benchmark had begun, so that is left
-to the state. The exception is announced: `(ignoring this error and continuing anyway)` when there is nothing to vacuum.
+The text of another error does not show whether it ends the run: it does unless the benchmark had begun, so the state
+decides. pgbench announces the one exception, if there is nothing to vacuum: `(ignoring this error and continuing
+anyway)`.
 """
 
 import re
@@ -27,22 +28,22 @@ class ClientAborted(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """An error. `fatal`: it surely ended the run."""
+    """An error. `fatal`: it certainly ended the run."""
 
     message: str
     fatal: bool
 
 
 class Ignored(NamedTuple):
-    """The failure before was of no consequence."""
+    """The previous failure did not matter."""
 
 
 class Reconnected(NamedTuple):
-    """The failures before are those of starts that found no server; it was started again."""
+    """The previous failures are those of starts that found no server; pgbench was started again."""
 
 
 class RunAborted(NamedTuple):
-    """pgbench's last words when a client had aborted."""
+    """pgbench's last message after a client aborted."""
 
     message: str
 
@@ -88,7 +89,7 @@ _KNOWN = re.compile(
 
 
 def message(text: str) -> Message | None:
-    """What a line says about the course of the run; None if nothing."""
+    """The message in a line; None if it says nothing about the course of the run."""
     if match := _CLIENT_ABORTED.search(text):
         where, separator, cause = _first_of(match["where"])
         return ClientAborted(int(match["client"]), _tidy(cause if separator else where))
@@ -106,18 +107,18 @@ def message(text: str) -> Message | None:
 
 
 def server_error(text: str) -> Failure | None:
-    """An error as the server words it and pgbench without prefix passes it on; other programs print the same."""
+    """An error of the server that pgbench prints without a prefix; other programs print the same text."""
     match = _SERVER_ERROR.match(text)
     return Failure(_tidy(match[0]), fatal=False) if match else None
 
 
 def is_no_server(failure: Failure) -> bool:
-    """Whether a start found no server, so that it leaves nothing on standard output."""
+    """Whether pgbench found no server, so that it printed nothing on standard output."""
     return _NO_SERVER.match(failure.message) is not None
 
 
 def known(text: str) -> bool:
-    """Whether a line is one of pgbench's or libpq's without a figure: a notice, a detail, -d, --verbose-errors."""
+    """Whether pgbench or libpq prints such lines without figures: notices, details, -d, --verbose-errors."""
     return _KNOWN.match(text) is not None
 
 

@@ -1,11 +1,11 @@
-"""When the parts of pgbench's output were written, according to the output itself: what drives a replay.
+"""When the parts of pgbench's output were written, according to the output itself. This drives a replay.
 
-- text: a progress line at its time, which is Unix time or seconds since the start; the final report when the run is as
-  old as it says that the run took. Of several runs in one text whose lines have no Unix time, only the last is dated.
-- transaction log: each second is whole when it is over; of the last one, what there is, at its last transaction. A log
-  is cut at the seconds' borders by a search for the next second's digits and, where that second has no line or a far
-  one, among its lines, which are in the order of their completion.
-- aggregated log: an interval is whole when the next one begins.
+- text: a progress line at its time, which is Unix time or seconds since the start; the final report at the end of the
+  run, whose length follows from the report. If a text has several runs without Unix times, only the last is dated.
+- transaction log: each second when it is over; the last one at its last transaction. The border between two seconds is
+  found by a search for the digits of the next second or, if that second has no line nearby, by bisection: lines are in
+  the order of their completion.
+- aggregated log: an interval is complete when the next one begins.
 """
 
 import math
@@ -23,10 +23,10 @@ from .summary import Complete, Parameter, Statement, SummaryFigure
 from .transactions import completed
 
 _EMPTY_SECONDS = 2
-"""Consecutive seconds without a transaction that are reported: more would repeat the same."""
+"""How many consecutive seconds without a transaction are reported: more would repeat the same."""
 _STEP = 4096
 _NEAR = 1 << 20
-"""Within how many bytes a second's digits are looked for."""
+"""Within how many bytes the digits of a second are searched."""
 
 
 def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
@@ -78,8 +78,8 @@ def of_aggregate(data: bytes | mmap) -> Iterator[Moment]:
     offset, found = 0, []
     for line in data[:].splitlines(keepends=True):
         offset += len(line)
-        if line.endswith(b"\n") and (told := interval(line[:-1])) is not None:
-            found.append((offset, told.start))
+        if line.endswith(b"\n") and (read := interval(line[:-1])) is not None:
+            found.append((offset, read.start))
     for (end, start), (_, following) in pairwise(found):
         yield Moment(end, max(start, following))
     if len(found) > 1:
@@ -103,7 +103,7 @@ def _first_in(data: bytes | mmap, low: int, second: int) -> _Line | None:
     """The first line from `low` on whose transaction completed in a second; None if there is none near."""
     digits, near = b" %d " % second, _STEP
     while near <= _NEAR:
-        place = data[low : low + near].find(digits)  # of bytes, as mmap's own find is slow
+        place = data[low : low + near].find(digits)  # bytes.find is faster than mmap.find
         if place >= 0:
             line = _line_at(data, data.rfind(b"\n", low, low + place) + 1 or low)
             return line if second <= line.time < second + 1 else None
@@ -132,5 +132,5 @@ def _last_time(data: bytes | mmap, begun: int) -> float:
 
 
 def _completed(line: bytes) -> float | None:
-    """See transactions.completed; NUL bytes are left out, as by the parser."""
+    """See transactions.completed; NUL bytes are dropped, as the parser does."""
     return completed(line.replace(b"\0", b""))

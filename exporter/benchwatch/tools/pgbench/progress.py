@@ -8,19 +8,20 @@ From `printProgressReport()` of pgbench.c (before 12 a part of `threadRun()`):
     failed               15+: serialization and deadlock failures left after all tries
     lag                  with -R: mean of (begin - scheduled begin)
     skipped              with -R and -L: transactions that were too late to be begun
-    retried, retries     15+, unless --max-tries=1: transactions tried more than once, and further tries in all
+    retried, retries     15+, unless --max-tries=1: transactions tried more than once, and further tries in total
 
-Every figure covers the time since the line before. There is no count of transactions: it is tps x the true interval.
+Every figure covers the time since the previous line. There is no count of transactions: it is tps x the true interval.
 Rates and latencies are those of successful transactions (up to 10 of skipped ones too). With -R the latency counts from
-the scheduled begin. When nothing completed, up to 10 print `-nan` or `nan`, later ones `0.000`; from one transaction,
-or equal latencies, stddev may be `nan` in every version. pgbench never sets a locale: the decimal point is a point.
+the scheduled start. If nothing completed, versions up to 10 print `-nan` or `nan`, later ones `0.000`; with one
+transaction, or equal latencies, stddev may be `nan` in every version. pgbench never sets a locale: decimals have a
+point.
 
-The line is written in two to five pieces, so another thread's message may stand before, after or in it. Without threads
-(not on Linux) 9.4 and 9.5 print `progress THREAD: ...` for each of them, which is not the rate of the run and is not
-read.
+pgbench writes the line in two to five pieces, so another thread's message may come before, after or inside it. On
+platforms without threads (not Linux) 9.4 and 9.5 print `progress THREAD: ...` for each process, which is not the rate
+of the run and is not read.
 
-A line with a number that no run can have is not read either: 10^8 seconds (three years) since the start, a Unix time
-before 2001 or after 2096, 10^9 transactions a second, a latency of 10^7 seconds, 10^12 failures in one interval.
+Lines with impossible numbers are not read either: 10^8 seconds (three years) since the start, a Unix time before 2001
+or after 2096, 10^9 transactions a second, a latency of 10^7 seconds, 10^12 failures in one interval.
 """
 
 import re
@@ -42,10 +43,10 @@ PROGRESS_START = "progress: "
 
 
 class Progress(NamedTuple):
-    """One progress line. Times in seconds; None where the line has no such field or nothing was measured."""
+    """One progress line. Times in seconds; None if the line has no such field or nothing was measured."""
 
     time: float
-    """Since the start, or Unix time if `epoch`."""
+    """Seconds since the start, or Unix time if `epoch`."""
     epoch: bool
     tps: float
     latency: float | None
@@ -58,12 +59,12 @@ class Progress(NamedTuple):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing completed; a rate that only rounds to zero still has a latency."""
+        """Whether nothing completed; a rate that merely rounds to zero comes with a latency."""
         return self.tps == 0 and self.latency is None
 
 
 def progress(match: re.Match[str]) -> Progress:
-    """What a match of PROGRESS says."""
+    """The content of a match of PROGRESS."""
     tps = float(match["tps"])
     latency = _seconds(match["latency"])
     time = float(match["time"])

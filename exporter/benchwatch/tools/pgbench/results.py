@@ -1,4 +1,4 @@
-"""What the final report says about a run: its settings, figures, scripts and statements."""
+"""The content of a final report: settings, figures, scripts and statements."""
 
 from collections.abc import Iterator
 
@@ -10,10 +10,10 @@ _STATEMENT_LENGTH = 200
 _LONGEST = 1e8
 """Seconds: three years."""
 _BUILTIN = ("<builtin: ", "TPC-B (sort of)", "SELECT only", "Update only pgbench_accounts")
-"""How the transaction type of a built-in script begins, in 9.6+ and before."""
+"""How the transaction type of a built-in script begins: first in 9.6+, then in earlier versions."""
 
 _UNKNOWN_SCALE = Parameter("scale_factor", "1")
-"""What pgbench prints for scripts of one's own (-f) without looking, unless -s says otherwise."""
+"""What pgbench prints for custom scripts (-f) without asking the server, unless -s says otherwise."""
 
 _SETTINGS = {
     "clients": metrics.CLIENTS,
@@ -53,7 +53,7 @@ class Results:
         self._statements: dict[tuple[int, int], Statement] = {}
 
     def add(self, entry: Parameter | SummaryFigure | Statement) -> None:
-        """Takes in one entry; the same entry again changes nothing."""
+        """Add an entry; repeating it changes nothing."""
         if isinstance(entry, Parameter):
             if entry != _UNKNOWN_SCALE or self.parameters.get("transaction_type", "").startswith(_BUILTIN):
                 self.parameters[entry.name] = entry.value
@@ -66,13 +66,13 @@ class Results:
 
     @property
     def length(self) -> float | None:
-        """How long the run took with its initial connections, seconds; None if unknown or longer than a run can be."""
+        """How long the run took, including its initial connections, seconds; None if unknown or impossibly long."""
         found = self._length
         return found if found is not None and found < _LONGEST else None
 
     @property
     def _length(self) -> float | None:
-        """From the rate and the transactions it is of."""
+        """From the number of transactions and their rate."""
         transactions, tps = self.figures.get("transactions"), self.figures.get("tps")
         if with_connections := self.figures.get("tps_with_connections"):
             return transactions / with_connections if transactions else None
@@ -82,7 +82,7 @@ class Results:
         return float(duration.split()[0]) if duration and transactions else None
 
     def samples(self) -> Iterator[Sample]:
-        """Settings and results, as far as there are any."""
+        """The settings and results that the report has."""
         for name, family in _SETTINGS.items():
             if name in self.parameters:
                 yield Sample(family, (), int(self.parameters[name].split()[0]))

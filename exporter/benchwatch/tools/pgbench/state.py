@@ -2,25 +2,23 @@
 
 The source of each number:
 
-- counters: the final report; before it the largest of what the transaction log holds (unless sampled), what the
-  aggregated log holds and what the progress lines stand for (`counting`). None of them is ever ahead of the truth, so
-  the largest is nearest to it and never goes back.
+- counters: the final report, before it the progress lines and logs (`counting`).
 - gauges of the last interval and `history`: the progress lines, or the closed seconds of the transaction log
   (`last_interval`).
 - latency histogram and windows: the transaction log.
 
 Times:
 
-- The start is the begin of the first transaction in the log or the first --progress-timestamp less its interval,
-  whichever is earlier. Without them, and where they are late (a low -R), it follows from the last line that says how
-  long the run has taken, a progress line or the report, and from when that was written (`beginning`).
-- A progress line is dated start + elapsed seconds, or as it dates itself; the log dates each transaction.
-- The end is start + length of the run, which the report's rate and transactions tell; without them the last write of
-  a stream with a message, if that is not long after the last report, as in a copy.
+- The run starts with the first transaction in the log, or an interval before the first --progress-timestamp, whichever
+  is earlier. Without them, or if they are late (a low -R), the start follows from the last line that says how long the
+  run has taken, a progress line or the report, and from when that was written (`beginning`).
+- The time of a progress line is start + elapsed seconds, or the Unix time in it; the log dates each transaction.
+- The run ends after its length, calculated from the report's rate and transactions; without them with the last write
+  to a stream with a message, if that is not long after the last report, as in a copy.
 
-Logs of an earlier run count for nothing (`choice`).
+Logs of an earlier run are ignored (`log`).
 
-All this depends on what was read from each stream, not on the order in which the streams were read.
+The result depends on the content of each stream, not on the order in which the streams are read.
 """
 
 import math
@@ -35,19 +33,18 @@ from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import PUNCTUAL, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
-from .choice import LogChoice
+from .counting import COUNTERS, Totals
 from .course import ProgressCourse
 from .initialisation import ROWS_PER_SCALE, Generated, Initialisation, InitialisationStep, Initialised
 from .last_interval import LastInterval
-from .log import TransactionLog
+from .log import LogChoice, TransactionLog
 from .messages import Message, VacuumStarted
 from .progress import Progress
 from .results import Results
 from .summary import Complete, Entry, Parameter, Statement, SummaryFigure
 from .text import Banner, Version
-from .totals import COUNTERS, Totals
 from .transactions import Transactions
-from .windows import QUANTILE_LABELS, WAIT, SecondWindow
+from .windows import QUANTILE_LABELS, WAIT
 
 Record = Progress | Transactions | AggregateInterval | Entry | Banner | Version | Message | Initialisation
 
@@ -63,13 +60,12 @@ class PgbenchState(ElapsedState):
         self._results = Results()
         self._logs = LogChoice(buckets, limits.scripts)
         self._totals = Totals(self._logs.every)
-        self._progress: Progress | None = None
         self._lines: deque[Progress] = deque(maxlen=HISTORY)
         self._last_interval: int | None = None  # of the aggregated log
         self._server_version = ""
         self._scale_factor: int | None = None
-        self._lengths: dict[str, float] = {}  # by stream: the length that its report tells
-        self._initialising: dict[str, float] = {}  # the same of the initialisation
+        self._lengths: dict[str, float] = {}  # by stream: the length of the run according to its report, seconds
+        self._initialising: dict[str, float] = {}  # by stream: seconds at its last line of an initialisation
         self._messages: set[str] = set()  # streams with a message
 
     def apply(self, record: Record, stream: str, arrived: float) -> None:
@@ -128,16 +124,16 @@ class PgbenchState(ElapsedState):
 
     @property
     def _log(self) -> TransactionLog:
-        """The logs of this run: none if they are those of an earlier one."""
+        """The logs of this run; none if they belong to an earlier one."""
         return self._logs.none if self.left_behind else self._logs.every
 
     def tick(self, now: float) -> None:
-        """Closes the seconds of the transaction log that waited long enough, on the clock that dates the log."""
+        """Closes the seconds of the transaction log that have waited long enough by the clock that dates the log."""
         if self._logs.behind < math.inf:
             self._close(now - self._logs.behind)
 
     def reached(self, time: float) -> None:
-        """Closes the seconds of the transaction log up to `time`: all of its files have been read that far."""
+        """Closes the seconds of the transaction log up to `time`, to which all of its files have been read."""
         self._close(time + WAIT)
 
     def _close(self, time: float) -> None:
@@ -146,21 +142,21 @@ class PgbenchState(ElapsedState):
 
     @property
     def start(self) -> float | None:
-        """When the run began, Unix seconds; of a mere initialisation, when its first rows came."""
+        """When the run began, Unix seconds; for an initialisation alone, when it generated the first rows."""
         elapsed = self._lengths or self._elapsed if self._course.benchmark else self._initialising
         lines = [(seconds, self._written[stream]) for stream, seconds in elapsed.items()]
         tolerance = 0.0 if self._lengths else PUNCTUAL
-        told = min((time for time in (self._log.begin, self._totals.count.start) if time is not None), default=None)
-        if told is None:
+        dated = min((time for time in (self._log.begin, self._totals.count.start) if time is not None), default=None)
+        if dated is None:
             interval = self._totals.count.interval or 0.0
             return min((beginning(seconds, times, tolerance, interval) for seconds, times in lines), default=None)
-        # A file that was written long before that is a copy, or on another clock.
+        # A file that was written long before is a copy, or has the times of another clock.
         earlier = (times.last - seconds for seconds, times in lines if not times.undated)
-        return min((time for time in earlier if tolerance < told - time <= SLOW), default=told)
+        return min((time for time in earlier if tolerance < dated - time <= SLOW), default=dated)
 
     @property
     def end(self) -> float | None:
-        """When the run ended, Unix seconds; None while no sign of its end was seen."""
+        """When the run ended, Unix seconds; None while nothing shows that it did."""
         if not self.outcome:
             return None
         start, length = self.start, self._results.length
@@ -170,7 +166,7 @@ class PgbenchState(ElapsedState):
 
     @property
     def last_report(self) -> float | None:
-        """When pgbench last reported: a progress line, a transaction in the log, the report; of -i any line."""
+        """When pgbench last reported: a progress line, a transaction in the log, or the report; for -i any line."""
         if not self._course.benchmark:
             return self._heard(None, self._messages)
         end = self.end if self._course.complete else None
@@ -178,7 +174,7 @@ class PgbenchState(ElapsedState):
 
     @property
     def report_interval(self) -> float | None:
-        """The N of -P; without progress lines, how often something new can be in the transaction log."""
+        """The N of -P; without progress lines, how often the transaction log can have news."""
         return self._totals.count.interval if self._last.line else self._log.interval
 
     @property
@@ -199,13 +195,8 @@ class PgbenchState(ElapsedState):
         seconds = self._log.windows.counts() if self._log.whole else ()
         return deque((Report(second + 1, count, latency) for second, count, latency in seconds), HISTORY)
 
-    @property
-    def windows(self) -> deque[SecondWindow]:
-        """The last closed seconds of the transaction log, some ten, without those in which nothing completed."""
-        return self._log.windows.windows
-
     def parameters(self) -> Mapping[str, str]:
-        """Settings as the final report prints them, and the server's version."""
+        """Settings as the final report prints them, and the version of the server."""
         found = dict(self._results.parameters)
         if self._scale_factor is not None:
             found.setdefault("scale_factor", str(self._scale_factor))
@@ -216,12 +207,13 @@ class PgbenchState(ElapsedState):
         return found
 
     def samples(self, current: bool) -> Iterator[Sample]:
-        """All metrics; with `current` false without the gauges of the last interval."""
+        """All metrics; if `current` is false, without the gauges of the last interval."""
         if current:
             yield from self._last.samples()
+        counters = self._counters()
         for name, family in COUNTERS.items():
-            if (total := self._counter(name)) is not None:
-                yield Sample(family, (), total)
+            if name in counters:
+                yield Sample(family, (), counters[name])
         yield from self._log.histograms()
         if "scale_factor" not in self._results.parameters and self._scale_factor is not None:
             yield Sample(metrics.SCALE_FACTOR, (), self._scale_factor)
@@ -230,8 +222,8 @@ class PgbenchState(ElapsedState):
             yield Sample(metrics.RESULT_LATENCY, (label,), value)
 
     def figures(self) -> Figures:
-        """Of the last report, or of the whole run once it has ended."""
-        transactions = self._counter("transactions")
+        """Those of the last report, or of the whole run once it has ended."""
+        transactions = self._counters().get("transactions")
         if self.outcome:
             results = self._results.figures
             p99 = self._results_latency().get("0.99")
@@ -243,31 +235,32 @@ class PgbenchState(ElapsedState):
         return Times() if self.outcome else self._last.times()
 
     def _results_latency(self) -> dict[str, float]:
-        """Quantiles of all latencies by label; none without the final report, as there is no mean then either, or where
-        the log lacks a part of the run."""
+        """Quantiles of all latencies by label; none before the final report, or if the log lacks a part of the run."""
         figures, log = self._results.figures, self._log
-        done = figures.get("transactions", 0) - sum(self._counter(name) or 0 for name in ("failed", "skipped"))
+        done = figures.get("transactions", 0)
+        if "failed" not in figures:  # before 15 the report may count skipped transactions
+            done -= self._counters().get("skipped", 0)
         over = self.outcome and "tps" in figures and not (log.whole and is_cut_off(log.transactions, done))
         return dict(zip(QUANTILE_LABELS, log.quantiles(), strict=False)) if over else {}
 
     @property
     def _last(self) -> LastInterval:
-        line = self._progress
-        if line is None:
+        if not self._lines:
             return LastInterval(None, 0.0, 0.0, self._log)
+        line = self._lines[-1]
         time = self._dated(line)
-        # The interval of the first line with a date is known with the second one: it is not longer than the run so far.
+        # Only the second dated line shows how long an interval is; the first cannot be longer than the run so far.
         interval = self._totals.count.interval or max(1.0, time - (self.start or 0.0))
         return LastInterval(line, time, interval, self._log)
 
-    def _counter(self, name: str) -> int | None:
-        figure = self._results.figures.get(name)
-        return self._totals.total(name, logs=not self.left_behind) if figure is None else int(figure)
+    def _counters(self) -> dict[str, int]:
+        figures = self._results.figures
+        settled = {name: int(figures[name]) for name in COUNTERS if name in figures}
+        return self._totals.totals(logs=not self.left_behind) | settled
 
     def _apply_progress(self, line: Progress, stream: str) -> None:
         self.reporting.add(stream)
         covered = self._totals.add_line(line)
-        self._progress = line
         self._lines.append(line)
         self._course.progressed = True
         if not line.idle:
@@ -292,6 +285,6 @@ class PgbenchState(ElapsedState):
 
     @property
     def _reported(self) -> float | None:
-        line = self._dated(self._progress) if self._progress else None
+        line = self._dated(self._lines[-1]) if self._lines else None
         times = (line, self._log.end, None if self.left_behind else self._last_interval)
         return max((time for time in times if time is not None), default=None)

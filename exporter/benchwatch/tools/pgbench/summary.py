@@ -8,7 +8,7 @@ From `printResults()` of pgbench.c. Lines in their order, with the versions that
     query mode: simple | number of clients: 4 | number of threads: 2      all
     maximum number of tries: 3                                15+, unless unlimited
     number of transactions per client: 250 | duration: 4 s    all; -t or -T
-    number of transactions actually processed: 1000[/1000]    all; 9.6 and 10 count skipped transactions too
+    number of transactions actually processed: 1000[/1000]    all; 9.6 and 10 include skipped transactions
     number of failed transactions: 0 (0.000%)                 15+
     number of serialization failures: 0 (0.000%) | number of deadlock failures: ...    15+ --failures-detailed
     number of other failures: 0 (0.000%)                      19+ --failures-detailed
@@ -27,8 +27,8 @@ From `printResults()` of pgbench.c. Lines in their order, with the versions that
     [ - ]statement latencies in milliseconds[, file 1][ and failures][, failures and retries]:     -r
        0.102           0  SELECT ...                          milliseconds, failures and retries if announced, statement
 
-A line counts only where the report can hold it, so a wrapper script's own `duration: 60 s` does not count as pgbench's.
-Counts have up to 15 digits, rates and times up to 10 before the point: more is not pgbench's, and not understood.
+A line counts only where the report can have it, so a wrapper script's own `duration: 60 s` does not count as pgbench's.
+Counts have up to 15 digits, rates and times up to 10 before the point; pgbench prints no longer numbers.
 """
 
 import re
@@ -45,7 +45,7 @@ class Parameter(NamedTuple):
 
 
 class SummaryFigure(NamedTuple):
-    """A number of the final report; times in seconds. `script` is that of a script (from 0), None for the whole run."""
+    """A number of the final report; times in seconds. `script` is a script's number (from 0), or None for the run."""
 
     name: str
     value: float
@@ -64,7 +64,7 @@ class Statement(NamedTuple):
 
 
 class Complete(NamedTuple):
-    """The figures of the whole run are all there (those of single scripts and statements may follow)."""
+    """The figures of the whole run are complete (those of single scripts and statements may follow)."""
 
 
 Entry = Parameter | SummaryFigure | Statement | Complete
@@ -146,16 +146,16 @@ class ReportReader:
     def __init__(self) -> None:
         self.begun = False
         self.complete = False
-        """Whether the run's own figures are all there."""
+        """Whether all figures of the whole run were read."""
         self._whole = False
         self._script = 0
         self._columns: int | None = None
         self._position = 0
 
     def read(self, line: str) -> list[Entry] | None:
-        """What a line says; None if it cannot be a line of the report at this point.
+        """The content of a line; None if the report cannot have it at this point.
 
-        Raises ValueError if it begins like one but does not continue like one.
+        Raises ValueError if it begins like a line of the report but does not continue like it.
         """
         if not self.begun:
             if not line.startswith(REPORT_START):
@@ -217,7 +217,7 @@ def _match(table: dict[str, re.Pattern[str]], line: str) -> re.Match[str] | None
         if line.startswith(start):
             match = pattern.fullmatch(line)
             if match is None:
-                raise ValueError(f"begins as {start.strip()!r} and does not go on so")
+                raise ValueError(f"begins with {start.strip()!r} but does not continue like pgbench's line")
             return match
     return None
 

@@ -1,16 +1,16 @@
 """The text that pgbench writes, in any mixture: stderr, stdout, both in one file, several runs in one file.
 
 A line may be a progress line (`progress`), a line of the final report (`summary`), of the initialisation
-(`initialisation`), an error or a notice (`messages`), or the line which 14 and later print first and at once:
+(`initialisation`), an error or a notice (`messages`), or the line that 14 and later print immediately at the start:
 
     pgbench (15.18)        pgbench (18.6, server 15.18 (Debian 15.18-0+deb12u1))
 
 Another run begins in the same stream with that line, `starting vacuum...`, a progress line, the first line of a report
-or a step of `pgbench -i` when the run before is over or has come further than that; with a progress line also when
-elapsed seconds (from 15 on Unix time, too) go back, or give way to Unix time or the reverse. Steps of `pgbench -i`
-after a complete report, as a script that cleans up leaves them, belong to the next run, and begin none. A start that
-found no server is no run if another start follows: it prints nothing on standard output, which may be a file of its
-own, and a script that waits for the server tries often. What is no line of pgbench is `other_text`.
+or a step of `pgbench -i`, if the previous run is over or beyond that point. With a progress line it also begins if
+elapsed seconds (from 15 on also Unix time) go back, or if Unix time follows elapsed seconds or the reverse. Steps of
+`pgbench -i` after a complete report, as in a script that cleans up, belong to the next run but do not begin it. A start
+that finds no server is not a run if another start follows: it prints nothing on standard output, which may be another
+file, and a script that waits for the server tries often. Lines that pgbench does not print are `other_text`.
 """
 
 import re
@@ -45,7 +45,7 @@ class Banner(NamedTuple):
 
 
 class Version(NamedTuple):
-    """`pgbench --version`, which scripts like to put before a run."""
+    """`pgbench --version`, which scripts often run before a benchmark."""
 
     tool_version: str
 
@@ -56,39 +56,28 @@ _BANNER = re.compile(r"pgbench \((?!PostgreSQL\))(?P<version>.+?)(?:, server (?P
 _VERSION = re.compile(r"pgbench \(PostgreSQL\) (?P<version>\d.*)")
 _PROGRESS_LIKE = re.compile(r"progress(?: \d+)?: ")
 _TIMED = Progress | Complete | Generated | Initialised
-"""Records that say how long the run has taken so far."""
-_WHOLE = (
-    Begin
-    | Reconnected
-    | Progress
-    | SummaryFigure
-    | Complete
-    | Generated
-    | Initialised
-    | ClientAborted
-    | Failure
-    | RunAborted
-)
-"""Records of lines that show that they are whole: unlike names and texts, which may be cut off anywhere."""
+"""Records that say how long the run has taken."""
+_WHOLE = _TIMED | Begin | Reconnected | SummaryFigure | ClientAborted | Failure | RunAborted
+"""Records of lines whose form shows that they are complete; names and texts may be cut off anywhere."""
 
 
 class _Run:
-    """How far the run has come that the stream is in."""
+    """How far the current run of the stream has come."""
 
     def __init__(self) -> None:
         self.banner = False
         self.time: float | None = None  # of the last progress line
         self.epoch = False
         self.keeps_time = True
-        """Whether its times never go back: pgbench 14+ asks for the time of day once (lines of 15+ show it)."""
+        """Whether its times never go back: pgbench 14+ reads the time of day once (only lines of 15+ show that)."""
         self.report = ReportReader()
         self.failed = False
         self.fatal = False
         self.connected = False
-        """Whether something is there that needs a server."""
+        """Whether it printed something for which it needs a server."""
         self.initialising = False
         self.server_error_follows = False
-        self.prepared: list[Initialisation] = []  # steps after the report: of the next run, if there is one
+        self.prepared: list[Initialisation] = []  # steps after the report, for the next run
 
     @property
     def under_way(self) -> bool:
@@ -105,7 +94,7 @@ class TextParser(LineParser):
         self._run = _Run()
 
     def settle(self) -> list[Record]:
-        """See tools.Parser. A line that ends in a digit may lack others; the last number of a progress line cannot."""
+        """See tools.Parser. More digits may follow a line that ends in one, unless it is a progress line."""
         rest = self._lines.rest.rstrip(b"\r")
         if not rest:
             return []
@@ -206,7 +195,7 @@ class TextParser(LineParser):
         if isinstance(found, Failure):
             run.fatal |= found.fatal
             run.failed |= found.fatal or run.time is None
-        elif isinstance(found, Ignored | ClientAborted):  # the error before was this client's, or none
+        elif isinstance(found, Ignored | ClientAborted):  # the previous error was this client's, or none
             run.failed = run.fatal
         run.server_error_follows = isinstance(found, VacuumStarted) or text.endswith(":")
         self._understood(found)

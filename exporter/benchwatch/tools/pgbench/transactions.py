@@ -1,4 +1,4 @@
-"""pgbench's transaction log (-l): one line a transaction, one file a thread: `<prefix>.<pid>[.<thread>]`.
+"""pgbench's transaction log (-l): one line per transaction, one file per thread: `<prefix>.<pid>[.<thread>]`.
 
 From `doLog()` of pgbench.c 9.3 - 19:
 
@@ -9,16 +9,16 @@ From `doLog()` of pgbench.c 9.3 - 19:
                       `serialization` or `deadlock` (15+) or `other` (19+)
     epoch_s epoch_us  when it completed, Unix seconds and microseconds, not padded: `1795168289 48431` is ...289.048431
                       (seconds of the years 2001 to 2096)
-    lag               only with -R: microseconds between the scheduled and the true begin
+    lag               only with -R: microseconds between the scheduled and the true start
     retries           only unless --max-tries=1 (15+): further tries
 
-Thus a seventh field alone is the lag or the retries, which the line does not tell; see `Transactions.extra_small`.
-Lines with another number of fields than the file's first are not understood. With --sampling-rate only some
-transactions are written, which shows in the gaps of transaction_no.
+So a single seventh field is the lag or the retries, and the line does not say which; see `Transactions.extra_small`.
+Lines with another number of fields than the file's first are misread. With --sampling-rate pgbench writes only some
+transactions, which leaves gaps in transaction_no.
 
-Files come in blocks of 4096 bytes, cut anywhere, and end in a torn line when pgbench is killed.
+Files grow in blocks of 4096 bytes, cut anywhere, and end in a torn line when pgbench is killed.
 
-Lines of digits alone are read all at once; the others (words, torn lines, foreign text) one by one.
+Blocks in which all lines are digits are read at once; other lines (words, torn lines, foreign text) one by one.
 """
 
 import re
@@ -29,14 +29,14 @@ import numpy as np
 
 from ...metrics.buckets import bins
 from ..api import Misread
-from ..lines import LIMIT, Overlong, WholeLines
+from ..lines import LineParser
 from .decimals import MOST_DIGITS, DigitColumns, Integers
 
 EXAMINED = 4096
 """How many lines of a file are examined for gaps in the numbers of transactions."""
 
 SMALL = 10
-"""A lag is hardly ever that short, microseconds; the number of retries hardly ever larger."""
+"""A lag is hardly ever that short, microseconds; the number of retries is hardly ever larger."""
 
 _LINE = re.compile(
     rb"(?P<client>\d+) (?P<number>\d+) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock|other) "
@@ -44,7 +44,6 @@ _LINE = re.compile(
     rb"(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
 )
 _NUMBERED = re.compile(rb"(?m)^(\d{1,18}) (\d{1,18}) ")
-_WORDS = frozenset([b"skipped", b"failed", b"serialization", b"deadlock", b"other"])
 _FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
 _CLIENT, _TRANSACTION, _TIME, _SCRIPT, _SECOND, _MICROSECOND = range(6)
@@ -54,7 +53,7 @@ _LONGEST = (MOST_DIGITS, MOST_DIGITS, 12, 4, 10, 6, 12, 12)
 
 
 class Transactions(NamedTuple):
-    """What a piece of a transaction log says. The arrays have one element a transaction with a latency."""
+    """The content of a piece of a transaction log. The arrays have one element per transaction with a latency."""
 
     latency: Integers
     """Microseconds."""
@@ -67,15 +66,15 @@ class Transactions(NamedTuple):
     """The rest of that time; empty unless the parser was asked for it."""
     skipped: int = 0
     failed: int = 0
-    """All transactions that failed, of whatever kind."""
+    """All transactions that failed, for any reason."""
     extra: str = ""
-    """What the last field is: "retries", "either" (retries or lag, if it is the only one) or nothing."""
+    """What the last field is: "retries", "either" (retries or lag, if it is the only one) or empty."""
     extra_sum: int = 0
     extra_nonzero: int = 0
     extra_small: int = 0
     """Lines whose last field is at most SMALL: nearly all if it is the retries, hardly any if it is the lag.
 
-    Of these three a skipped transaction has no part.
+    These three numbers leave out skipped transactions.
     """
     lines: int = 0
     size: int = 0
@@ -83,78 +82,46 @@ class Transactions(NamedTuple):
     begin: float | None = None
     """When the transaction of the file's first line began, Unix seconds; only in the file's first piece."""
     end: float = 0
-    """When the last of these transactions completed, Unix seconds: the one of the latest second, for clocks are set."""
+    """When the last transaction of the latest second completed, Unix seconds; a clock may be set back."""
     examined: int = 0
     missing: int = 0
-    """Transactions that should have been among the examined lines and were not."""
+    """Transactions that should be among the examined lines and are not."""
 
 
 FIELDS = {"": 6, "either": 7, "retries": 8}
 """How many fields a line has, by Transactions.extra."""
 _EXTRA = {fields: extra for extra, fields in FIELDS.items()}
 _NONE = np.zeros(0, np.int64)
-_NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
-class TransactionParser:
-    """Reads the transaction log of one thread; with `microseconds` when each transaction completed to that.
+class LogParser(LineParser):
+    """The common part of parsers of pgbench's logs. A line without its end is torn: it may lack digits."""
 
-    `fields` is the number of fields in each line, if known.
+    def close(self) -> list[Misread]:
+        """See tools.Parser."""
+        if rest := self._lines.close():
+            self._number += 1
+            self._misread("truncated_line", rest.decode("utf-8", "replace"))
+        return self._taken()
+
+
+class TransactionParser(LogParser):
+    """Reads the transaction log of one thread; with `microseconds`, the time of each transaction to the microsecond.
+
+    `fields` is the number of fields in each line, if known. A record has some thousands of lines.
     """
 
-    undated = False
-
     def __init__(self, *, microseconds: bool = False, fields: int = 0) -> None:
-        self.records = 0
+        super().__init__()
         self._microseconds = microseconds
-        self._lines = WholeLines()
-        self._number = 0
-        self._fields = fields  # of a line of this file, 0 while unknown
+        self._fields = fields  # in each line of this file, 0 while unknown
         self._begun = False
         self._examined = 0
         self._last_numbers: dict[int, int] = {}
-        self._out: list[Transactions | Misread] = []
-
-    def feed(self, data: bytes) -> list[Transactions | Misread]:
-        """What the lines say that these bytes complete, some thousands of lines a record."""
-        for block in self._lines.feed(data):
-            if isinstance(block, Overlong):
-                self._number += 1
-                self._misread("line_too_long", block.excerpt, f" ... (more than {LIMIT} bytes)")
-                continue
-            self._fields = self._fields or _fields(block)
-            self._block(block)
-        return self._taken()
-
-    def settle(self) -> list[Transactions | Misread]:
-        """None: a line without its end may lack digits."""
-        return []
-
-    def close(self) -> list[Transactions | Misread]:
-        """A line without its end is torn: it may lack digits."""
-        if rest := self._lines.close():
-            self._number += 1
-            self._misread("truncated_line", rest)
-        return self._taken()
-
-    def _taken(self) -> list[Transactions | Misread]:
-        out, self._out = self._out, []
-        return out
-
-    def _examine(self, numbers: Iterable[tuple[int, int]], lines: int) -> tuple[int, int]:
-        """Looks for gaps in the numbers of each client's transactions; how many lines that were, and are missing."""
-        last, missing = self._last_numbers, 0
-        for client, number in numbers:
-            if (gap := number - last.get(client, 0) - 1) > 0:
-                missing += gap
-            last[client] = number
-        self._examined += lines
-        if self._examined == EXAMINED:
-            last.clear()
-        return lines, missing
 
     def _block(self, block: bytes) -> None:
-        """All at once; where that fails, by halves down to a piece that is read line by line."""
+        """Reads a block at once; if that fails, its halves, and small pieces line by line."""
+        self._fields = self._fields or _fields(block)
         if self._fields and self._at_once(block):
             return
         half = len(block) // 2
@@ -168,7 +135,7 @@ class TransactionParser:
         self._block(block[middle:])
 
     def _at_once(self, block: bytes) -> bool:
-        """Reads a block if each of its lines is digits and single spaces, as many as expected; whether it did."""
+        """Reads a block if each line has the expected number of fields, all digits; returns whether it did."""
         fields = self._fields
         columns = DigitColumns.of(block, _SHORTEST[:fields], _LONGEST[:fields])
         if columns is None:
@@ -207,32 +174,29 @@ class TransactionParser:
         rows: list[tuple[int, int, int, int]] = []
         last_field: list[int] = []
         understood: list[bytes] = []
-        end, latest = 0.0, 0
-        words_seen: list[bytes] = []
+        end, latest, skipped = 0.0, 0, 0
         lines = block[:-1].split(b"\n")
-        if first := lines[: EXAMINED - self._examined]:
-            told = _NUMBERED.findall(b"\n".join(first))
-            examined, missing = self._examine(((int(client), int(number)) for client, number in told), len(first))
-            self._out.append(_NOTHING._replace(examined=examined, missing=missing))
+        first = lines[: EXAMINED - self._examined]
+        numbered = _NUMBERED.findall(b"\n".join(first))
+        examined, missing = self._examine(((int(client), int(number)) for client, number in numbered), len(first))
         for line in lines:
             self._number += 1
             match = _LINE.fullmatch(line)
             if match is None or _count_fields(match) != self._fields:
                 if line.strip():
-                    self._misread("log_line", line)
+                    self._misread("log_line", line.decode("utf-8", "replace"))
                 continue
-            if int(match["second"]) >= latest:
-                end, latest = _epoch(match), int(match["second"])
             understood.append(line)
-            time = match["time"]
-            if time in _WORDS:
-                words_seen.append(time)
-            else:
-                rows.append((int(time), int(match["script"]), int(match["second"]), int(match["microsecond"])))
-            if match["extra"] and time != b"skipped":
+            second, microsecond = int(match["second"]), int(match["microsecond"])
+            if second >= latest:
+                end, latest = second + microsecond / 1e6, second
+            if match["time"].isdigit():
+                rows.append((int(match["time"]), int(match["script"]), second, microsecond))
+            elif match["time"] == b"skipped":
+                skipped += 1
+                continue
+            if match["extra"]:
                 last_field.append(int(match["retries"] or match["extra"]))
-        if not understood:
-            return
         columns = np.array(rows, np.int64).reshape(-1, 4)
         piece = Transactions(
             latency=columns[:, 0],
@@ -240,22 +204,36 @@ class TransactionParser:
             script=columns[:, 1],
             second=columns[:, 2],
             microsecond=columns[:, 3] if self._microseconds else _NONE,
-            skipped=words_seen.count(b"skipped"),
-            failed=len(words_seen) - words_seen.count(b"skipped"),
-            extra=_EXTRA[self._fields],
+            skipped=skipped,
+            failed=len(understood) - len(rows) - skipped,
+            extra=_EXTRA.get(self._fields, ""),
             lines=len(understood),
             size=sum(map(len, understood)) + len(understood),
             end=end,
+            examined=examined,
+            missing=missing,
         )
-        self._emit(piece, np.array(last_field, np.int64), understood[0])
+        self._emit(piece, np.array(last_field, np.int64), understood[0] if understood else b"")
+
+    def _examine(self, numbers: Iterable[tuple[int, int]], lines: int) -> tuple[int, int]:
+        """Looks for gaps between the transaction numbers of each client; how many lines that were, and are missing."""
+        last, missing = self._last_numbers, 0
+        for client, number in numbers:
+            if (gap := number - last.get(client, 0) - 1) > 0:
+                missing += gap
+            last[client] = number
+        self._examined += lines
+        if self._examined == EXAMINED:
+            last.clear()
+        return lines, missing
 
     def _emit(self, piece: Transactions, last_field: Integers, text: bytes) -> None:
-        """Complete a record of lines; `text` begins with the first of them."""
-        if not self._begun:
+        """Complete a record; `text` begins with its first line."""
+        if text and not self._begun:
             self._begun = True
             first = _LINE.fullmatch(text.partition(b"\n")[0])
             assert first
-            latency = 0.0 if first["time"] in _WORDS else int(first["time"]) / 1e6
+            latency = int(first["time"]) / 1e6 if first["time"].isdigit() else 0.0
             piece = piece._replace(begin=_epoch(first) - latency)
         if len(last_field):
             piece = piece._replace(
@@ -266,17 +244,14 @@ class TransactionParser:
         self.records += piece.lines
         self._out.append(piece)
 
-    def _misread(self, reason: str, text: bytes, more: str = "") -> None:
-        self._out.append(Misread(reason, f"line {self._number}", text[:200].decode("utf-8", "replace") + more))
-
 
 def transaction(line: bytes) -> bool:
-    """Whether a line, without its end, is of a transaction log."""
+    """Whether a line, without its end, belongs to a transaction log."""
     return _LINE.fullmatch(line) is not None
 
 
 def completed(line: bytes) -> float | None:
-    """When the transaction of a line, without its end, completed, Unix seconds; None if it is no line of a log."""
+    """When the transaction of a line, without its end, completed, Unix seconds; None if it is not a line of a log."""
     match = _LINE.fullmatch(line)
     return None if match is None else _epoch(match)
 

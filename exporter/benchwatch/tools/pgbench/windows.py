@@ -1,23 +1,22 @@
-"""The seconds of a transaction log: what completed in each whole second of Unix time, over all threads' files.
+"""The seconds of a transaction log: what completed in each whole second of Unix time, in the files of all threads.
 
 A thread's file grows by 4096 bytes (about 130 transactions), so the files of one process reach different seconds. A
-second is closed, that is shown, when
+second is closed, that is, ready to be shown, when
 
 - every file has moved past it, or
 - a file has moved more than WAIT seconds past it, or
-- it is over for more than WAIT seconds by the clock, or
+- it ended more than WAIT seconds ago by the clock, or
 - the run is complete.
 
-A second in which nothing completed is closed as any other, so the percentiles of the last closed second are gone at
-the latest WAIT + 2 seconds after the last transaction, progress lines or not.
+A second in which nothing completed is closed like any other, so the percentiles of the last closed second disappear
+at the latest WAIT + 2 seconds after the last transaction, with or without progress lines.
 
-What arrives for a second that is closed already is added to it, as long as it is among the last KEPT: so all
-files may also be read one after the other, and the end is the same. Only the last closed second is shown with its
-percentiles: of those that cannot be that any more, what remains is how many transactions there were and their mean.
+Transactions of a closed second that arrive late are added to it if it is among the last KEPT seconds. So the files may
+also be read one after the other, with the same result. Percentiles are shown only for the last closed second; earlier
+ones keep the number of transactions and their mean latency.
 """
 
 import math
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -28,18 +27,15 @@ from ...metrics.buckets import BINS, Counts, quantiles
 from ..api import HISTORY
 
 WAIT = 10
-"""How long a closing second is waited for, seconds."""
+"""How long a second waits for slower files, seconds."""
 
 KEPT = HISTORY
-"""How many seconds up to the newest are kept."""
+"""How many seconds are kept, up to the newest."""
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999)
 QUANTILE_LABELS = (*map(repr, QUANTILES), "1")
-"""Of these and the maximum."""
+"""The labels of QUANTILES and of the maximum."""
 
-_PARTS = 16
-_FEW = 256
-"""Up to so many latencies, their bins are kept one by one."""
 # Microseconds. The squares of 2^14 shorter latencies, more than a block of a log has, do not overflow.
 _SHORT = 1 << 24
 
@@ -53,61 +49,38 @@ class SecondWindow(NamedTuple):
     latency_average: float
     latency_stddev: float
     quantiles: tuple[float, ...]
-    """Of QUANTILES, and the exact maximum."""
+    """The values of QUANTILES, and the exact maximum."""
 
 
 class _Second:
-    """The transactions of one second; counts by bin are kept as the bins that are not empty."""
-
-    __slots__ = ("count", "maximum", "parts", "squares", "sum")
+    """What else is known of the transactions of one second: latencies in microseconds, and the bin of each."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.sum = 0
         self.squares = 0
         self.maximum = 0
-        self.parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32] | int]] = []
+        self.bins: list[NDArray[np.uint16]] = []
 
-    def add(self, latency: NDArray[np.int64], total: int, filled: Counts) -> None:
+    def add(self, latency: NDArray[np.int64], filled: Counts) -> None:
         longest = int(latency.max())
-        self.count += len(latency)
-        self.sum += total
         self.maximum = max(self.maximum, longest)
-        # Whole numbers, so that the order of additions is of no consequence.
+        # In whole numbers the order of additions does not matter.
         self.squares += (
             int(np.dot(latency, latency)) if longest < _SHORT else sum(one * one for one in latency.tolist())
         )
-        if len(filled) <= _FEW:
-            self.parts.append((filled.astype(np.uint16), 1))
-        else:
-            self._keep(np.bincount(filled, minlength=BINS))
-        if len(self.parts) > _PARTS:
-            counts = self.counts()
-            self.parts.clear()
-            self._keep(counts)
-
-    def _keep(self, counts: Counts) -> None:
-        filled = np.flatnonzero(counts)
-        self.parts.append((filled.astype(np.uint16), counts[filled].astype(np.uint32)))
-
-    def counts(self) -> Counts:
-        total = np.zeros(BINS, np.int64)
-        for filled, counts in self.parts:
-            np.add.at(total, filled, counts)
-        return total
+        self.bins.append(filled.astype(np.uint16))
 
 
 class Windows:
-    """The last seconds of one process' transaction log."""
+    """The last seconds in the transaction log of one process."""
 
     def __init__(self) -> None:
-        self._totals: dict[int, tuple[int, int]] = {}  # of the last KEPT: transactions, and the sum of their latencies
-        self._seconds: dict[int, _Second] = {}  # those that may be the last closed one now or later
+        self._totals: dict[int, tuple[int, int]] = {}  # the last KEPT: transactions, and the sum of their latencies
+        self._seconds: dict[int, _Second] = {}  # those that are the last closed one, or may become it
         self._newest: dict[str, int] = {}  # by stream
         self._first: int | None = None
         self._ticked: int | None = None
         self._complete = False
-        self._shown: SecondWindow | None = None  # the last one that was asked for
+        self._shown: SecondWindow | None = None  # the last result of `last`
 
     def add(self, stream: str, second: int, latency: NDArray[np.int64], filled: Counts) -> None:
         """Transactions of `stream` that completed in `second`: at least one latency (microseconds), their bins."""
@@ -118,8 +91,7 @@ class Windows:
         if second <= latest - KEPT:
             return
         count, total = self._totals.get(second, (0, 0))
-        added = int(latency.sum())
-        self._totals[second] = count + len(latency), total + added
+        self._totals[second] = count + len(latency), total + int(latency.sum())
         while (oldest := next(iter(self._totals))) <= latest - KEPT:
             del self._totals[oldest]
         if second <= latest - WAIT - 2:
@@ -128,10 +100,10 @@ class Windows:
             for old in [kept for kept in self._seconds if kept <= latest - WAIT - 2]:
                 del self._seconds[old]
             self._seconds[second] = _Second()
-        self._seconds[second].add(latency, added, filled)
+        self._seconds[second].add(latency, filled)
 
     def tick(self, now: float) -> bool:
-        """Closes the seconds that have been over for WAIT seconds at Unix time `now`; whether there was one."""
+        """Closes the seconds that ended WAIT seconds before `now` (Unix time); whether there were any."""
         ticked = math.floor(now) - WAIT
         if ticked == self._ticked:
             return False
@@ -144,7 +116,7 @@ class Windows:
 
     @property
     def closed(self) -> int | None:
-        """The last closed second, whether anything completed in it or not; None if none is."""
+        """The last closed second, even if nothing completed in it; None if no second is closed."""
         if not self._newest:
             return None
         newest = max(self._newest.values())
@@ -162,22 +134,22 @@ class Windows:
         closed, shown = self.closed, self._shown
         if closed is None or closed not in self._seconds:
             return None
-        if shown is None or (shown.second, shown.transactions) != (closed, self._seconds[closed].count):
+        if shown is None or (shown.second, shown.transactions) != (closed, self._totals[closed][0]):
             shown = self._shown = self._window(closed)
         return shown
 
     @property
     def measured(self) -> bool:
-        """Whether the last closed second is a whole one of the run, and the log reaches it."""
+        """Whether the run covers all of the last closed second, and the log reaches it."""
         closed = self.closed
         return closed is not None and closed <= max(self._newest.values()) and self.whole(closed)
 
     def whole(self, second: int) -> bool:
-        """Whether the run covers all of a second: it is not its first, nor its last when the run is over."""
+        """Whether the run covers all of a second: not its first, nor its last if the run is complete."""
         return second != self._first and not (self._complete and second == max(self._newest.values()))
 
     def counts(self) -> Iterator[tuple[int, int, float | None]]:
-        """Second, transactions and mean latency (seconds) of the closed whole seconds, up to the newest transaction."""
+        """Second, transactions and mean latency (seconds) of each closed whole second, up to the newest transaction."""
         closed = self.closed
         if closed is None:
             return
@@ -187,17 +159,11 @@ class Windows:
                 count, total = self._totals.get(second, (0, 0))
                 yield second, count, total / count / 1e6 if count else None
 
-    @property
-    def windows(self) -> deque[SecondWindow]:
-        """The closed seconds of which the percentiles are kept, without those in which nothing completed."""
-        closed = self.closed
-        seconds = sorted(second for second in self._seconds if closed is not None and second <= closed)
-        return deque((self._window(second) for second in seconds), KEPT)
-
     def _window(self, second: int) -> SecondWindow:
-        found = self._seconds[second]
-        mean = found.sum / found.count
-        variance = max(0.0, found.squares / found.count - mean * mean)
+        (count, total), found = self._totals[second], self._seconds[second]
+        mean = total / count
+        variance = max(0.0, found.squares / count - mean * mean)
         maximum = found.maximum / 1e6
-        middle = [min(quantile, maximum) for quantile in quantiles(found.counts(), QUANTILES)]
-        return SecondWindow(second, found.count, mean / 1e6, math.sqrt(variance) / 1e6, (*middle, maximum))
+        counts = np.bincount(np.concatenate(found.bins), minlength=BINS)
+        middle = [min(quantile, maximum) for quantile in quantiles(counts, QUANTILES)]
+        return SecondWindow(second, count, mean / 1e6, math.sqrt(variance) / 1e6, (*middle, maximum))
