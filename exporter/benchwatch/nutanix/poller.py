@@ -73,8 +73,9 @@ class Poller(CvmSource):
         self._turns: dict[str, int] = {}
         """The number of the request with which a vdisk's page was last asked for."""
         self._requests = itertools.count()
-        self._missing: set[str] = set()
-        """Listed vdisks whose page was not there at their last turn: an error if it is not there again."""
+        self._broken: set[str] = set()
+        """Vdisks whose page could not be used at their last turn. A missing page is an error only the second time: the
+        vdisk may be gone from the next list."""
         self._conditions: dict[str, str] = {}
         self._keep = KEEP_INTERVALS * settings.poll_interval
         self._keep_details = self._keep
@@ -161,13 +162,13 @@ class Poller(CvmSource):
             details = {vdisk: detail for vdisk, detail in previous.details.items() if vdisk in hosted}
             snapshot = replace(previous, time=time, main=main, details=details, read=read)
         self._show(snapshot)
-        details = self._details(main, previous, began)
-        oplog = self._oplog()
-        return replace(snapshot, details=details, oplog=oplog, oplog_read=self._monotonic())
+        details, answers = self._details(main, previous, began)
+        snapshot = replace(snapshot, details=details)
+        if answers and self._settings.oplog_flush_stats:
+            snapshot = replace(snapshot, oplog=self._oplog(), oplog_read=self._monotonic())
+        return snapshot
 
     def _oplog(self) -> OplogPage | None:
-        if not self._settings.oplog_flush_stats:
-            return None
         try:
             page = read_oplog_page(self._client.get("/oplog_flush_stats"))
             if not page.recognised:
@@ -179,15 +180,15 @@ class Poller(CvmSource):
         self._count(page.unrecognised)
         return page
 
-    def _details(self, main: MainPage, previous: Snapshot | None, began: float) -> dict[str, Detail]:
-        """The details of the selected vdisks that are still hosted here, some of them read anew."""
+    def _details(self, main: MainPage, previous: Snapshot | None, began: float) -> tuple[dict[str, Detail], bool]:
+        """The details of the selected vdisks that are still hosted here, and whether the CVM answers."""
         selected = {row.label: row for row in main.hosted.rows if row in self._selection}
         rounds = math.ceil(len(selected) / max(self._settings.vdisks.max_detail_pages, 1))
         self._keep_details = self._keep * max(rounds, 1)
         details = self._lasting(previous.details, selected) if previous is not None else {}
         self._turns = {vdisk: turn for vdisk, turn in self._turns.items() if vdisk in selected}
-        self._missing.intersection_update(selected)
-        asked = failed = False
+        self._broken.intersection_update(selected)
+        asked, answers = False, True
         waiting = sorted(selected, key=lambda vdisk: self._turns.get(vdisk, -1))
         for vdisk in waiting[: self._settings.vdisks.max_detail_pages]:
             if self._stopping.is_set() or (asked and self._monotonic() - began >= self._settings.poll_interval):
@@ -196,36 +197,30 @@ class Poller(CvmSource):
             self._turns[vdisk] = next(self._requests)
             details.pop(vdisk, None)
             try:
-                detail = self._detail(vdisk, selected[vdisk])
+                details[vdisk] = self._detail(vdisk, selected[vdisk])
             except PageError as error:
-                failed = True
-                self._fail("vdisk_stats", error)
+                may_be_gone = error.reason in ("http_status", "not_a_cvm") and vdisk not in self._broken
+                self._broken.add(vdisk)
+                if not may_be_gone:
+                    self._fail("vdisk_stats", error)
                 if error.reason in _TROUBLE:
+                    answers = False
                     break
-                continue
-            if detail is not None:
-                details[vdisk] = detail
-        if not failed:
+            else:
+                self._broken.discard(vdisk)
+        if not self._broken:
             self._tell("vdisk_stats", "")
-        return details
+        return details, answers
 
-    def _detail(self, vdisk: str, row: VdiskRow) -> Detail | None:
-        """None if the page is missing for the first time: the vdisk should be gone from the next list."""
+    def _detail(self, vdisk: str, row: VdiskRow) -> Detail:
         query = next(filter(None, (vdisk_query(href, self.url) for href in row.links)), None)
         if query is None:
             raise PageError(
                 "not_a_cvm", f"vdisk {vdisk} has no link to its page on {self.url}: found {row.links[:1]!r}"
             )
-        try:
-            page = read_vdisk_page(self._client.get("/vdisk_stats", query))
-            if vdisk not in page.vdisks:
-                raise PageError("not_a_cvm", f"the page of vdisk {vdisk} has no data about it")
-        except PageError as error:
-            if error.reason not in ("http_status", "not_a_cvm") or vdisk in self._missing:
-                raise
-            self._missing.add(vdisk)
-            return None
-        self._missing.discard(vdisk)
+        page = read_vdisk_page(self._client.get("/vdisk_stats", query))
+        if vdisk not in page.vdisks:
+            raise PageError("not_a_cvm", f"the page of vdisk {vdisk} has no data about it")
         self._count(page.unrecognised)
         return Detail(self._wall_clock(), page.vdisks[vdisk], self._monotonic())
 
