@@ -19,6 +19,7 @@ _IPV4 = re.compile(r"(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.-])")
 _IPV6 = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
 _HOST = re.compile(r"(?<=://)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
 _WORD = re.compile(r"\w+")
+_LETTER = re.compile(r"[^\W\d]")
 _HARMLESS = re.compile(r"(?:NFS|[\d\W])*")
 """A name that reveals nothing: NFS, digits and signs."""
 _LONG_ENOUGH = 6
@@ -32,6 +33,10 @@ class Sanitiser:
         self._new: dict[str, dict[str, str]] = {"IP addresses": {}, "uuids": {}, "host names": {}, "words of names": {}}
         self._names: dict[str, str] = {}
         """The part of a vdisk's name that is replaced, by the whole name."""
+        self._long: list[str] = []
+        """Parts that are long enough to be replaced in other texts too, the longest first."""
+        self._forms: list[tuple[str, str]] = []
+        """How those may be written within a tag, and their replacements."""
 
     @property
     def replaced(self) -> dict[str, int]:
@@ -44,6 +49,8 @@ class Sanitiser:
             part = file_name(row.name) or row.name
             if not _HARMLESS.fullmatch(_UUID.sub("", part)):
                 self._names[row.name] = part
+        self._long = sorted({part for part in self._names.values() if len(part) >= _LONG_ENOUGH}, key=len, reverse=True)
+        self._forms = [(form, self._name(part)) for part in self._long for form in {part, escape(part), quote(part)}]
 
     def clean(self, html: bytes) -> bytes:
         """The page with everything replaced."""
@@ -62,27 +69,26 @@ class Sanitiser:
         text = unescape(html.decode("utf-8", "surrogateescape")).lower()
         old = [name for kind in ("uuids", "IP addresses", "host names") for name in self._new[kind]]
         new = {name for kind in self._new.values() for name in kind.values()}
-        old += [part for part in self._names.values() if len(part) >= _LONG_ENOUGH]
+        old += self._long
         return [name for name in old if name.lower() in text and name not in new]
 
     def _text(self, segment: str) -> str:
+        if not _LETTER.search(segment):  # a number, as in most cells
+            return segment
         plain = unescape(segment)
         folded = collapse(plain)
         part = self._names.get(folded)
-        parts = (
-            [part] if part else [part for part in self._names.values() if len(part) >= _LONG_ENOUGH and part in folded]
-        )
+        parts = [part] if part else [part for part in self._long if part in folded]
         if not parts:
             return segment
-        for part in sorted(set(parts), key=len, reverse=True):
+        for part in parts:
             plain = (plain if part in plain else folded).replace(part, self._name(part))
         return escape(plain, quote=False)
 
     def _tag(self, tag: str) -> str:
-        for part in set(self._names.values()):
-            if len(part) >= _LONG_ENOUGH:
-                for form in {part, escape(part), quote(part)}:
-                    tag = tag.replace(form, self._name(part))
+        if "=" in tag:
+            for form, new in self._forms:
+                tag = tag.replace(form, new)
         return tag
 
     def _name(self, part: str) -> str:

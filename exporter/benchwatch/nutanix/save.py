@@ -34,13 +34,10 @@ def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
     for vdisk in pages.vdisks:
         if read_vdisk_page(clean[vdisk]).vdisks != read_vdisk_page(pages.bodies[vdisk]).vdisks:
             problems[vdisk] = "not saved: the copy would show other numbers"
-    _write(
-        {
-            folder / f"{name if name in (MAIN, OPLOG) else f'vdisk-{name}'}.html": body
-            for name, body in clean.items()
-            if name not in problems
-        },
-    )
+    files = {MAIN: f"{MAIN}.html", OPLOG: f"{OPLOG}.html"}
+    for number, vdisk in enumerate(pages.vdisks, 1):  # a page without ids has names only, which the copy must not show
+        files[vdisk] = f"vdisk-{vdisk if vdisk.isdecimal() else number}.html"
+    _write({folder / files[name]: body for name, body in clean.items() if name not in problems})
     print(f"Replaced: {', '.join(f'{count} {kind}' for kind, count in sanitiser.replaced.items())}.")
     print(
         "Unchanged: ids, versions, times, all numbers, and texts in unknown places."
