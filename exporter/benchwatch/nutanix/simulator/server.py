@@ -5,9 +5,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
@@ -230,27 +229,3 @@ def _huge() -> Iterator[bytes]:
     yield b"<html><body><table>\n"
     for _ in range(HUGE_BYTES // len(chunk)):
         yield chunk
-
-
-def serve(
-    cluster: Cluster,
-    addresses: Sequence[tuple[str, int]],
-    variations: Iterable[str],
-    announce: Callable[[str], None],
-    run: Path | None = None,
-) -> None:
-    """Serve the cluster's CVMs, one an address, until interrupted; `run` is a new folder for the guest's benchmark."""
-    cvms = [
-        SimulatedCvm(cluster, number, host=host, port=port, variations=variations)
-        for number, (host, port) in enumerate(addresses)
-    ]
-    try:
-        for cvm in cvms:
-            cvm.start()
-            announce(cvm.url)
-        if run is not None:
-            cvms[0].guest.record(run)
-        threading.Event().wait()
-    finally:
-        for cvm in cvms:
-            cvm.stop()
