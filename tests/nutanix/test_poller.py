@@ -10,7 +10,7 @@ import pytest
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.nutanix import poller as poller_module
 from benchwatch.nutanix.client import Client
-from benchwatch.nutanix.poller import Poller, start_pollers, stop_pollers
+from benchwatch.nutanix.poller import Poller, start_pollers
 from benchwatch.nutanix.settings import CvmSettings, NutanixSettings, VdiskDisk, VdiskSelection
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
@@ -543,7 +543,7 @@ def test_a_started_poller_polls_and_stops(world: World) -> None:
     )
     (poller,) = start_pollers(settings, {})
     eventually(lambda: poller.status.polls >= 3, "it polls three times")
-    stop_pollers([poller])
+    poller.stop()
     eventually(lambda: not any(thread.name == "cvm cvm-a" for thread in threading.enumerate()), "its thread ends")
     assert poller.status.up
 

@@ -41,7 +41,7 @@ _CHUNK = 65536
 
 
 class PageError(Exception):
-    """A page that could not be fetched or used. `text` is one clause for people."""
+    """A page that could not be fetched or used. `text` says why, in one clause."""
 
     def __init__(self, reason: Reason, text: str) -> None:
         super().__init__(f"{reason}: {text}")
@@ -50,7 +50,7 @@ class PageError(Exception):
 
 
 def vdisk_query(href: str, url: str) -> str | None:
-    """The query of a link to a vdisk's page on the same host as `url`; None for any other link."""
+    """The query of a link, if it leads to a vdisk's page on the same host as `url`; else None."""
     try:
         parts, base = urlsplit(href), urlsplit(url)
         elsewhere = parts.netloc and (parts.scheme not in ("", "http") or parts.netloc.lower() != base.netloc.lower())
