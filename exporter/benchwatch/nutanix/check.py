@@ -63,8 +63,8 @@ def _words(
     counts = {
         OVERVIEW: "",
         CLUSTER: f"{len(main.disks)} disks",
-        FRONTEND: f"{len(main.frontend)} rows of vdisks",
-        HOSTED: f"{len(main.hosted)} rows of vdisks",
+        FRONTEND: f"{len(main.frontend.rows)} rows of vdisks",
+        HOSTED: f"{len(main.hosted.rows)} rows of vdisks",
     }
     for section, (name, meaning) in _SECTIONS.items():
         yield ""

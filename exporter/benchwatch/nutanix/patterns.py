@@ -1,8 +1,8 @@
 """Regular expressions for names that a CVM prints, limited to expressions that are fast on any name.
 
 Python's `re` tries all ways in which an expression can divide a text, has no time limit, and blocks all other threads
-meanwhile: `(a+)+b` takes years on 100 times `a`. Therefore the ways are counted before an expression is used, for a name
-of LONGEST characters: the ways of a sequence are multiplied; a repetition raises them to the power of its maximum. An
+meanwhile: `(a+)+b` takes years on 100 times `a`. So the ways are counted before an expression is used, for a name of
+LONGEST characters: the ways of a sequence are multiplied; a repetition raises them to the power of its maximum. An
 expression with more than MOST ways is refused. A longer name matches nothing.
 """
 

@@ -63,13 +63,13 @@ PERCENT = UNITS["%"]
 _BARE = frozenset(name for name, unit in UNITS.items() if unit.dimension in ("bytes/s", "ops/s", "ratio")) | {
     f"{prefix}b" for prefix in "kmgt"
 }
-"""Units that are understood without parentheses; `s` or `ms` would be too easily another word."""
+"""Units that are understood without parentheses; `s` or `ms` could easily be another word."""
 
 _NUMBER = re.compile(r"(\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s].*)?", re.ASCII)
 
 
 LARGEST = 2**64
-"""No program prints a greater number: it would be a number in 64 bits."""
+"""No program prints a greater number: numbers have at most 64 bits."""
 MAX_NAME = 500
 """Characters of a name or version that becomes a label's value."""
 
@@ -78,10 +78,10 @@ class QuantityUnreadable(Exception):
     """A cell that is neither a number nor a sign for no value, or an invalid name."""
 
 
-def name(text: str) -> str:
-    """A cell's text as a label's value: on one line, nothing in it that a terminal would obey.
+def label_value(text: str) -> str:
+    """A cell's text as the value of a metric's label: one line of printable characters.
 
-    Raises Unreadable for one that is longer than any name.
+    Raises QuantityUnreadable if it is longer than MAX_NAME.
     """
     if len(text) > MAX_NAME:
         raise QuantityUnreadable(text[:MAX_NAME])
@@ -89,7 +89,7 @@ def name(text: str) -> str:
 
 
 class Label(NamedTuple):
-    """A label in lower case without its unit, which is None where it names none; `unknown` is a unit not understood."""
+    """The words of a label in lower case, and its unit, None if it names none. `unknown` is a unit not known."""
 
     words: str
     unit: PrintedUnit | None = None
@@ -125,11 +125,11 @@ def read_label(group: str, own: str = "") -> Label:
 
 
 def number(text: str, unit: PrintedUnit = PLAIN, *, of_time: bool = False) -> float | None:
-    """A stripped cell in base units, or None for no value.
+    """The number in a stripped cell, in base units; None for no value.
 
-    A unit written in the cell overrides the one given, if it measures the same thing. Raises Unreadable for anything
-    else than a number that a program can print: not negative, at most LARGEST, and a ratio at most 1 (100 %) unless it
-    is one `of_time` (see largest).
+    A unit in the cell overrides `unit` if it has the same dimension. Raises QuantityUnreadable unless the text is a
+    number that a program can print: not negative, at most LARGEST, and at most 1 (100 %) for a ratio that is not
+    `of_time` (see largest).
     """
     if text.isdecimal() and text.isascii() and len(text) < 16:  # nearly every cell: exact in a float
         value = int(text) * unit.multiply / unit.divide
@@ -156,7 +156,7 @@ def number(text: str, unit: PrintedUnit = PLAIN, *, of_time: bool = False) -> fl
 def largest(unit: PrintedUnit, *, of_time: bool = False) -> float:
     """The greatest number of this unit that a page can show, in base units.
 
-    That of a part of a whole is 1. Time that was spent, by the length of an interval, is none: it is measured with
-    another clock, or summed over operations that overlap, and is above 1 just where a disk is saturated.
+    A part of a whole is at most 1. The part of an interval that was spent on something (`of_time`) can exceed 1, as it
+    does on a saturated disk: it is measured with another clock, or summed over operations that overlap.
     """
     return 1 if unit.dimension == "ratio" and not of_time else LARGEST * unit.multiply / unit.divide
