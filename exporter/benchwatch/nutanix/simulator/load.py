@@ -107,6 +107,11 @@ class Load:
     noise: float = 0
     """Standard deviation of the logarithm of each latency, from second to second."""
 
+    @property
+    def oplog_fragments(self) -> int:
+        """Writes in the oplog."""
+        return self.oplog_kilobytes // max(self.write.average_size // KILOBYTE, 1)
+
 
 def total(buckets: Sequence[Bucket]) -> Bucket:
     """All buckets as one."""

@@ -37,7 +37,7 @@ class Scene:
     description: str
     vdisks: tuple[str, ...]
     load: Callable[[str, int, int], Load]
-    host: Callable[[str, int], int] = lambda vdisk, second: 0
+    host: Callable[[int], int] = lambda second: 0
 
 
 def background(vdisk: str, second: int, seed: int) -> Load:
@@ -155,7 +155,7 @@ PUBLISHED_SCENES: Mapping[str, Scene] = {
         " minutes, and its rate steps up by a third, then drifts to twice what it was",
         (DATA,),
         _locality,
-        lambda vdisk, second: int(second >= LOCALITY_MOVE),
+        lambda second: int(second >= LOCALITY_MOVE),
     ),
     "idle": Scene("nothing happens", (DATA, LOG), lambda vdisk, second, seed: IDLE),
 }
