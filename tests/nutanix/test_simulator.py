@@ -185,7 +185,7 @@ def test_every_page_variation_changes_the_page(name: str) -> None:
 def test_variations_are_listed_and_an_unknown_one_is_refused() -> None:
     text = listing()
     assert all(f"  {name}: " in text for name in (*PAGE_VARIATIONS, *SERVER_VARIATIONS, "checkpoint", "published"))
-    with pytest.raises(ValueError, match="no variation 'sideways'"):
+    with pytest.raises(ValueError, match="--variation: expected a name that --list shows, got 'sideways'"):
         SimulatedCvm(Player("idle").cluster, variations=["sideways"])
 
 
