@@ -34,46 +34,39 @@ _TITLES = {
     CLUSTER: re.compile(r"cluster state"),
 }
 
+_SHARED_FIELDS: Fields = {
+    ("outstanding ops read", ""): "outstanding_read",
+    ("outstanding ops write", ""): "outstanding_write",
+    ("read", "ops/s"): "read_ops_per_second",
+    ("write", "ops/s"): "write_ops_per_second",
+    ("error", "ops/s"): "errors_per_second",
+    ("read", "bytes/s"): "read_bytes_per_second",
+    ("write", "bytes/s"): "write_bytes_per_second",
+    ("avg op size", ""): "operation_size_bytes",
+    ("avg op size", "bytes"): "operation_size_bytes",
+    ("busy", "ratio"): "busy_ratio",
+}
 HOSTED_FIELDS: Fields = {
+    **_SHARED_FIELDS,
     ("usage", "bytes"): "usage_bytes",
     ("dedup", "bytes"): "dedup_bytes",
     ("oplog", "bytes"): "oplog_bytes",
     ("oplog fragments", ""): "oplog_fragments",
     ("oplog", "ops/s"): "oplog_ops_per_second",
     ("oplog", "bytes/s"): "oplog_bytes_per_second",
-    ("outstanding ops read", ""): "outstanding_read",
-    ("outstanding ops write", ""): "outstanding_write",
     ("outstanding ops estore", ""): "outstanding_estore",
-    ("read", "ops/s"): "read_ops_per_second",
-    ("write", "ops/s"): "write_ops_per_second",
-    ("error", "ops/s"): "errors_per_second",
     ("random", "ops/s"): "random_ops_per_second",
-    ("read", "bytes/s"): "read_bytes_per_second",
-    ("write", "bytes/s"): "write_bytes_per_second",
     ("avg latency", "seconds"): "latency_seconds",
-    ("avg op size", ""): "operation_size_bytes",
-    ("avg op size", "bytes"): "operation_size_bytes",
     ("avg qlen", ""): "queue_length",
-    ("busy", "ratio"): "busy_ratio",
 }
-
 FRONTEND_FIELDS: Fields = {
+    **_SHARED_FIELDS,
     ("unstable data", "bytes"): "unstable_bytes",
     ("unstable data", "ops/s"): "unstable_ops_per_second",
     ("unstable data", "bytes/s"): "unstable_bytes_per_second",
-    ("outstanding ops read", ""): "outstanding_read",
-    ("outstanding ops write", ""): "outstanding_write",
-    ("read", "ops/s"): "read_ops_per_second",
-    ("write", "ops/s"): "write_ops_per_second",
-    ("error", "ops/s"): "errors_per_second",
-    ("read", "bytes/s"): "read_bytes_per_second",
-    ("write", "bytes/s"): "write_bytes_per_second",
     ("avg latency read", "seconds"): "read_latency_seconds",
     ("avg latency write", "seconds"): "write_latency_seconds",
-    ("avg op size", ""): "operation_size_bytes",
-    ("avg op size", "bytes"): "operation_size_bytes",
     ("avg outstanding", ""): "queue_length",
-    ("busy", "ratio"): "busy_ratio",
 }
 
 _IDENTITY = {"vdisk id": "id", "vdisk name": "name"}
