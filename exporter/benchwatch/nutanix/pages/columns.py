@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .notes import Notes
-from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, largest, number, read_label
+from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, number, read_label
 from .tables import Table, collapse
 
 MAX_LABELLED = 64
@@ -97,22 +97,21 @@ def _numbers(
     texts: Sequence[str], field: str, unit: PrintedUnit, section: str, label: str, notes: Notes
 ) -> dict[str, Sequence[float | None]]:
     """The numbers of one column by field, None for no value."""
-    _, multiply, divide = unit
-    of_time = field == "busy_ratio"
+    unit = unit._replace(of_time=field == "busy_ratio")
     try:  # whole numbers only, as in most columns: this is where the time goes on a large page
-        values = [int(text) * multiply / divide for text in texts]
+        values = [int(text) * unit.multiply / unit.divide for text in texts]
     except (ValueError, OverflowError):
         pass
     else:
         digits = "".join(texts)
-        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= largest(unit, of_time=of_time)):
+        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= unit.largest):
             return {field: values}
     known: dict[str, tuple[float | None, float | None]] = {}
     for text in texts:
         if text not in known:
             try:
                 pair = field.startswith("outstanding")
-                known[text] = _pair(text, unit) if pair else (number(text, unit, of_time=of_time), None)
+                known[text] = _pair(text, unit) if pair else (number(text, unit), None)
             except QuantityUnreadable:
                 known[text] = None, None
                 notes.refuse(section, f"cell {text!r} under {label!r}")

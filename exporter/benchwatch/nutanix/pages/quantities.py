@@ -17,6 +17,10 @@ Dimension = Literal["", "bytes", "bytes/s", "ops/s", "seconds", "ratio"]
 NO_VALUE = frozenset(("", "-", "--", "N/A", "n/a", "NA", "None"))
 
 
+LARGEST = 2**64
+"""No program prints a greater number: numbers have at most 64 bits."""
+
+
 class PrintedUnit(NamedTuple):
     """A number in this unit times `multiply`, divided by `divide`, is in base units (`dimension`).
 
@@ -26,6 +30,14 @@ class PrintedUnit(NamedTuple):
     dimension: Dimension
     multiply: float = 1
     divide: float = 1
+    of_time: bool = False
+    """Whether a ratio is the part of an interval spent on something. On a saturated disk it can exceed 1, because it is
+    measured with another clock, or summed over operations that overlap."""
+
+    @property
+    def largest(self) -> float:
+        """The greatest number that a page can show, in base units; a part of a whole is at most 1."""
+        return 1 if self.dimension == "ratio" and not self.of_time else LARGEST * self.multiply / self.divide
 
 
 def _units() -> dict[str, PrintedUnit]:
@@ -68,8 +80,6 @@ _BARE = frozenset(name for name, unit in UNITS.items() if unit.dimension in ("by
 _NUMBER = re.compile(r"(\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s].*)?", re.ASCII)
 
 
-LARGEST = 2**64
-"""No program prints a greater number: numbers have at most 64 bits."""
 MAX_NAME = 500
 """Characters of a name or version that becomes a label's value."""
 
@@ -124,16 +134,15 @@ def read_label(group: str, own: str = "") -> Label:
     return Label(" ".join(words), unit, unknown)
 
 
-def number(text: str, unit: PrintedUnit = PLAIN, *, of_time: bool = False) -> float | None:
+def number(text: str, unit: PrintedUnit = PLAIN) -> float | None:
     """The number in a stripped cell, in base units; None for no value.
 
     A unit in the cell overrides `unit` if it has the same dimension. Raises QuantityUnreadable unless the text is a
-    number that a program can print: not negative, at most LARGEST, and at most 1 (100 %) for a ratio that is not
-    `of_time` (see largest).
+    number that a program can print: not negative, and not greater than the largest of its unit.
     """
     if text.isdecimal() and text.isascii() and len(text) < 16:  # nearly every cell: exact in a float
         value = int(text) * unit.multiply / unit.divide
-        if value > largest(unit, of_time=of_time):
+        if value > unit.largest:
             raise QuantityUnreadable(text)
         return value
     if text in NO_VALUE:
@@ -146,17 +155,8 @@ def number(text: str, unit: PrintedUnit = PLAIN, *, of_time: bool = False) -> fl
         known = UNITS.get(own.lower())
         if known is None or known.dimension != unit.dimension:
             raise QuantityUnreadable(text)
-        unit = known
+        unit = known._replace(of_time=unit.of_time)
     value = float(match[1]) * unit.multiply / unit.divide
-    if value > largest(unit, of_time=of_time):
+    if value > unit.largest:
         raise QuantityUnreadable(text)
     return value
-
-
-def largest(unit: PrintedUnit, *, of_time: bool = False) -> float:
-    """The greatest number of this unit that a page can show, in base units.
-
-    A part of a whole is at most 1. The part of an interval that was spent on something (`of_time`) can exceed 1, as it
-    does on a saturated disk: it is measured with another clock, or summed over operations that overlap.
-    """
-    return 1 if unit.dimension == "ratio" and not of_time else LARGEST * unit.multiply / unit.divide

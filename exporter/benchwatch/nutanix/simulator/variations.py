@@ -159,7 +159,7 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
     "empty-na": Variation("N/A for no value", style={"empty": "N/A"}),
     "percent-signs": Variation("all percentages with their sign", _signs(True)),
     "percent-bare": Variation("all percentages without their sign", _signs(False)),
-    "columns-reordered": Variation("columns in another order, groups torn apart", each(_reordered_columns)),
+    "columns-reordered": Variation("columns in another order, groups split", each(_reordered_columns)),
     "columns-extra": Variation("two unknown columns in each table", each(_extra_columns)),
     "columns-missing": Variation(
         "some columns left out",
@@ -179,7 +179,7 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
     ),
     "units-other": Variation("other units in labels and cells", each(lambda s: change_units(s, OTHER_UNITS))),
     "units-unknown": Variation(
-        "units that nobody knows",
+        "units that benchwatch does not know",
         each(lambda s: change_units(s, UNKNOWN_UNITS)),
         absent="latencies and throughput of the main page, averages of the latency histograms",
     ),
@@ -210,14 +210,14 @@ SERVER_VARIATIONS: Mapping[str, str] = {
     "chunked": "the body comes in chunks",
     "http500": "HTTP status 500",
     "huge": "a body of 100 MB without its length",
-    "tangled": "15 MB of tags that no other closes, over which a browser's parser takes hours",
-    "gzip": "a body of 100 MB packed into 100 kB, without being requested",
+    "tangled": "15 MB of tags that are never closed, which take a browser's parser hours",
+    "gzip": "a body of 100 MB compressed to 100 kB, although not requested",
     "redirect": "a redirect to /h/gflags on another port",
     "not-a-cvm": "another server's page",
     "not-http": "an answer that is not HTTP",
     "closed": "the connection is closed without an answer",
     "restart": "Stargate restarts after 30 s: incarnation and start time change",
-    "vdisk-gone": "the last vdisk is listed once; then its page is not there (404), and it is not listed any more",
+    "vdisk-gone": "the last vdisk is listed once; then its page is missing (404), and it is no longer listed",
     "vdisk-moved": "the first vdisk moves to the next CVM after 30 s",
 }
 
@@ -239,7 +239,7 @@ def listing() -> str:
     lines += [f"  {name}: {scene.description}" for name, scene in SCENES.items()]
     lines += ["  published: the numbers of public screenshots of 2015, without changes", "", "Variations of the pages:"]
     for name, variation in PAGE_VARIATIONS.items():
-        absent = f" (cannot be read then: {variation.absent})" if variation.absent else ""
+        absent = f" (no longer shown: {variation.absent})" if variation.absent else ""
         lines.append(f"  {name}: {variation.description}{absent}")
     lines += ["", "Variations of the server:"]
     lines += [f"  {name}: {description}" for name, description in SERVER_VARIATIONS.items()]
