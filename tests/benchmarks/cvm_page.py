@@ -19,7 +19,7 @@ from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.tables import read_tables
 from benchwatch.nutanix.simulator.document import PageDocument, Style, render
 from benchwatch.nutanix.simulator.load import Load, LoadStream
-from benchwatch.nutanix.simulator.sections import SimulatedVdisk, frontend, frontend_row, hosted, hosted_row
+from benchwatch.nutanix.simulator.sections import frontend, frontend_row, hosted, hosted_row
 from benchwatch.nutanix.snapshot import Snapshot
 
 REPETITIONS = 15
@@ -29,9 +29,10 @@ def page(vdisks: int) -> bytes:
     """A main page of so many busy vdisks, no two rows alike."""
     rows = []
     for index in range(vdisks):
-        vdisk = SimulatedVdisk(str(50_000 + index), f"NFS:{50_000 + index} (5f0d7d8e-3a52-4c0b-9f0e-{index:012d})")
-        rows.append((vdisk, Load(LoadStream(1000 + index, latency=300 + index), LoadStream(500 + index, latency=1500))))
-    sections = (frontend(frontend_row(*row) for row in rows), hosted(hosted_row(*row) for row in rows))
+        name = f"NFS:{50_000 + index} (5f0d7d8e-3a52-4c0b-9f0e-{index:012d})"
+        load = Load(LoadStream(1000 + index, latency=300 + index), LoadStream(500 + index, latency=1500))
+        rows.append((str(50_000 + index), name, load))
+    sections = (frontend(frontend_row(*row[1:]) for row in rows), hosted(hosted_row(*row) for row in rows))
     return render(PageDocument("Stargate", sections), Style()).encode()
 
 

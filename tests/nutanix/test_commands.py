@@ -15,6 +15,7 @@ from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
 from benchwatch.nutanix.sanitise import Sanitiser, numbers
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
+from benchwatch.nutanix.simulator.variations import write
 from tests.support.waiting import PATIENCE
 
 
@@ -93,6 +94,11 @@ def test_check_without_a_table_of_vdisks_is_not_usable(cvm: SimulatedCvm, capsys
     assert "Not usable: the page has no table of vdisks." in capsys.readouterr().out
 
 
+def test_a_deadline_of_nothing_is_wrong_use(cvm: SimulatedCvm, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nutanix", "check", cvm.url, "--deadline", "0s"]) == 2
+    assert capsys.readouterr().err.startswith("benchwatch: --deadline: expected more than 0s, got '0s'\n")
+
+
 @pytest.mark.parametrize("url", ["https://cvm", "cvm:2009", "http://cvm/h/exit"])
 def test_a_url_of_another_form_is_wrong_use(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nutanix", "check", url]) == 2
@@ -115,6 +121,31 @@ def test_a_saved_copy_has_the_same_numbers_and_no_names(
         assert secret in original
         assert secret not in saved["main.html"]
     assert b"NFS:31181823 (name" in saved["main.html"]
+
+
+def test_no_file_is_named_after_a_vdisk_without_an_id(
+    cvm: SimulatedCvm, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = cvm.page
+    cvm.page = lambda target: (  # type: ignore[method-assign]
+        (page(target) or "").replace("VDisk Id", "Number").replace("(1a8ef41c", "(x/../../../payroll 1a8ef41c")
+    )
+    assert main(["nutanix", "save", cvm.url, "--output", str(tmp_path / "a/copy")]) == 0
+    saved = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.html")}
+    assert saved == {f"a/copy/{name}.html" for name in ("main", "vdisk-1", "oplog_flush_stats")}
+    assert "payroll" not in capsys.readouterr().out
+
+
+def test_names_of_many_vdisks_are_replaced_in_reasonable_time() -> None:
+    cluster = Cluster("checkpoint", cvms=1, vdisks=500, seed=1, clock=time.monotonic)
+    html = write(cluster.main(0), ["names-nested"]).encode()
+    sanitiser = Sanitiser()
+    sanitiser.learn(read_main_page(html))
+    began = time.thread_time()
+    clean = sanitiser.clean(html)
+    assert time.thread_time() - began < 20  # seconds; it takes 0.2
+    assert b"flat" in html
+    assert b"flat" not in clean
 
 
 def test_save_overwrites_nothing(cvm: SimulatedCvm, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,6 +216,21 @@ def test_simulate_lists_what_it_can(capsys: pytest.CaptureFixture[str]) -> None:
 def test_simulate_refuses_what_it_does_not_know(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nutanix", "simulate", *options]) == 2
     assert options[1] in capsys.readouterr().err
+
+
+def test_simulate_refuses_ports_that_do_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nutanix", "simulate", "--listen", "127.0.0.1:65535", "--cvms", "2"]) == 2
+    assert capsys.readouterr().err.startswith("benchwatch: --listen: ")
+
+
+def test_simulate_blames_the_folder_if_its_run_cannot_be_written(tmp_path: Path) -> None:
+    """No file may grow: each write fails as on a full disk."""
+    program = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0));"
+    program += "from benchwatch.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, "nutanix", "simulate", "--listen", "127.0.0.1:0"]
+    ended = subprocess.run([*command, "--runs.path", str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"benchwatch: --runs.path: cannot write {tmp_path}/checkpoint-")
 
 
 def test_simulate_serves_several_cvms_until_interrupted() -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from benchwatch.nutanix.pages.main_page import Disk, MainPage, VdiskRow, file_name, read_main_page, vdisk_uuid
 from benchwatch.nutanix.pages.notes import Unrecognised
+from tests.support.vdisks import row_values
 
 GIB = 1024**3
 MIB = 1024**2
@@ -71,7 +72,7 @@ def test_disks_of_the_published_page(published: MainPage) -> None:
 
 def test_front_end_view_of_the_published_page(published: MainPage) -> None:
     assert published.frontend.rows == (VdiskRow("", BUSY, ()),)
-    assert published.frontend.values(0) == {
+    assert row_values(published.frontend, 0) == {
         "unstable_bytes": 0,
         "unstable_ops_per_second": 0,
         "unstable_bytes_per_second": 0,
@@ -95,7 +96,7 @@ def test_back_end_view_of_the_published_page(published: MainPage) -> None:
         VdiskRow("31181823", BUSY, ("/vdisk_stats?vdisk_id=31181823",)),
         VdiskRow("15432793", IDLE, ("/vdisk_stats?vdisk_id=15432793",)),
     )
-    assert published.hosted.values(0) == {
+    assert row_values(published.hosted, 0) == {
         "usage_bytes": 2 * GIB,
         "dedup_bytes": 0,
         "oplog_bytes": 198372 * 1024,
@@ -121,14 +122,14 @@ def test_back_end_view_of_the_published_page(published: MainPage) -> None:
 
 
 def test_an_idle_vdisk_has_rates_of_0_and_no_averages(published: MainPage) -> None:
-    idle = published.hosted.values(1)
+    idle = row_values(published.hosted, 1)
     assert idle["read_ops_per_second"] == idle["write_ops_per_second"] == idle["oplog_bytes"] == 0
     assert not {"latency_seconds", "operation_size_bytes", "random_ops_per_second"} & idle.keys()
 
 
 def test_a_latency_of_0_counts_when_operations_were_done() -> None:
     found = page("VDisk Id|Ops/s Read|Ops/s Write|Avg latency (usec)", "1|5|0|0", "2|0|0|0", "3|0|0|7")
-    assert [found.hosted.values(row).get("latency_seconds") for row in range(3)] == [0, None, 0.000007]
+    assert [row_values(found.hosted, row).get("latency_seconds") for row in range(3)] == [0, None, 0.000007]
 
 
 def test_front_end_rows_belong_to_the_hosted_vdisk_of_their_name(published: MainPage) -> None:
@@ -224,7 +225,7 @@ def test_units_of_labels_are_read() -> None:
     header = (
         "VDisk Id|Usage (TB)|Oplog MB|Ops/s Read|kOps/s Write|MB/s Read|GB/s Write|Avg latency (ms)|Avg op size (KB)"
     )
-    assert page(header, "1|2|3|4|5|6|7|8.5|9").hosted.values(0) == {
+    assert row_values(page(header, "1|2|3|4|5|6|7|8.5|9").hosted, 0) == {
         "usage_bytes": 2 * 1024**4,
         "oplog_bytes": 3 * MIB,
         "read_ops_per_second": 4,
@@ -250,14 +251,14 @@ def test_units_of_labels_are_read() -> None:
 )
 def test_a_column_that_is_not_understood_is_left_out_aloud(label: str, refusal: str) -> None:
     found = page(f"VDisk Id|% busy|{label}", "1|50|7")
-    assert found.hosted.values(0) == {"busy_ratio": 0.5}
+    assert row_values(found.hosted, 0) == {"busy_ratio": 0.5}
     assert found.unrecognised == (Unrecognised("hosted_vdisks", refusal),)
 
 
 @pytest.mark.parametrize("cell", ["x", "-1", "1,234", "1.2.3", "nan", "inf", "1e999", "12 parsecs", "9" * 5000, "3 ms"])
 def test_a_cell_that_is_no_number_is_left_out_aloud(cell: str) -> None:
     found = page("VDisk Id|Oplog KB|% busy", f"1|{cell}|50")
-    assert found.hosted.values(0) == {"busy_ratio": 0.5}
+    assert row_values(found.hosted, 0) == {"busy_ratio": 0.5}
     assert [entry.section for entry in found.unrecognised] == ["hosted_vdisks"]
     assert "under 'Oplog KB'" in found.unrecognised[0].text or len(cell) > 200
 
@@ -265,13 +266,13 @@ def test_a_cell_that_is_no_number_is_left_out_aloud(cell: str) -> None:
 @pytest.mark.parametrize("cell", ["", "&nbsp;", "-", "N/A", " \n ", "\u00a0"])
 def test_signs_for_no_value_are_no_value(cell: str) -> None:
     found = page("VDisk Id|Oplog KB|% busy", f"1|{cell}|50")
-    assert found.hosted.values(0) == {"busy_ratio": 0.5}
+    assert row_values(found.hosted, 0) == {"busy_ratio": 0.5}
     assert found.unrecognised == ()
 
 
 @pytest.mark.parametrize("cell", ["2, 8KB", "2,8 KB", "2"])
 def test_operations_and_their_bytes_share_a_cell(cell: str) -> None:
-    values = page("VDisk Id|Outstanding ops Read", f"1|{cell}").hosted.values(0)
+    values = row_values(page("VDisk Id|Outstanding ops Read", f"1|{cell}").hosted, 0)
     assert values["outstanding_read"] == 2
     assert values.get("outstanding_read_bytes") == (8192 if "," in cell else None)
 
@@ -288,7 +289,7 @@ def test_operations_and_their_bytes_share_a_cell(cell: str) -> None:
 )
 def test_a_row_that_is_not_understood_is_left_out_aloud(row: str, refusal: str) -> None:
     found = page("VDisk Id|% busy", "1|20", row, "2|30")
-    assert [(r.id, found.hosted.values(i)["busy_ratio"]) for i, r in enumerate(found.hosted.rows)] == [
+    assert [(r.id, row_values(found.hosted, i)["busy_ratio"]) for i, r in enumerate(found.hosted.rows)] == [
         ("1", 0.2),
         ("2", 0.3),
     ]
@@ -303,7 +304,9 @@ def test_tables_without_titles_are_known_by_their_labels(recordings: Path, publi
 
 
 def test_a_title_decides_where_the_labels_do_not() -> None:
-    assert page("VDisk Name|Ops/s Read", "a|1", title="NFS Worker").frontend.values(0) == {"read_ops_per_second": 1}
+    assert row_values(page("VDisk Name|Ops/s Read", "a|1", title="NFS Worker").frontend, 0) == {
+        "read_ops_per_second": 1
+    }
     assert page("VDisk Name|Ops/s Read", "a|1", title="Hosted&nbsp;Active&nbsp;VDisks").hosted.rows[0].label == "a"
 
 
@@ -413,7 +416,7 @@ def test_any_bytes_are_a_page_without_anything(html: bytes) -> None:
 def test_what_no_program_prints_is_left_out_and_counted_once(column: str, cell: str) -> None:
     for other in ("5", "0.5", "-"):  # the other cells decide how the column is read
         found = page(f"VDisk Id|{column}|Usage (GB)", f"1|{cell}|1", f"2|{other}|1")
-        values = [found.hosted.values(row) for row in range(2)]
+        values = [row_values(found.hosted, row) for row in range(2)]
         assert set(values[0]) == {"usage_bytes"}
         assert [value["usage_bytes"] for value in values] == [GIB, GIB]
         assert [entry.section for entry in found.unrecognised] == ["hosted_vdisks"]
@@ -422,7 +425,7 @@ def test_what_no_program_prints_is_left_out_and_counted_once(column: str, cell: 
 
 def test_the_greatest_numbers_that_a_program_prints_are_read() -> None:
     found = page("VDisk Id|Ops/s Read|% busy", f"1|{2**63 - 1}|100", "2|4.5|100%")
-    assert [found.hosted.values(row) for row in range(2)] == [
+    assert [row_values(found.hosted, row) for row in range(2)] == [
         {"read_ops_per_second": 2**63, "busy_ratio": 1},
         {"read_ops_per_second": 4.5, "busy_ratio": 1},
     ]
@@ -432,7 +435,7 @@ def test_the_greatest_numbers_that_a_program_prints_are_read() -> None:
 def test_a_vdisk_that_is_busier_than_its_interval_is_as_busy_as_the_page_prints(cell: str, ratio: float) -> None:
     for other in ("5", "0.5", "-"):  # the other cells decide how the column is read
         found = page("VDisk Id|% busy", f"1|{cell}", f"2|{other}")
-        assert found.hosted.values(0) == {"busy_ratio": ratio}
+        assert row_values(found.hosted, 0) == {"busy_ratio": ratio}
         assert found.unrecognised == ()
 
 

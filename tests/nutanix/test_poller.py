@@ -10,7 +10,7 @@ import pytest
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.nutanix import poller as poller_module
 from benchwatch.nutanix.client import Client
-from benchwatch.nutanix.poller import Poller, start_pollers, stop_pollers
+from benchwatch.nutanix.poller import Poller, start_pollers
 from benchwatch.nutanix.settings import CvmSettings, NutanixSettings, VdiskDisk, VdiskSelection
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
@@ -415,6 +415,40 @@ def test_details_that_cannot_be_read_again_are_dropped_after_three_rounds(world:
     assert series(poller, "nutanix_cvm_page_errors_total") == {'page="vdisk_stats",reason="closed"': 3}
 
 
+@pytest.mark.parametrize("page", ["45269", "oplog_flush_stats"])
+def test_a_poll_requests_nothing_more_of_a_cvm_that_does_not_answer(world: World, page: str) -> None:
+    world.cluster()
+    cvm = world.cvms[0]
+    answer = cvm.page
+
+    def none_after(target: str) -> str | None:
+        if page in target:
+            raise ConnectionResetError
+        return answer(target)
+
+    cvm.page = none_after  # type: ignore[method-assign]
+    world.poll(world.poller(NutanixSettings(vdisks=ALL, oplog_flush_stats=True)))
+    assert page in cvm.requests[-1]
+
+
+def test_the_log_reports_a_page_that_stays_broken_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    world.cluster()
+    cvm = world.cvms[0]
+    page = cvm.page
+    cvm.page = lambda target: None if "45269" in target else page(target)  # type: ignore[method-assign]
+    poller = world.poller(NutanixSettings(vdisks=VdiskSelection(include=(".*",), max_detail_pages=1)))
+    for _ in range(20):
+        world.poll(poller)
+    cvm.page = page  # type: ignore[method-assign]
+    for _ in range(4):
+        world.poll(poller)
+    assert [record.getMessage() for record in caplog.records] == [
+        "cvm cvm-a: page vdisk_stats: http_status: HTTP status 404",
+        "cvm cvm-a: page vdisk_stats: can be read again",
+    ]
+
+
 def test_a_restart_of_stargate_drops_details_from_before(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     world.cluster("checkpoint", 1, 4, "restart")
@@ -509,7 +543,7 @@ def test_a_started_poller_polls_and_stops(world: World) -> None:
     )
     (poller,) = start_pollers(settings, {})
     eventually(lambda: poller.status.polls >= 3, "it polls three times")
-    stop_pollers([poller])
+    poller.stop()
     eventually(lambda: not any(thread.name == "cvm cvm-a" for thread in threading.enumerate()), "its thread ends")
     assert poller.status.up
 

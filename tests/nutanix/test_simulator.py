@@ -24,6 +24,7 @@ from benchwatch.nutanix.simulator.guest import Guest
 from benchwatch.nutanix.simulator.scenes import DATA, LOG
 from benchwatch.nutanix.simulator.server import SimulatedCvm
 from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, SERVER_VARIATIONS, listing, write
+from tests.support.vdisks import row_values
 from tests.support.waiting import eventually
 
 
@@ -46,11 +47,11 @@ class Player:
 
     def front(self, second: float, vdisk: str) -> dict[str, float]:
         table = self.main(second).frontend
-        return next(table.values(i) for i, row in enumerate(table.rows) if row.name.startswith(f"NFS:{vdisk} "))
+        return next(row_values(table, i) for i, row in enumerate(table.rows) if row.name.startswith(f"NFS:{vdisk} "))
 
     def back(self, second: float, vdisk: str) -> dict[str, float]:
         table = self.main(second).hosted
-        return next(table.values(i) for i, row in enumerate(table.rows) if row.id == vdisk)
+        return next(row_values(table, i) for i, row in enumerate(table.rows) if row.id == vdisk)
 
     def vdisk(self, second: float, vdisk: str, cvm: int = 0) -> VdiskStats:
         self.now = second
@@ -147,7 +148,7 @@ def test_reads_turn_local_after_the_vdisk_has_moved() -> None:
     assert [row.id for row in player.main(60, 1).hosted.rows] == [DATA]
     assert player.main(60, 0).hosted.rows == ()
     pages = (player.main(second, cvm) for second, cvm in ((59, 0), (60, 1), (700, 1)))
-    before, after, late = (page.frontend.values(0)["read_ops_per_second"] for page in pages)
+    before, after, late = (row_values(page.frontend, 0)["read_ops_per_second"] for page in pages)
     assert after / before == pytest.approx(20 / 15, rel=0.05)
     assert late / before == pytest.approx(30 / 15, rel=0.05)
     remote = [player.vdisk(second, DATA, 1).read_source.get("estore_ssd_remote") for second in (60, 160, 700)]
@@ -167,7 +168,7 @@ def test_the_same_seed_gives_the_same_pages_and_another_gives_others() -> None:
 
 def test_thousands_of_vdisks_are_served() -> None:
     page = Player("checkpoint", vdisks=3000).main(45)
-    assert len(page.hosted) == 3000
+    assert len(page.hosted.rows) == 3000
     assert len({file_name(row.name) for row in page.hosted.rows}) == 3000
 
 
@@ -184,7 +185,7 @@ def test_every_page_variation_changes_the_page(name: str) -> None:
 def test_variations_are_listed_and_an_unknown_one_is_refused() -> None:
     text = listing()
     assert all(f"  {name}: " in text for name in (*PAGE_VARIATIONS, *SERVER_VARIATIONS, "checkpoint", "published"))
-    with pytest.raises(ValueError, match="no variation 'sideways'"):
+    with pytest.raises(ValueError, match="--variation: expected a name that --list shows, got 'sideways'"):
         SimulatedCvm(Player("idle").cluster, variations=["sideways"])
 
 

@@ -13,6 +13,7 @@ from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import SCENE_NAMES, Cluster
 from benchwatch.nutanix.simulator.document import PageDocument
 from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, write
+from tests.support.vdisks import row_values
 
 SAME = [name for name, variation in PAGE_VARIATIONS.items() if not variation.absent]
 """After these, the parsers must read exactly what they read before."""
@@ -43,7 +44,7 @@ def main_fields(page: MainPage) -> Fields:
     for section, table in (("hosted", page.hosted), ("frontend", page.frontend)):
         for index, row in enumerate(table.rows):
             key = row.label.partition(" (")[0]
-            found |= {(section, key, field): value for field, value in table.values(index).items()}
+            found |= {(section, key, field): value for field, value in row_values(table, index).items()}
             found[section, key, "links"] = row.links
     return found
 

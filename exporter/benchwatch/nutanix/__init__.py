@@ -1,4 +1,4 @@
 """Nutanix controller VMs (CVMs): what their storage process (Stargate) reports about itself and its vdisks.
 
-It only sends GET requests, only for three fixed pages, never follows a redirect, and knows nothing about benchmarks.
+Its client sends GET requests for three fixed pages and never follows a redirect. It knows nothing about benchmarks.
 """

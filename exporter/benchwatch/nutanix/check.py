@@ -1,4 +1,4 @@
-"""`benchwatch nutanix check`: what is recognised on a CVM's pages and what is not, in words or as metrics."""
+"""`benchwatch nutanix check`: reports what is recognised on a CVM's pages and what is not, or prints metrics."""
 
 import sys
 import time
@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 from ..metrics.exposition import Exposition
-from ..values.errors import FAILED, UserError
 from ..values.printable import printable, say
-from .client import Client, PageError
+from .client import Client
 from .fetch import ADVICE, MAIN, OPLOG, Pages, fetch
 from .metrics import CvmSource
 from .pages.main_page import CLUSTER, FRONTEND, HOSTED, OVERVIEW, MainPage
@@ -28,19 +27,22 @@ _SECTIONS = {
 
 
 def check(client: Client, vdisks: Sequence[str] | None, metrics: bool) -> int:
-    """Prints; the exit code is 0 if the main page has a table of vdisks and every vdisk asked for has a page, else 1.
+    """Print what is recognised on the main page, the pages of these vdisks (None: the first one) and the oplog page.
 
-    `vdisks` are ids; None: the first one. Raises UserError if the main page cannot be read.
+    The exit code is 0 if the main page has a table of vdisks and the page of each vdisk could be read, else 1. Raises
+    UserError if the main page cannot be read.
     """
     began = time.monotonic()
-    try:
-        pages = fetch(client, vdisks)
-    except PageError as error:
-        raise UserError(f"{client.url}: {error.text}", FAILED, ADVICE) from error
+    pages = fetch(client, vdisks)
     details = {vdisk: read_vdisk_page(pages.bodies[vdisk]) for vdisk in pages.vdisks}
     oplog = read_oplog_page(pages.bodies[OPLOG]) if OPLOG in pages.bodies else None
     if metrics:
-        sys.stdout.write(_metrics(client, pages, details, oplog, time.monotonic() - began))
+        now = time.time()
+        found = {vdisk: Detail(now, page.vdisks[vdisk]) for vdisk, page in details.items() if vdisk in page.vdisks}
+        source = CvmSource(urlsplit(client.url).hostname or "", {})
+        snapshot = Snapshot(now, pages.main, found, oplog)
+        source.status = Status(1, True, time.monotonic() - began, now, snapshot)
+        sys.stdout.write(Exposition().render([source]))
         for name, problem in pages.problems.items():
             say(f"page {name}: {problem}")
     else:
@@ -52,17 +54,6 @@ def _is_usable(main: MainPage) -> bool:
     return HOSTED in main.recognised or FRONTEND in main.recognised
 
 
-def _metrics(
-    client: Client, pages: Pages, details: dict[str, VdiskPage], oplog: OplogPage | None, seconds: float
-) -> str:
-    now = time.time()
-    found = {vdisk: Detail(now, page.vdisks[vdisk]) for vdisk, page in details.items() if vdisk in page.vdisks}
-    snapshot = Snapshot(now, pages.main, found, oplog)
-    source = CvmSource(urlsplit(client.url).hostname or "", {})
-    source.status = Status(polls=1, up=True, duration=seconds, last_success=now, snapshot=snapshot)
-    return Exposition().render([source])
-
-
 def _words(
     client: Client, pages: Pages, details: dict[str, VdiskPage], oplog: OplogPage | None, seconds: float
 ) -> Iterator[str]:
@@ -72,8 +63,8 @@ def _words(
     counts = {
         OVERVIEW: "",
         CLUSTER: f"{len(main.disks)} disks",
-        FRONTEND: f"{len(main.frontend)} rows of vdisks",
-        HOSTED: f"{len(main.hosted)} rows of vdisks",
+        FRONTEND: f"{len(main.frontend.rows)} rows of vdisks",
+        HOSTED: f"{len(main.hosted.rows)} rows of vdisks",
     }
     for section, (name, meaning) in _SECTIONS.items():
         yield ""

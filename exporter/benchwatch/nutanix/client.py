@@ -1,9 +1,9 @@
-"""Reads pages of a CVM over HTTP, and nothing else.
+"""Reads pages of a CVM over HTTP.
 
-GET requests on this port can change settings, clear counters or stop the process. So only three paths can be requested.
-Only `/vdisk_stats` can have a query, which comes from a link of the main page and has only harmless characters.
-Redirects, proxies and netrc files are ignored. A page has one deadline for all its bytes and a maximum size; a client
-has one request in flight at a time.
+A GET request on this port can change settings, clear counters or stop the process. The client therefore requests three
+paths only, and adds a query only to `/vdisk_stats`: one of harmless characters, from a link on the main page. It
+follows no redirect and uses no proxy. A page has a maximum size and one deadline for its connection and all its bytes.
+A client has one request in flight at a time.
 """
 
 import http.client
@@ -11,15 +11,11 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable
-from typing import Literal
+from contextlib import closing
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-import requests
-import urllib3
-
 from ..values.version import VERSION
-from .deadline import Deadline, DeadlineAdapter
 from .settings import base_url
 
 Path = Literal["/", "/vdisk_stats", "/oplog_flush_stats"]
@@ -40,11 +36,12 @@ Reason = Literal[
 """Why a page could not be used; a label value."""
 
 _QUERY = re.compile(r"(?:[A-Za-z0-9_.:=&,~@-]|%[0-9A-Fa-f]{2}){1,300}", re.ASCII)
+_HEADERS = {"User-Agent": f"benchwatch/{VERSION}", "Connection": "close"}
 _CHUNK = 65536
 
 
 class PageError(Exception):
-    """A page that could not be fetched or used. `text` is one clause for people."""
+    """A page that could not be fetched or used. `text` says why, in one clause."""
 
     def __init__(self, reason: Reason, text: str) -> None:
         super().__init__(f"{reason}: {text}")
@@ -53,7 +50,7 @@ class PageError(Exception):
 
 
 def vdisk_query(href: str, url: str) -> str | None:
-    """The query of a link to a vdisk's page on the same host as `url`; None for any other link."""
+    """The query of a link, if it leads to a vdisk's page on the same host as `url`; else None."""
     try:
         parts, base = urlsplit(href), urlsplit(url)
         elsewhere = parts.netloc and (parts.scheme not in ("", "http") or parts.netloc.lower() != base.netloc.lower())
@@ -67,7 +64,7 @@ def vdisk_query(href: str, url: str) -> str | None:
 
 
 class Client:
-    """Pages of one CVM. `url` is `http://host:port`; durations are in seconds."""
+    """Pages of one CVM. `url` is `http://host:port`; durations are in seconds, `deadline` is for one page."""
 
     def __init__(
         self,
@@ -76,98 +73,93 @@ class Client:
         connect_timeout: float = 5.0,
         deadline: float = 60.0,
         max_page_bytes: int = 16 * 1024 * 1024,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.url = base_url(url)
-        self._connect_timeout = connect_timeout
-        self._deadline = Deadline(deadline, clock)
+        self._connect_timeout = min(connect_timeout, deadline)
+        self._deadline = deadline
         self._max_page_bytes = max_page_bytes
         self._one_at_a_time = threading.Lock()
-        self._session = requests.Session()
-        self._session.trust_env = False
-        self._session.mount("http://", DeadlineAdapter(self._deadline))
-        self._session.headers = requests.structures.CaseInsensitiveDict(
-            {"User-Agent": f"benchwatch/{VERSION}", "Accept-Encoding": "identity", "Connection": "close"}
-        )
 
     def get(self, path: Path, query: str = "") -> bytes:
-        """The page's body. Raises PageError; ValueError for a path or query that is never asked for."""
+        """The page's body. Raises PageError; ValueError for a path or query that must not be requested."""
         if path not in PATHS or (query and (path != "/vdisk_stats" or not _QUERY.fullmatch(query))):
             raise ValueError(f"{path}?{query}: not one of the allowed pages ({', '.join(PATHS)})")
-        with self._one_at_a_time:
-            self._deadline.start()
+        parts = urlsplit(self.url)
+        with self._one_at_a_time, closing(_Connection(parts.hostname or "", parts.port, self._connect_timeout)) as line:
+            connected = False
             try:
-                return self._get(f"{self.url}{path}?{query}" if query else f"{self.url}{path}")
-            except (
-                requests.RequestException,
-                urllib3.exceptions.HTTPError,
-                http.client.HTTPException,
-                OSError,
-            ) as error:
-                raise self._page_error(error) from error
+                line.connect_until(time.monotonic() + self._deadline)
+                connected = True
+                line.request("GET", f"{path}?{query}" if query else path, headers=_HEADERS)
+                with line.getresponse() as response:
+                    return self._body(response)
+            except (OSError, http.client.HTTPException, UnicodeError) as error:
+                raise self._page_error(error, connected) from error
 
-    def _get(self, url: str) -> bytes:
-        request = self._session.prepare_request(requests.Request("GET", url))
-        timeouts = (min(self._connect_timeout, self._deadline.seconds), self._deadline.seconds)
-        with self._session.send(request, stream=True, timeout=timeouts, allow_redirects=False) as response:
-            if response.is_redirect or 300 <= response.status_code < 400:
-                raise PageError("redirect", f"redirects to {response.headers.get('Location', '?')!r}, not followed")
-            if response.status_code != 200:
-                raise PageError("http_status", f"HTTP status {response.status_code}")
-            return self._body(response)
-
-    def _body(self, response: requests.Response) -> bytes:
-        length = response.headers.get("Content-Length", "")
-        chunked = "chunked" in response.headers.get("Transfer-Encoding", "").lower()
-        expected = int(length) if length.isdecimal() and len(length) < 20 and not chunked else None
+    def _body(self, response: http.client.HTTPResponse) -> bytes:
+        if 300 <= response.status < 400:
+            raise PageError("redirect", f"redirects to {response.headers.get('Location', '?')!r}, not followed")
+        if response.status != 200:
+            raise PageError("http_status", f"HTTP status {response.status}")
+        expected = response.length
         too_large = PageError("too_large", f"more than {self._max_page_bytes} bytes")
         if expected is not None and expected > self._max_page_bytes:
             raise too_large
         body = bytearray()
         try:
-            while chunk := response.raw.read1(_CHUNK):
+            while chunk := response.read1(_CHUNK):
                 body += chunk
                 if len(body) > self._max_page_bytes:
                     raise too_large
-                self._deadline.remaining()
-        except (urllib3.exceptions.ProtocolError, http.client.HTTPException) as error:
-            told = f" of {expected}" if expected is not None else ""
-            raise PageError("truncated", f"ends after {len(body)}{told} bytes") from error
-        if expected is None and not chunked and _ends_inside(bytes(body)):
+            if expected is not None and len(body) < expected:
+                raise http.client.IncompleteRead(b"")
+        except (http.client.HTTPException, ConnectionError) as error:
+            of = f" of {expected}" if expected is not None else ""
+            raise PageError("truncated", f"ends after {len(body)}{of} bytes") from error
+        if expected is None and not response.chunked and _ends_inside(bytes(body)):
             raise PageError("truncated", f"ends inside a table after {len(body)} bytes")
         return bytes(body)
 
-    def _page_error(self, error: BaseException) -> PageError:
-        """What a failed request means, from the chain of errors behind it."""
+    def _page_error(self, error: Exception, connected: bool) -> PageError:
         where = urlsplit(self.url).netloc
-        chain = _chain(error)
-        for cause in chain:
-            if isinstance(cause, ConnectionRefusedError):
-                return PageError("refused", f"connection refused at {where}")
-            if isinstance(cause, socket.gaierror):
-                return PageError("unreachable", f"cannot resolve {where}: {cause.strerror}")
-        for cause in chain:
-            if isinstance(cause, urllib3.exceptions.ConnectTimeoutError):
-                return PageError("timeout", f"no connection to {where} within {self._connect_timeout:g} s")
-            if isinstance(cause, (TimeoutError, urllib3.exceptions.TimeoutError)):
-                return PageError("timeout", f"no complete page within {self._deadline.seconds:g} s")
-            if isinstance(cause, (http.client.RemoteDisconnected, ConnectionError)):
-                return PageError("closed", f"{where} closed the connection without an answer")
-            if isinstance(cause, (http.client.HTTPException, urllib3.exceptions.HeaderParsingError)):
-                return PageError("protocol", f"{where} does not speak HTTP: {cause}"[:200])
-        return PageError("unreachable", f"{where}: {chain[-1]}"[:200])
+        if isinstance(error, ConnectionRefusedError):
+            return PageError("refused", f"connection refused at {where}")
+        if isinstance(error, socket.gaierror):
+            return PageError("unreachable", f"cannot resolve {where}: {error.strerror}")
+        if isinstance(error, TimeoutError) and not connected:
+            return PageError("timeout", f"no connection to {where} within {self._connect_timeout:g} s")
+        if isinstance(error, TimeoutError):
+            return PageError("timeout", f"no complete page within {self._deadline:g} s")
+        if isinstance(error, ConnectionError):
+            return PageError("closed", f"{where} closed the connection without an answer")
+        if isinstance(error, http.client.HTTPException):
+            return PageError("protocol", f"{where} does not speak HTTP: {error}"[:200])
+        return PageError("unreachable", f"{where}: {error}"[:200])
 
 
-def _chain(error: BaseException) -> list[BaseException]:
-    """The error and all its causes, each once."""
-    found: list[BaseException] = []
-    waiting: list[object] = [error]
-    while waiting:
-        cause = waiting.pop(0)
-        if isinstance(cause, BaseException) and not any(cause is other for other in found):
-            found.append(cause)
-            waiting += [cause.__cause__, cause.__context__, getattr(cause, "reason", None), *cause.args]
-    return found
+class _Connection(http.client.HTTPConnection):
+    """A connection on which every wait for bytes ends at the same moment.
+
+    The timeout of a plain socket restarts with every byte, so a server that sends a byte now and then could hold its
+    reader for ever, even within a header.
+    """
+
+    def connect_until(self, end: float) -> None:
+        """Connect; wait for bytes until `end`, monotonic seconds."""
+        self.connect()
+        self.sock = _Socket(fileno=self.sock.detach())
+        self.sock.end = end
+
+
+class _Socket(socket.socket):
+    end: float
+
+    def recv_into(self, *arguments: Any, **keywords: Any) -> int:
+        left = self.end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.settimeout(left)
+        return super().recv_into(*arguments, **keywords)
 
 
 def _ends_inside(body: bytes) -> bool:

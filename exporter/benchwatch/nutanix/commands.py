@@ -1,7 +1,9 @@
 """`benchwatch nutanix check | save | simulate`."""
 
 import argparse
+import threading
 import time
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ..values.arguments import CommandParser, count, duration, overview
 from ..values.durations import Duration
 from ..values.errors import ConfigError
-from ..values.suggestion import did_you_mean, either
 from .settings import DEFAULT_PORT
+
+LAST_PORT = 65535
 
 if TYPE_CHECKING:
     from .client import Client
@@ -37,7 +40,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     what = page.add_argument_group("what to read")
     what.add_argument(
         "--deadline",
-        type=duration,
+        type=_deadline,
         default=Duration(60),
         metavar="TIME",
         help="time limit for each page (default: 60s)",
@@ -135,9 +138,16 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     command.set_defaults(func=_simulate)
 
 
+def _deadline(text: str) -> Duration:
+    seconds = duration(text)
+    if not seconds:
+        raise argparse.ArgumentTypeError(f"expected more than 0s, got {text!r}")
+    return seconds
+
+
 def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+    if not colon or not host or not port.isdecimal() or int(port) > LAST_PORT:
         raise argparse.ArgumentTypeError(f"expected HOST:PORT, got {text!r}")
     return host.strip("[]"), int(port)
 
@@ -164,32 +174,41 @@ def _save(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    from .simulator.cluster import SCENE_NAMES, Cluster
-    from .simulator.server import serve
-    from .simulator.variations import PAGE_VARIATIONS, SERVER_VARIATIONS, listing
+    from .simulator.cluster import Cluster
+    from .simulator.guest import Guest
+    from .simulator.server import SimulatedCvm
+    from .simulator.variations import listing
 
     if options.list:
         print(listing())
         return 0
-    if options.scene not in SCENE_NAMES:
-        meant = did_you_mean(options.scene, SCENE_NAMES)
-        raise ConfigError(f"--scene: expected {either(SCENE_NAMES)}, got {options.scene!r}{meant}")
-    for name in options.variation:
-        if name not in PAGE_VARIATIONS and name not in SERVER_VARIATIONS:
-            meant = did_you_mean(name, [*PAGE_VARIATIONS, *SERVER_VARIATIONS])
-            raise ConfigError(f"--variation: expected a name that --list shows, got {name!r}{meant}")
     host, port = options.listen
-    addresses = [(host, port + number if port else 0) for number in range(options.cvms)]
+    if port + options.cvms - 1 > LAST_PORT:
+        raise ConfigError(f"--listen: no ports for {options.cvms} CVMs from {port} to {LAST_PORT}; choose a lower port")
     run = options.runs and options.runs / f"{options.scene}-{time.strftime('%Y%m%d-%H%M%S')}"
     cluster = Cluster(options.scene, cvms=options.cvms, vdisks=options.vdisks, seed=options.seed, clock=time.monotonic)
-    try:
-        serve(cluster, addresses, options.variation, lambda url: print(f"simulated CVM on {url}", flush=True), run)
-    except OSError as error:
-        if error.filename:
+    with ExitStack() as running:
+        try:
+            cvms = [
+                running.enter_context(
+                    SimulatedCvm(
+                        cluster, number, host=host, port=port + number if port else 0, variations=options.variation
+                    )
+                )
+                for number in range(options.cvms)
+            ]
+        except OSError as error:
             raise ConfigError(
-                f"--runs.path: cannot write {error.filename}: {error.strerror}; choose another folder"
+                f"--listen: cannot serve on {host}:{port}: {error.strerror}; choose another address or port"
             ) from None
-        raise ConfigError(
-            f"--listen: cannot serve on {host}:{port}: {error.strerror}; choose another address or port"
-        ) from None
+        for cvm in cvms:
+            print(f"simulated CVM on {cvm.url}", flush=True)
+        try:
+            if run is not None:
+                Guest(cluster).record(run)
+        except OSError as error:
+            raise ConfigError(
+                f"--runs.path: cannot write {error.filename or run}: {error.strerror}; choose another folder"
+            ) from None
+        threading.Event().wait()
     return 0

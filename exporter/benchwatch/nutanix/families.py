@@ -1,4 +1,4 @@
-"""The metrics of the Nutanix part; each series carries `cvm`, the configured name of the CVM."""
+"""The metrics of CVMs; each series has the label `cvm`, the configured name of the CVM."""
 
 from ..metrics.samples import Family, Kind
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..values.errors import FAILED, UserError
 from .client import Client, PageError, Path, vdisk_query
 from .pages.main_page import MainPage, read_main_page
 
@@ -17,7 +18,7 @@ and use http://127.0.0.1:12009 here."""
 
 @dataclass
 class Pages:
-    """`bodies` and `problems` are by page: main, oplog_flush_stats, and the id of each vdisk asked for."""
+    """`bodies` and `problems` are by page: main, oplog_flush_stats, and the label of each requested vdisk."""
 
     main: MainPage
     bodies: dict[str, bytes] = field(default_factory=dict)
@@ -29,19 +30,25 @@ class Pages:
         return [name for name in self.bodies if name not in (MAIN, OPLOG)]
 
 
-def fetch(client: Client, wanted: Sequence[str] | None) -> Pages:
-    """The pages, with those of the vdisks `wanted` or else of the first one. Raises PageError for the main page."""
-    body = client.get("/")
-    main = read_main_page(body)
-    if not main.recognised:
-        raise PageError("not_a_cvm", "it answers, but not with the main page of a CVM")
+def fetch(client: Client, vdisks: Sequence[str] | None) -> Pages:
+    """The main page, the pages of these vdisks (None: the first one), and the oplog page.
+
+    Raises UserError if the main page cannot be read.
+    """
+    try:
+        body = client.get("/")
+        main = read_main_page(body)
+        if not main.recognised:
+            raise PageError("not_a_cvm", "it answers, but not with the main page of a CVM")
+    except PageError as error:
+        raise UserError(f"{client.url}: {error.text}", FAILED, ADVICE) from error
     pages = Pages(main, {MAIN: body})
     queries = {}
     for row in main.hosted.rows:
-        found = [query for query in (vdisk_query(href, client.url) for href in row.links) if query]
-        if found:
-            queries[row.label] = found[0]
-    for vdisk in list(queries)[:1] if wanted is None else wanted:
+        query = next(filter(None, (vdisk_query(href, client.url) for href in row.links)), None)
+        if query is not None:
+            queries[row.label] = query
+    for vdisk in list(queries)[:1] if vdisks is None else vdisks:
         if vdisk in queries:
             _add(pages, vdisk, client, "/vdisk_stats", queries[vdisk])
         else:

@@ -1,27 +1,29 @@
-"""From a vdisk to its part in the benchmark: the VM, the disk and the role."""
+"""The mapping: the VM, disk and role of each vdisk of the benchmark, by the file name in the vdisk's name."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from ..values.errors import ConfigError
+from ..values.errors import ConfigError, excerpt
 from ..values.yaml import read_yaml
-from .pages.main_page import VdiskRow, file_name
+from .metrics import CvmSource
+from .pages.main_page import MainPage, VdiskRow, file_name
 from .patterns import compiled, matches
-from .settings import Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
+from .settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 
 
 def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:
-    """The mapping, from the settings or the file they name (relative to `folder`). Raises ConfigError."""
-    found = settings.mapping
+    """The mapping, from the settings or the file that they name (relative to `folder`). Raises ConfigError."""
+    mapping = settings.mapping
     if settings.mapping_file:
-        found = read_yaml(folder / settings.mapping_file, dict[str, VdiskDisk])
+        mapping = read_yaml(folder / settings.mapping_file, dict[str, VdiskDisk])
     try:
-        return mapped(found)
+        return mapped(mapping)
     except ValueError as error:
         raise ConfigError(f"{folder / settings.mapping_file}: {error}") from None
 
 
 class Selection:
-    """Which vdisks' own pages are read: the mapped and the included ones, without the excluded ones."""
+    """The vdisks whose own pages are read: those mapped or included, but not excluded."""
 
     def __init__(self, selection: VdiskSelection, mapping: Mapped) -> None:
         self._include = [compiled(pattern) for pattern in selection.include]
@@ -34,3 +36,45 @@ class Selection:
         if any(matches(pattern, names) for pattern in self._exclude):
             return False
         return file.lower() in self._mapping or any(matches(pattern, names) for pattern in self._include)
+
+
+class Unlisted:
+    """Mapped vdisks that no CVM lists: they are misspelt, on a CVM that is not configured, or their VM is off."""
+
+    def __init__(self, mapping: Mapped, cvms: Sequence[CvmSource], poll_interval: float) -> None:
+        self._mapping = mapping
+        self._cvms = cvms
+        self._interval = poll_interval
+        self._due = 0.0
+        self._missing: dict[str, float] = {}
+        """Since when, monotonic seconds; a vdisk that moves may be on no page for one poll."""
+        self._reported: set[str] = set()
+
+    def news(self, now: float) -> list[str]:
+        """A sentence for each vdisk that has been on no CVM's page for three polls while all CVMs answered.
+
+        `now` is in monotonic seconds.
+        """
+        if not self._cvms or now < self._due:
+            return []
+        self._due = now + self._interval
+        snapshots = [cvm.status.snapshot for cvm in self._cvms]
+        listed = {name for snapshot in snapshots if snapshot for name in _listed(snapshot.main)}
+        if not all(snapshots):  # a vdisk may be on a CVM that does not answer
+            self._missing.clear()
+            return []
+        self._reported -= listed
+        self._missing = {name: self._missing.get(name, now) for name in self._mapping if name not in listed}
+        late = now - KEEP_INTERVALS * self._interval
+        new = [name for name, since in self._missing.items() if since <= late and name not in self._reported]
+        self._reported.update(new)
+        return [
+            f"mapping: no configured CVM lists the vdisk {excerpt(name)}"
+            + (f" (vm {excerpt(vm)})" if (vm := self._mapping[name].vm) else "")
+            + ": expected the uuid in the name of a vdisk of a running VM"
+            for name in new
+        ]
+
+
+def _listed(main: MainPage) -> set[str]:
+    return {file_name(row.name).lower() for table in (main.hosted, main.frontend) for row in table.rows}

@@ -1,4 +1,4 @@
-"""The samples of one CVM, from the last snapshot of its pages. What the pages lack is absent."""
+"""The samples of one CVM, from the last snapshot of its pages. Numbers that the pages lack are absent."""
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -75,21 +75,15 @@ _CATEGORIES = {"random_ratio": f.RANDOM, "sequential_ratio": f.SEQUENTIAL}
 
 
 class CvmSource:
-    """The samples of one CVM as a source (see samples.Source)."""
+    """The samples of one CVM as a source (see samples.Source).
+
+    `status` is replaced as a whole by the reader of the pages, while others take samples at any time.
+    """
 
     def __init__(self, name: str, mapping: Mapped) -> None:
         self.labels: tuple[tuple[str, str], ...] = (("cvm", name),)
-        self._status = Status()
+        self.status = Status()
         self._mapping = mapping
-
-    @property
-    def status(self) -> Status:
-        """What is known; the reader of the pages replaces it as a whole, while others take samples at any time."""
-        return self._status
-
-    @status.setter
-    def status(self, status: Status) -> None:
-        self._status = status
 
     @property
     def version(self) -> Hashable:
@@ -98,28 +92,24 @@ class CvmSource:
 
     def samples(self) -> Iterator[Sample | SampleColumn]:
         """See samples.Source."""
-        return status_samples(self.status, self._mapping)
-
-
-def status_samples(status: Status, mapping: Mapped) -> Iterator[Sample | SampleColumn]:
-    """All samples of one CVM; none before anything is known of it."""
-    if status.up is not None:
-        yield Sample(f.CVM_UP, (), int(status.up))
-    if status.polls:
-        yield Sample(f.CVM_POLL_DURATION, (), status.duration)
-        yield Sample(f.CVM_UNMATCHED_ROWS, (), status.unmatched)
-    if status.last_success is not None:
-        yield Sample(f.CVM_LAST_SUCCESS, (), status.last_success)
-    for key, count in status.errors.items():
-        yield Sample(f.CVM_PAGE_ERRORS, key, count)
-    for section, count in status.unrecognised.items():
-        yield Sample(f.CVM_UNRECOGNISED_ROWS, (section,), count)
-    if status.snapshot is not None:
-        yield from snapshot_samples(status.snapshot, mapping)
+        status = self.status
+        if status.up is not None:
+            yield Sample(f.CVM_UP, (), int(status.up))
+        if status.polls:
+            yield Sample(f.CVM_POLL_DURATION, (), status.duration)
+            yield Sample(f.CVM_UNMATCHED_ROWS, (), status.unmatched)
+        if status.last_success is not None:
+            yield Sample(f.CVM_LAST_SUCCESS, (), status.last_success)
+        for key, count in status.errors.items():
+            yield Sample(f.CVM_PAGE_ERRORS, key, count)
+        for section, count in status.unrecognised.items():
+            yield Sample(f.CVM_UNRECOGNISED_ROWS, (section,), count)
+        if status.snapshot is not None:
+            yield from snapshot_samples(status.snapshot, self._mapping)
 
 
 def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | SampleColumn]:
-    """The samples of the pages."""
+    """The samples of all pages of a snapshot."""
     main = snapshot.main
     yield from _overview(main.overview)
     for disk in _own_disks(main):
@@ -166,7 +156,7 @@ def _info(vdisk: str, name: str, mapping: Mapped) -> Sample:
 
 
 def _table(table: VdiskTable, vdisks: Sequence[str], samples: _Samples) -> Iterator[SampleColumn]:
-    """The samples of a table, column by column: most of the work on a large page."""
+    """The samples of a table, column by column, because this is most of the work on a large page."""
     labels = {rest: [(vdisk, *rest) for vdisk in vdisks] for rest in {rest for _, rest in samples.values()}}
     for field, numbers in table.numbers.items():
         family, rest = samples[field]
@@ -178,7 +168,7 @@ def _table(table: VdiskTable, vdisks: Sequence[str], samples: _Samples) -> Itera
 
 
 def _details(vdisk: str, detail: Detail, is_latency_source: bool) -> Iterator[Sample]:
-    """One vdisk's page; `is_latency_source`: the front-end view does not have the vdisk."""
+    """The samples of one vdisk's page. `is_latency_source`: the front-end view does not have the vdisk."""
     stats = detail.stats
     yield Sample(f.VDISK_DETAILS_TIME, (vdisk,), detail.time)
     for (name, op), value in stats.operations.items():
@@ -205,7 +195,7 @@ def _histogram(counts: Family, averages: Family, labels: tuple[str, ...], histog
 
 
 def _edge(edge: float) -> str:
-    """An edge as `le` has it: 0.001, 4096, +Inf."""
+    """An edge as the value of `le`: 0.001, 4096, +Inf."""
     if edge == math.inf:
         return "+Inf"
     return str(int(edge)) if edge == int(edge) else repr(edge)

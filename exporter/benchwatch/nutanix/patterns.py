@@ -1,9 +1,9 @@
-"""Regular expressions for names that a CVM prints: only those that are fast on any name.
+"""Regular expressions for names that a CVM prints, limited to expressions that are fast on any name.
 
-Python's `re` tries all ways in which an expression may divide a text, has no time limit, and lets no other thread run
-meanwhile: `(a+)+b` takes years on 100 times `a`. So the ways are counted from the expression, for names of LONGEST
-characters: those of a sequence multiply; a repetition raises them to the power of its maximum. Expressions with more
-than MOST ways are refused. Longer names match nothing.
+Python's `re` tries all ways in which an expression can divide a text, has no time limit, and blocks all other threads
+meanwhile: `(a+)+b` takes years on 100 times `a`. So the ways are counted before an expression is used, for a name of
+LONGEST characters: the ways of a sequence are multiplied; a repetition raises them to the power of its maximum. An
+expression with more than MOST ways is refused. A longer name matches nothing.
 """
 
 import re
@@ -14,11 +14,11 @@ from typing import Any
 from ..values.errors import excerpt
 
 LONGEST = 200
-"""Characters of a name."""
+"""Characters of a name that can match."""
 MOST = 3e7
-"""Ways to divide a name: three times `.*`, one of three words among them; or 24 optional letters."""
+"""Ways to divide a name: enough for three times `.*` beside a choice of three words, or for 24 optional letters."""
 _ENOUGH = 32
-"""Repetitions of what has two ways that are more than MOST."""
+"""Repetitions of two ways that exceed MOST."""
 
 
 def compiled(pattern: str) -> re.Pattern[str]:

@@ -1,12 +1,12 @@
 """Reads the pages of a CVM in the background, one poll after another, and keeps the last snapshot.
 
-A poll reads the main page, the oplog page if configured, and the pages of a limited number of selected vdisks: those
-least recently read first, until the poll interval is used up, and one of them even if it is. Polls start on a grid of
-the interval and never overlap. The main page's numbers are shown before the other pages are requested. A page that
-fails is counted; a vdisk that disappears between the list and its page is not an error.
+A poll reads the main page, the pages of selected vdisks, and the oplog page if configured. Vdisks take turns, least
+recently read first, up to a maximum per poll and until the poll interval is used up; one is always read. Polls start on
+a grid of the interval and never overlap. The numbers of the main page are shown before other pages are requested. A
+page that fails is counted; a vdisk that disappears between the main page and its own is not an error.
 
-Numbers are shown only while they are less than three intervals old (details: three rounds of turns), by the monotonic
-clock at the time of the scrape, whatever a running poll does. After that the CVM is down.
+Numbers are shown only while they are younger than three intervals (those of a vdisk's own page: three rounds of turns),
+by the monotonic clock at the time of the scrape, even while a poll is waiting. After that, the CVM counts as down.
 """
 
 import itertools
@@ -15,7 +15,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from ..values.printable import printable
@@ -26,13 +26,11 @@ from .pages.main_page import MainPage, VdiskRow, read_main_page
 from .pages.notes import Unrecognised
 from .pages.oplog_page import OplogPage, read_oplog_page
 from .pages.vdisk_page import read_vdisk_page
-from .settings import CvmSettings, Mapped, NutanixSettings
+from .settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
 from .snapshot import Detail, Snapshot, Status
 
-KEEP_INTERVALS = 3
-
-_TROUBLE = ("refused", "unreachable", "timeout", "closed")
-"""The CVM itself has a problem: this poll requests nothing more."""
+_NO_ANSWER = ("refused", "unreachable", "timeout", "closed")
+"""Reasons after which a poll requests nothing more."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +40,7 @@ Clock = Callable[[], float]
 class Poller(CvmSource):
     """Polls one CVM, and is the source of its samples.
 
-    `wall_clock` gives Unix seconds, `monotonic` seconds for intervals; `wait` sleeps that many seconds and returns
+    `wall_clock` gives Unix seconds, `monotonic` seconds for intervals. `wait` sleeps for so many seconds and returns
     whether to stop.
     """
 
@@ -57,6 +55,8 @@ class Poller(CvmSource):
         monotonic: Clock = time.monotonic,
         wait: Callable[[float], bool] | None = None,
     ) -> None:
+        self._changing = threading.Lock()
+        self._status = Status()
         super().__init__(cvm.name, mapping)
         self.name = cvm.name
         self.url = client.url
@@ -71,26 +71,26 @@ class Poller(CvmSource):
         self._unrecognised: Counter[str] = Counter()
         self._unmatched = 0
         self._turns: dict[str, int] = {}
-        """The number of the request with which a vdisk's page was last asked for."""
+        """The number of the last request for each vdisk's page."""
         self._requests = itertools.count()
-        self._missing: set[str] = set()
-        """Listed vdisks whose page was not there at their last turn: an error if it is not there again."""
+        self._broken: set[str] = set()
+        """Vdisks whose page could not be used at their last turn. A missing page is an error only the second time: the
+        vdisk may be gone from the next main page."""
         self._conditions: dict[str, str] = {}
         self._keep = KEEP_INTERVALS * settings.poll_interval
-        self._keep_details = self._keep
         """Seconds for which numbers are shown after their page was read."""
+        self._keep_details = self._keep
         self._created = monotonic()
-        self._changing = threading.Lock()
 
     @property
     def status(self) -> Status:
-        """What is known now, without what has become too old since the pages were read."""
+        """The current state, without pages that are too old to be shown."""
         now = self._monotonic()
         with self._changing:
             status = self._status
             snapshot = status.snapshot
             if snapshot is not None:
-                snapshot = snapshot.not_older(now - self._keep, now - self._keep_details)
+                snapshot = snapshot.younger(now - self._keep, now - self._keep_details)
             if snapshot is not status.snapshot:
                 status = replace(status, snapshot=snapshot)
             is_silent = snapshot is None and (status.up or (status.up is None and now - self._created >= self._keep))
@@ -109,7 +109,7 @@ class Poller(CvmSource):
         threading.Thread(target=self.run, name=f"cvm {self.name}", daemon=True).start()
 
     def stop(self) -> None:
-        """Ask the thread to end; it does so after the page it is reading."""
+        """Ask the thread to end, which it does after the page that it is reading."""
         self._stopping.set()
 
     def run(self) -> None:
@@ -123,31 +123,41 @@ class Poller(CvmSource):
                 return
 
     def poll(self) -> None:
-        """Read the pages once and put the new status in place of the old one."""
+        """Read the pages once and replace the status."""
         began = self._monotonic()
+        error_text = ""
         try:
-            snapshot = self._read(self.status.snapshot, began)
+            self._read(self.status.snapshot, began)
         except PageError as error:
             self._fail("main", error)
-            self._finish(began, error.text)
-        except Exception:  # a thread that ended silently would leave old numbers as if they were new
+            error_text = error.text
+        except Exception:  # without this, the thread would end and leave old numbers that look new
             _log.exception("cvm %s: an error in benchwatch itself", self.name)
             self._errors["main", "internal"] += 1
-            self._finish(began, "an error in benchwatch; see its log")
-        else:
-            self._show(snapshot)
-            self._finish(began)
+            error_text = "an error in benchwatch; see its log"
+        status = self.status
+        self.status = replace(
+            status,
+            polls=status.polls + 1,
+            up=bool(status.up) and not error_text,
+            duration=self._monotonic() - began,
+            error=error_text or status.error,
+            errors=dict(self._errors),
+            unrecognised=dict(self._unrecognised),
+            unmatched=self._unmatched,
+        )
 
-    def _read(self, previous: Snapshot | None, began: float) -> Snapshot:
+    def _read(self, previous: Snapshot | None, began: float) -> None:
+        """Read the pages and show them. Raises PageError if the main page cannot be used."""
         main = read_main_page(self._client.get("/"), self._settings.max_vdisks)
         if not main.recognised:
             raise PageError("not_a_cvm", "the page does not look like the main page of a CVM")
         time, read = self._wall_clock(), self._monotonic()
         self._count(main.unrecognised)
         self._unmatched += len(main.unmatched)
-        self._tell("main", "")
+        self._report("main", "")
         unread = sum(entry.times for entry in main.unrecognised)
-        self._tell(
+        self._report(
             "main, in part",
             "unrecognised" if unread else "",
             f"{unread} items not recognised: run benchwatch nutanix check",
@@ -155,19 +165,19 @@ class Poller(CvmSource):
         if previous is not None and _process(previous.main) != _process(main):
             _log.info("cvm %s: Stargate was restarted", self.name)
             previous = None
-        snapshot = Snapshot(time, main, {}, read=read)
+        snapshot = Snapshot(time, main, read=read)
         if previous is not None:
             hosted = {row.label for row in main.hosted.rows}
             details = {vdisk: detail for vdisk, detail in previous.details.items() if vdisk in hosted}
             snapshot = replace(previous, time=time, main=main, details=details, read=read)
         self._show(snapshot)
-        details = self._details(main, previous, began)
-        oplog = self._oplog()
-        return replace(snapshot, details=details, oplog=oplog, oplog_read=self._monotonic())
+        details, answers = self._details(main, snapshot.details, began)
+        snapshot = replace(snapshot, details=details)
+        if answers and self._settings.oplog_flush_stats:
+            snapshot = replace(snapshot, oplog=self._oplog(), oplog_read=self._monotonic())
+        self._show(snapshot)
 
     def _oplog(self) -> OplogPage | None:
-        if not self._settings.oplog_flush_stats:
-            return None
         try:
             page = read_oplog_page(self._client.get("/oplog_flush_stats"))
             if not page.recognised:
@@ -175,19 +185,19 @@ class Poller(CvmSource):
         except PageError as error:
             self._fail("oplog_flush_stats", error)
             return None
-        self._tell("oplog_flush_stats", "")
+        self._report("oplog_flush_stats", "")
         self._count(page.unrecognised)
         return page
 
-    def _details(self, main: MainPage, previous: Snapshot | None, began: float) -> dict[str, Detail]:
-        """The details of the selected vdisks that are still hosted here, some of them read anew."""
+    def _details(self, main: MainPage, known: Mapping[str, Detail], began: float) -> tuple[dict[str, Detail], bool]:
+        """The details, some of them read again, and whether the CVM still answers."""
         selected = {row.label: row for row in main.hosted.rows if row in self._selection}
         rounds = math.ceil(len(selected) / max(self._settings.vdisks.max_detail_pages, 1))
         self._keep_details = self._keep * max(rounds, 1)
-        details = self._lasting(previous.details, selected) if previous is not None else {}
+        details = dict(known)
         self._turns = {vdisk: turn for vdisk, turn in self._turns.items() if vdisk in selected}
-        self._missing.intersection_update(selected)
-        asked = failed = False
+        self._broken.intersection_update(selected)
+        asked, answers = False, True
         waiting = sorted(selected, key=lambda vdisk: self._turns.get(vdisk, -1))
         for vdisk in waiting[: self._settings.vdisks.max_detail_pages]:
             if self._stopping.is_set() or (asked and self._monotonic() - began >= self._settings.poll_interval):
@@ -196,60 +206,35 @@ class Poller(CvmSource):
             self._turns[vdisk] = next(self._requests)
             details.pop(vdisk, None)
             try:
-                detail = self._detail(vdisk, selected[vdisk])
+                details[vdisk] = self._detail(vdisk, selected[vdisk])
             except PageError as error:
-                failed = True
-                self._fail("vdisk_stats", error)
-                if error.reason in _TROUBLE:
+                may_be_gone = error.reason in ("http_status", "not_a_cvm") and vdisk not in self._broken
+                self._broken.add(vdisk)
+                if not may_be_gone:
+                    self._fail("vdisk_stats", error)
+                if error.reason in _NO_ANSWER:
+                    answers = False
                     break
-                continue
-            if detail is not None:
-                details[vdisk] = detail
-        if not failed:
-            self._tell("vdisk_stats", "")
-        return details
+            else:
+                self._broken.discard(vdisk)
+        if not self._broken:
+            self._report("vdisk_stats", "")
+        return details, answers
 
-    def _detail(self, vdisk: str, row: VdiskRow) -> Detail | None:
-        """None if the page is missing for the first time: the vdisk should be gone from the next list."""
+    def _detail(self, vdisk: str, row: VdiskRow) -> Detail:
         query = next(filter(None, (vdisk_query(href, self.url) for href in row.links)), None)
         if query is None:
             raise PageError(
                 "not_a_cvm", f"vdisk {vdisk} has no link to its page on {self.url}: found {row.links[:1]!r}"
             )
-        try:
-            page = read_vdisk_page(self._client.get("/vdisk_stats", query))
-            if vdisk not in page.vdisks:
-                raise PageError("not_a_cvm", f"the page of vdisk {vdisk} has no data about it")
-        except PageError as error:
-            if error.reason not in ("http_status", "not_a_cvm") or vdisk in self._missing:
-                raise
-            self._missing.add(vdisk)
-            return None
-        self._missing.discard(vdisk)
+        page = read_vdisk_page(self._client.get("/vdisk_stats", query))
+        if vdisk not in page.vdisks:
+            raise PageError("not_a_cvm", f"the page of vdisk {vdisk} has no data about it")
         self._count(page.unrecognised)
         return Detail(self._wall_clock(), page.vdisks[vdisk], self._monotonic())
 
-    def _lasting(self, details: Mapping[str, Detail], selected: Mapping[str, VdiskRow]) -> dict[str, Detail]:
-        """Details of vdisks that are still here, as long as they may be shown: for three rounds of turns."""
-        oldest = self._monotonic() - self._keep_details
-        return {vdisk: detail for vdisk, detail in details.items() if vdisk in selected and detail.read > oldest}
-
     def _show(self, snapshot: Snapshot) -> None:
-        """Make these pages the current state of the CVM."""
         self.status = replace(self._status, up=True, last_success=snapshot.time, snapshot=snapshot, error="")
-
-    def _finish(self, began: float, error: str = "") -> None:
-        status = self.status
-        self.status = replace(
-            status,
-            polls=status.polls + 1,
-            up=bool(status.up) and not error,
-            duration=self._monotonic() - began,
-            error=error or status.error,
-            errors=dict(self._errors),
-            unrecognised=dict(self._unrecognised),
-            unmatched=self._unmatched,
-        )
 
     def _count(self, unrecognised: Iterable[Unrecognised]) -> None:
         for section, _, times in unrecognised:
@@ -257,10 +242,10 @@ class Poller(CvmSource):
 
     def _fail(self, page: str, error: PageError) -> None:
         self._errors[page, error.reason] += 1
-        self._tell(page, error.reason, error.text)
+        self._report(page, error.reason, error.text)
 
-    def _tell(self, page: str, condition: str, text: str = "") -> None:
-        """Log one line when the condition of a kind of page changes, not one per poll; empty: no problem."""
+    def _report(self, page: str, condition: str, text: str = "") -> None:
+        """Log one line when the condition of a kind of page changes (empty: no problem), not one per poll."""
         if condition == self._conditions.get(page, ""):
             return
         self._conditions[page] = condition
@@ -271,31 +256,20 @@ class Poller(CvmSource):
 
 
 def _process(main: MainPage) -> tuple[str, float | None]:
+    """What identifies the Stargate process."""
     return main.overview.incarnation, main.overview.start
 
 
 def start_pollers(settings: NutanixSettings, mapping: Mapped) -> list[Poller]:
-    """A running poller for each CVM."""
-    pollers = [
-        Poller(
-            cvm,
-            settings,
-            mapping,
-            Client(
-                cvm.url,
-                connect_timeout=settings.connect_timeout,
-                deadline=settings.deadline,
-                max_page_bytes=settings.max_page_bytes,
-            ),
+    """A running poller for each CVM; its thread does not keep the process alive."""
+    pollers = []
+    for cvm in settings.cvms:
+        client = Client(
+            cvm.url,
+            connect_timeout=settings.connect_timeout,
+            deadline=settings.deadline,
+            max_page_bytes=settings.max_page_bytes,
         )
-        for cvm in settings.cvms
-    ]
-    for poller in pollers:
-        poller.start()
+        pollers.append(Poller(cvm, settings, mapping, client))
+        pollers[-1].start()
     return pollers
-
-
-def stop_pollers(pollers: Sequence[Poller]) -> None:
-    """Ask all of them to stop; their threads do not keep the process alive."""
-    for poller in pollers:
-        poller.stop()

@@ -1,7 +1,8 @@
-"""A copy of a CVM's pages that can be shared: addresses, host names, uuids and names replaced, all else unchanged.
+"""A copy of a CVM's pages that can be shared: it replaces addresses, host names, uuids and names, and nothing else.
 
-The same text gets the same replacement on all pages, in the raw HTML, so that structure, spelling and numbers stay as a
-parser meets them. Names are those of vdisks, without their uuids, replaced word by word, so that their form stays too.
+A text has the same replacement on all pages. Replacing takes place in the raw HTML, so that a parser meets the original
+structure, spelling and numbers. Names are the names of vdisks, without their uuids; they are replaced word by word, to
+keep their form.
 """
 
 import ipaddress
@@ -19,31 +20,38 @@ _IPV4 = re.compile(r"(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.-])")
 _IPV6 = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
 _HOST = re.compile(r"(?<=://)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
 _WORD = re.compile(r"\w+")
+_LETTER = re.compile(r"[^\W\d]")
 _HARMLESS = re.compile(r"(?:NFS|[\d\W])*")
-"""A name that reveals nothing: NFS, digits and signs."""
+"""A name that reveals nothing: NFS, digits and punctuation."""
 _LONG_ENOUGH = 6
-"""Characters from which a name is also replaced in other texts; a shorter one may be part of any word."""
+"""Characters of the shortest name that is also replaced within other texts; a shorter one may be part of any word."""
 
 
 class Sanitiser:
-    """Replaces equal texts equally, on any number of pages."""
+    """Replaces texts on any number of pages."""
 
     def __init__(self) -> None:
         self._new: dict[str, dict[str, str]] = {"IP addresses": {}, "uuids": {}, "host names": {}, "words of names": {}}
         self._names: dict[str, str] = {}
         """The part of a vdisk's name that is replaced, by the whole name."""
+        self._long: list[str] = []
+        """Parts that are also replaced within other texts, longest first."""
+        self._forms: list[tuple[str, str]] = []
+        """The forms in which a tag may contain them, and the replacements."""
 
     @property
     def replaced(self) -> dict[str, int]:
-        """How many different ones of each kind were replaced."""
+        """The number of different texts of each kind that were replaced."""
         return {kind: len(new) for kind, new in self._new.items()}
 
     def learn(self, page: MainPage) -> None:
-        """Learn the names of vdisks."""
+        """Learn the names of the page's vdisks."""
         for row in (*page.hosted.rows, *page.frontend.rows):
             part = file_name(row.name) or row.name
             if not _HARMLESS.fullmatch(_UUID.sub("", part)):
                 self._names[row.name] = part
+        self._long = sorted({part for part in self._names.values() if len(part) >= _LONG_ENOUGH}, key=len, reverse=True)
+        self._forms = [(form, self._name(part)) for part in self._long for form in {part, escape(part), quote(part)}]
 
     def clean(self, html: bytes) -> bytes:
         """The page with everything replaced."""
@@ -53,36 +61,34 @@ class Sanitiser:
         text = _IPV4.sub(self._replacer("IP addresses", _address), text)
         text = _IPV6.sub(self._ipv6, text)
         text = _HOST.sub(self._host, text)
-        for host, new in self._new["host names"].items():  # in other texts too
+        for host, new in self._new["host names"].items():  # outside URLs too
             text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", new, text)
         return text.encode("utf-8", "surrogateescape")
 
     def leftovers(self, html: bytes) -> list[str]:
-        """What should have been replaced but is still on a cleaned page."""
+        """Texts that should have been replaced but are still on a cleaned page."""
         text = unescape(html.decode("utf-8", "surrogateescape")).lower()
         old = [name for kind in ("uuids", "IP addresses", "host names") for name in self._new[kind]]
         new = {name for kind in self._new.values() for name in kind.values()}
-        old += [part for part in self._names.values() if len(part) >= _LONG_ENOUGH]
-        return [name for name in old if name.lower() in text and name not in new]
+        return [name for name in old + self._long if name.lower() in text and name not in new]
 
     def _text(self, segment: str) -> str:
+        if not _LETTER.search(segment):  # a number, as in most cells
+            return segment
         plain = unescape(segment)
         folded = collapse(plain)
         part = self._names.get(folded)
-        parts = (
-            [part] if part else [part for part in self._names.values() if len(part) >= _LONG_ENOUGH and part in folded]
-        )
+        parts = [part] if part else [part for part in self._long if part in folded]
         if not parts:
             return segment
-        for part in sorted(set(parts), key=len, reverse=True):
+        for part in parts:
             plain = (plain if part in plain else folded).replace(part, self._name(part))
         return escape(plain, quote=False)
 
     def _tag(self, tag: str) -> str:
-        for part in set(self._names.values()):
-            if len(part) >= _LONG_ENOUGH:
-                for form in {part, escape(part), quote(part)}:
-                    tag = tag.replace(form, self._name(part))
+        if "=" in tag:
+            for form, new in self._forms:
+                tag = tag.replace(form, new)
         return tag
 
     def _name(self, part: str) -> str:
@@ -108,12 +114,12 @@ class Sanitiser:
 
 
 def _address(number: int) -> str:
-    """An address of 198.18.0.0/15, set apart for tests by RFC 2544."""
+    """An address of 198.18.0.0/15, which RFC 2544 reserves for tests."""
     return str(ipaddress.IPv4Address("198.18.0.0") + number % 131072)
 
 
 def numbers(page: MainPage) -> tuple[object, ...]:
-    """What a page and its copy must share: everything but names, addresses and links."""
+    """What a page and its copy must have in common: everything but names, addresses and links."""
     tables = (([row.id for row in table.rows], dict(table.numbers)) for table in (page.hosted, page.frontend))
     refused = [entry.section for entry in page.unrecognised]
     return *tables, page.disks, page.overview.start, page.overview.values, refused

@@ -6,22 +6,19 @@ from pathlib import Path
 
 from ..values.errors import FAILED, UserError
 from ..values.printable import say
-from .client import Client, PageError
-from .fetch import ADVICE, MAIN, OPLOG, fetch
+from .client import Client
+from .fetch import MAIN, OPLOG, fetch
 from .pages.main_page import read_main_page
 from .pages.vdisk_page import read_vdisk_page
 from .sanitise import Sanitiser, numbers
 
 
 def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
-    """Writes main.html, vdisk-<id>.html and oplog_flush_stats.html; exit code 0 if all could be saved, else 1.
+    """Write main.html, vdisk-<id>.html and oplog_flush_stats.html; the exit code is 0 if all could be saved, else 1.
 
-    Raises UserError if the main page cannot be read, a file exists already, or the folder cannot be written to.
+    Raises UserError if the main page cannot be read, a file already exists, or the folder cannot be written to.
     """
-    try:
-        pages = fetch(client, vdisks)
-    except PageError as error:
-        raise UserError(f"{client.url}: {error.text}", FAILED, ADVICE) from error
+    pages = fetch(client, vdisks)
     sanitiser = Sanitiser()
     sanitiser.learn(pages.main)
     clean = {name: sanitiser.clean(body) for name, body in pages.bodies.items()}
@@ -34,13 +31,10 @@ def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
     for vdisk in pages.vdisks:
         if read_vdisk_page(clean[vdisk]).vdisks != read_vdisk_page(pages.bodies[vdisk]).vdisks:
             problems[vdisk] = "not saved: the copy would show other numbers"
-    _write(
-        {
-            folder / f"{name if name in (MAIN, OPLOG) else f'vdisk-{name}'}.html": body
-            for name, body in clean.items()
-            if name not in problems
-        },
-    )
+    files = {MAIN: f"{MAIN}.html", OPLOG: f"{OPLOG}.html"}
+    for number, vdisk in enumerate(pages.vdisks, 1):  # a page without ids has names only, which the copy must not show
+        files[vdisk] = f"vdisk-{vdisk if vdisk.isdecimal() else number}.html"
+    _write({folder / files[name]: body for name, body in clean.items() if name not in problems})
     print(f"Replaced: {', '.join(f'{count} {kind}' for kind, count in sanitiser.replaced.items())}.")
     print(
         "Unchanged: ids, versions, times, all numbers, and texts in unknown places."

@@ -16,9 +16,9 @@ nutanix:
   mapping:                  # or mapping_file: a YAML file with the same content
     1a8ef41c-ae3f-4293-a46e-49d7e6c1c907: {vm: db1, disk: scsi.1, role: data}
 
-The patterns are regular expressions that must match a vdisk's whole id, whole name, or whole file name (the text in the
-parentheses of its name); one that could take long on some name is refused (see patterns). The mapping is from that file
-name: on AHV the uuid of the VM disk.
+A pattern is a regular expression that must match a vdisk's whole id, whole name, or whole file name (the text in
+parentheses in its name). A pattern that could take long on some name is refused (see patterns). The keys of the mapping
+are file names; on AHV, the file name is the uuid of the VM disk.
 """
 
 import re
@@ -31,10 +31,12 @@ from ..values.durations import Duration
 from .patterns import compiled
 
 DEFAULT_PORT = 2009
+KEEP_INTERVALS = 3
+"""Poll intervals for which numbers are shown after their page was read."""
 MINIMUM_POLL_INTERVAL = 10.0
 """Seconds; a poll costs the CVM work."""
 LONGEST = 86400.0
-"""Longest duration here, seconds: nobody means more, and system clocks cannot wait arbitrarily long."""
+"""Longest duration, seconds: nobody means more, and no system call waits arbitrarily long."""
 LARGEST_PAGE = 256 * 1024 * 1024
 MAX_NAME = 200
 
@@ -62,7 +64,7 @@ def base_url(url: str) -> str:
 
 
 class CvmSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One controller VM: the name it has in metrics, and where its pages are."""
+    """One controller VM: its name in metrics, and the address of its pages."""
 
     name: str
     url: str
@@ -76,7 +78,7 @@ class CvmSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class VdiskDisk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a vdisk is to the benchmark: its VM, disk and role (data, log ...)."""
+    """The VM, disk and role (data, log ...) of a vdisk."""
 
     vm: str = ""
     disk: str = ""
@@ -84,7 +86,7 @@ class VdiskDisk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def mapped(mapping: Mapping[str, VdiskDisk]) -> "Mapped":
-    """The mapping by file names in lower case. Raises ValueError, a sentence, if one is empty or occurs twice."""
+    """The mapping with file names in lower case. Raises ValueError, a sentence, if one is empty or occurs twice."""
     found = {file.strip().lower(): disk for file, disk in mapping.items()}
     if "" in found:
         raise ValueError("mapping: expected the uuid or file name of a vdisk, got an empty text")
@@ -118,7 +120,7 @@ class VdiskSelection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The key `nutanix`; see the module for the meaning of each field. Durations are seconds."""
+    """The key `nutanix`; the module's docstring explains each field. Durations are in seconds."""
 
     cvms: tuple[CvmSettings, ...] = ()
     poll_interval: Duration = Duration(10)

@@ -10,7 +10,7 @@ from .pages.vdisk_page import VdiskStats
 
 @dataclass(frozen=True)
 class Detail:
-    """One vdisk's page, read at `time` (Unix seconds) and at `read` (monotonic seconds, for its age)."""
+    """The numbers of one vdisk's page, and when it was read: `time` in Unix seconds, `read` in monotonic seconds."""
 
     time: float
     stats: VdiskStats
@@ -21,7 +21,7 @@ class Detail:
 class Snapshot:
     """The last pages that were read; details are by vdisk id.
 
-    `time` (Unix seconds) and `read` (monotonic seconds, for its age) are the main page's, `oplog_read` is the oplog's.
+    `time` (Unix seconds) and `read` (monotonic seconds) are when the main page was read, `oplog_read` when the oplog's.
     """
 
     time: float
@@ -31,27 +31,27 @@ class Snapshot:
     read: float = 0.0
     oplog_read: float = 0.0
 
-    def not_older(self, moment: float, details: float) -> "Snapshot | None":
-        """What was read after `moment`, and vdisks' pages read after `details` (monotonic seconds); else None.
+    def younger(self, moment: float, details: float) -> "Snapshot | None":
+        """The pages read after `moment` and the vdisks' pages read after `details` (monotonic seconds).
 
-        The snapshot itself while nothing of it is older.
+        None if the main page is older; the snapshot itself if no page is.
         """
         if self.read <= moment:
             return None
-        lasting = {vdisk: detail for vdisk, detail in self.details.items() if detail.read > details}
+        kept = {vdisk: detail for vdisk, detail in self.details.items() if detail.read > details}
         oplog = self.oplog if self.oplog_read > moment else None
-        if len(lasting) == len(self.details) and oplog is self.oplog:
+        if len(kept) == len(self.details) and oplog is self.oplog:
             return self
-        return replace(self, details=lasting, oplog=oplog)
+        return replace(self, details=kept, oplog=oplog)
 
 
 @dataclass(frozen=True, eq=False)
 class Status:
-    """The state of polling one CVM after `polls` polls; another state is another object.
+    """The state of polling one CVM after `polls` polls; each state is a new object.
 
-    `up`: the last poll read and understood the main page, and that is not too long ago; None: not yet known.
-    `duration`: seconds the last poll took. `last_success`: Unix seconds. `snapshot` is None before the first success
-    and when the last one is too old to be shown.
+    `up`: whether the last poll read and understood the main page, and not too long ago; None before that is known.
+    `duration`: seconds that the last poll took. `last_success`: Unix seconds. `snapshot`: None before the first success
+    and once its main page is too old to be shown.
     """
 
     polls: int = 0
@@ -64,6 +64,6 @@ class Status:
     errors: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Pages that could not be used, by (page, reason)."""
     unrecognised: Mapping[str, int] = field(default_factory=dict)
-    """Rows, columns and tables left out, by section; summed over all polls."""
+    """Rows, columns and tables that were left out, by section, summed over all polls."""
     unmatched: int = 0
     """Front-end rows without a hosted vdisk, summed over all polls."""

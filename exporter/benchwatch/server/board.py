@@ -172,7 +172,7 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
         up=status.up,
         age=None if status.last_success is None else now - status.last_success,
         error=status.error,
-        vdisks=len(status.snapshot.main.hosted) if status.snapshot else 0,
+        vdisks=len(status.snapshot.main.hosted.rows) if status.snapshot else 0,
     )
 
 

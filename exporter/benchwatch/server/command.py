@@ -14,9 +14,8 @@ from ..machine.disks import check
 from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Source
-from ..nutanix.mapping import load_mapping
-from ..nutanix.poller import Poller, start_pollers, stop_pollers
-from ..nutanix.unlisted import Unlisted
+from ..nutanix.mapping import Unlisted, load_mapping
+from ..nutanix.poller import Poller, start_pollers
 from ..runs.watcher import Runs
 from ..settings.settings import Here, Settings
 from .app import Scrapes, make_app
@@ -68,7 +67,8 @@ def serve(
     try:
         asyncio.run(_serve(settings, roots, push, pollers, unlisted, addresses, config, repeats, prometheus))
     finally:
-        stop_pollers(pollers)
+        for poller in pollers:
+            poller.stop()
         for handler in handlers:
             handler.removeFilter(repeats)
     return 0

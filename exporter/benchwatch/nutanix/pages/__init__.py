@@ -1,4 +1,4 @@
-"""Parsers for the pages of a CVM: HTML text in, numbers in base units out.
+"""Parsers for the pages of a CVM: they turn HTML into numbers in base units.
 
-They send no request, trust no cell, and count what they do not recognise instead of guessing.
+They send no requests, trust no cell, and count what they do not recognise instead of guessing.
 """

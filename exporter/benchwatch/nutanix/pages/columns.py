@@ -1,25 +1,25 @@
-"""The columns of a table by their labels: which field each one is, and the cells under it read into numbers.
+"""Reads the columns of a table: finds the field of each column by its label, and turns its cells into numbers.
 
-A column is recognised by the words of its label and by what its unit measures, in any position. An unknown label or
-unit is left out and noted; the other columns are still read.
+A column is recognised by the words of its label and the dimension of its unit, in any position. A column with an
+unknown label or unit is left out and noted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .notes import Notes
-from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, largest, number, read_label
+from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, number, read_label
 from .tables import Table, collapse
 
 MAX_LABELLED = 64
-"""Rows of a table whose rows have labels: each may become a series."""
+"""Rows that are read of a table with labelled rows; each may become a series."""
 
 Fields = Mapping[tuple[str, Dimension], str]
-"""The field of each label: (words in lower case, what its unit measures)."""
+"""Fields by label: (words in lower case, dimension of the unit)."""
 
 
 class Column(NamedTuple):
-    """One column that is understood."""
+    """A column that is understood."""
 
     position: int
     field: str
@@ -39,7 +39,10 @@ def read_columns(
     texts: Mapping[str, str] = {},
     ignored: frozenset[str] = frozenset(),
 ) -> tuple[list[Column], dict[str, int]]:
-    """The columns of numbers, and the index of each column of texts (`texts`: words of the label to field)."""
+    """The columns of numbers, and the index of each column of texts by field.
+
+    `texts` are the fields of columns of texts, by the words of their labels. Columns with `ignored` words are skipped.
+    """
     columns: list[Column] = []
     text_columns: dict[str, int] = {}
     taken: set[str] = set()
@@ -72,10 +75,10 @@ def read_columns(
 def read_numbers(
     table: Table, rows: Sequence[int], section: str, columns: Iterable[Column], notes: Notes
 ) -> dict[str, Sequence[float | None]]:
-    """The numbers of these rows, by field; None where there is no value. A row has as many cells as there are columns.
+    """The numbers of these rows by field, None for no value. Each row has one cell per column.
 
-    A column of cells `2, 8KB` (so many operations, of so many bytes together) gives two fields, the second with
-    `_bytes` added to its name.
+    A column with cells such as `2, 8KB` (2 operations of 8 KB in total) gives two fields; the second has the suffix
+    `_bytes`.
     """
     numbers: dict[str, Sequence[float | None]] = {}
     by_column = list(zip(*(table.rows[row] for row in rows), strict=True))
@@ -93,23 +96,22 @@ def excerpt(cells: list[str]) -> str:
 def _numbers(
     texts: Sequence[str], field: str, unit: PrintedUnit, section: str, label: str, notes: Notes
 ) -> dict[str, Sequence[float | None]]:
-    """The numbers of one column, by field; None where there is no value."""
-    _, multiply, divide = unit
-    of_time = field == "busy_ratio"
+    """The numbers of one column by field, None for no value."""
+    unit = unit._replace(of_time=field == "busy_ratio")
     try:  # whole numbers only, as in most columns: this is where the time goes on a large page
-        values = [int(text) * multiply / divide for text in texts]
+        values = [int(text) * unit.multiply / unit.divide for text in texts]
     except (ValueError, OverflowError):
         pass
     else:
         digits = "".join(texts)
-        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= largest(unit, of_time=of_time)):
+        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= unit.largest):
             return {field: values}
     known: dict[str, tuple[float | None, float | None]] = {}
     for text in texts:
         if text not in known:
             try:
                 pair = field.startswith("outstanding")
-                known[text] = _pair(text, unit) if pair else (number(text, unit, of_time=of_time), None)
+                known[text] = _pair(text, unit) if pair else (number(text, unit), None)
             except QuantityUnreadable:
                 known[text] = None, None
                 notes.refuse(section, f"cell {text!r} under {label!r}")
@@ -122,19 +124,19 @@ def _pair(text: str, unit: PrintedUnit) -> tuple[float | None, float | None]:
     first, comma, second = text.partition(",")
     if not comma:
         return number(text, unit), None
-    if second.strip().isdecimal():  # 1,234 is one number in another way of writing, or two: nobody knows
+    if second.strip().isdecimal():  # 1,234 may be one number with a separator, or two numbers
         raise QuantityUnreadable(text)
     return number(first.strip(), unit), number(second.strip(), BYTES)
 
 
 class Cell(NamedTuple):
-    """One cell of a table whose rows have labels, and the unit that the column names."""
+    """One cell of a table with labelled rows, and the unit in the label of its column."""
 
     text: str
     unit: PrintedUnit
 
     def value(self, default: PrintedUnit = PLAIN) -> float | None:
-        """The number in base units, in `default` where the column names no unit. Raises Unreadable."""
+        """The number in base units; `default` applies if the column names no unit. Raises QuantityUnreadable."""
         return number(self.text, self.unit if self.unit.dimension else default)
 
 
@@ -146,9 +148,9 @@ def labelled_rows(
     notes: Notes,
     ignored: frozenset[str] = frozenset(),
 ) -> list[tuple[str, dict[str, Cell]]]:
-    """(label, cells by field) of the rows of a table whose rows are labelled.
+    """Label and cells by field of each row of a table with labelled rows.
 
-    The column of labels is headed by one of `labels`; else it is the first one that is no column of numbers.
+    The labels are in the column headed by one of `labels`, else in the first column without numbers.
     """
     columns, texts = read_columns(table, section, fields, notes, dict.fromkeys(labels, "label"), ignored)
     numeric = {column.position for column in columns}

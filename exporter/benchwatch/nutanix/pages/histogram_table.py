@@ -1,7 +1,7 @@
 """A latency or size histogram of one vdisk: `0 <= x < 1 ms` | average | number of IOs | percent | a bar of 20 cells.
 
-The header says `Latency Range` over sizes too. Averages are in microseconds or bytes without saying so; an empty bucket
-has empty cells; the last range ends at `inf`, then comes `Total`. The IOs are those of a trailing window of about 3 s.
+The header says `Latency Range` for sizes too. Averages are in microseconds or bytes, without a unit. An empty range has
+empty cells. The last range ends at `inf`; the row `Total` follows. The window is the last 3 s, approximately.
 """
 
 import math
@@ -25,9 +25,9 @@ _FIELDS: Fields = {
 
 
 class Histogram(NamedTuple):
-    """IOs at or below each upper edge (seconds or bytes; the last is infinite), and the average of all of them.
+    """`cumulative` counts the IOs up to each upper edge (seconds or bytes; the last is infinite).
 
-    `averages` are those of the single ranges, None where one has no IO or the table no such column.
+    `average` is the average of all IOs, `averages` are those of each range; None for no IOs or no such column.
     """
 
     edges: tuple[float, ...]
@@ -37,7 +37,7 @@ class Histogram(NamedTuple):
 
 
 def read_histogram(table: Table, section: str, dimension: Dimension, notes: Notes) -> Histogram | None:
-    """None where there was no IO, and where a range is missing or unreadable: all above it would be wrong."""
+    """None if there was no IO, or if a range is missing or unreadable, because all counts above it would be wrong."""
     total = average = None
     buckets: dict[float, tuple[float, float, float | None]] = {}  # lower edge: upper edge, IOs, their average
     fields: Fields = {**_FIELDS, **{(f"average bucket {what}", dimension): "average" for what in _WHATS}}
@@ -91,7 +91,7 @@ def _cumulate(
 
 
 def _range(label: str, dimension: Dimension) -> tuple[float, float]:
-    """Lower and upper edge in base units. Raises Unreadable for anything but a range."""
+    """Lower and upper edge in base units. Raises QuantityUnreadable if the label is not a range."""
     match = _RANGE.fullmatch(label)
     if match is None:
         raise QuantityUnreadable(label)

@@ -1,16 +1,16 @@
-"""The main page of a CVM's port 2009: overview, cluster state, front-end view and back-end view of the vdisks.
+"""The main page of port 2009: overview, cluster state, and the front-end and back-end views of the vdisks.
 
-As far as it is known from public screenshots (a build of 2015) and from public programs that read it:
+Public screenshots (a build of 2015) and public programs that read the page show:
 
 overview          label | value, no header: start time, build version, SVM id, incarnation, caches, queues
 Cluster State     SVM Id | IP:port | Incarnation | one group of columns a tier, cells `disk id (available/total)` in GB
 NFS Slave         (later NFS Worker) a row a vdisk: what the virtual machine sees
 Hosted VDisks     (2014: Hosted Active VDisks) a row a vdisk: what reaches the store behind the oplog
 
-`Ops/s Write` of Hosted VDisks leaves out writes that the oplog absorbed, and its latency is not the virtual machine's.
-An idle vdisk shows a latency of 0: nothing was measured, so there is none here. The id stands in Hosted VDisks only,
-and the two tables may name one vdisk in two forms (`NFS:40043 (uuid)`, `NFS:4:0:40043 (uuid)`): rows are joined by the
-whole name where one hosted vdisk has it, else by the uuid where each table has it once.
+`Ops/s Write` of Hosted VDisks excludes writes that the oplog absorbed, and the latency there is not what the virtual
+machine sees. An idle vdisk shows a latency of 0; nothing was measured, so the value is absent. Only Hosted VDisks has
+the vdisk's id, and the two tables may show different forms of its name (`NFS:40043 (uuid)`, `NFS:4:0:40043 (uuid)`).
+Rows are joined by the whole name if exactly one hosted vdisk has it, else by the uuid if each table has it once.
 """
 
 import re
@@ -23,8 +23,7 @@ from ...values.printable import printable
 from .columns import Fields, excerpt, printed, read_columns, read_numbers
 from .notes import Notes, Unrecognised
 from .overview import Overview, is_overview, read_overview
-from .quantities import MAX_NAME, NO_VALUE, UNITS, QuantityUnreadable, read_label
-from .quantities import name as vdisk_name
+from .quantities import MAX_NAME, NO_VALUE, UNITS, QuantityUnreadable, label_value, read_label
 from .tables import Table, read_tables
 
 HOSTED, FRONTEND, CLUSTER, OVERVIEW = "hosted_vdisks", "nfs", "cluster_state", "overview"
@@ -35,46 +34,39 @@ _TITLES = {
     CLUSTER: re.compile(r"cluster state"),
 }
 
+_SHARED_FIELDS: Fields = {
+    ("outstanding ops read", ""): "outstanding_read",
+    ("outstanding ops write", ""): "outstanding_write",
+    ("read", "ops/s"): "read_ops_per_second",
+    ("write", "ops/s"): "write_ops_per_second",
+    ("error", "ops/s"): "errors_per_second",
+    ("read", "bytes/s"): "read_bytes_per_second",
+    ("write", "bytes/s"): "write_bytes_per_second",
+    ("avg op size", ""): "operation_size_bytes",
+    ("avg op size", "bytes"): "operation_size_bytes",
+    ("busy", "ratio"): "busy_ratio",
+}
 HOSTED_FIELDS: Fields = {
+    **_SHARED_FIELDS,
     ("usage", "bytes"): "usage_bytes",
     ("dedup", "bytes"): "dedup_bytes",
     ("oplog", "bytes"): "oplog_bytes",
     ("oplog fragments", ""): "oplog_fragments",
     ("oplog", "ops/s"): "oplog_ops_per_second",
     ("oplog", "bytes/s"): "oplog_bytes_per_second",
-    ("outstanding ops read", ""): "outstanding_read",
-    ("outstanding ops write", ""): "outstanding_write",
     ("outstanding ops estore", ""): "outstanding_estore",
-    ("read", "ops/s"): "read_ops_per_second",
-    ("write", "ops/s"): "write_ops_per_second",
-    ("error", "ops/s"): "errors_per_second",
     ("random", "ops/s"): "random_ops_per_second",
-    ("read", "bytes/s"): "read_bytes_per_second",
-    ("write", "bytes/s"): "write_bytes_per_second",
     ("avg latency", "seconds"): "latency_seconds",
-    ("avg op size", ""): "operation_size_bytes",
-    ("avg op size", "bytes"): "operation_size_bytes",
     ("avg qlen", ""): "queue_length",
-    ("busy", "ratio"): "busy_ratio",
 }
-
 FRONTEND_FIELDS: Fields = {
+    **_SHARED_FIELDS,
     ("unstable data", "bytes"): "unstable_bytes",
     ("unstable data", "ops/s"): "unstable_ops_per_second",
     ("unstable data", "bytes/s"): "unstable_bytes_per_second",
-    ("outstanding ops read", ""): "outstanding_read",
-    ("outstanding ops write", ""): "outstanding_write",
-    ("read", "ops/s"): "read_ops_per_second",
-    ("write", "ops/s"): "write_ops_per_second",
-    ("error", "ops/s"): "errors_per_second",
-    ("read", "bytes/s"): "read_bytes_per_second",
-    ("write", "bytes/s"): "write_bytes_per_second",
     ("avg latency read", "seconds"): "read_latency_seconds",
     ("avg latency write", "seconds"): "write_latency_seconds",
-    ("avg op size", ""): "operation_size_bytes",
-    ("avg op size", "bytes"): "operation_size_bytes",
     ("avg outstanding", ""): "queue_length",
-    ("busy", "ratio"): "busy_ratio",
 }
 
 _IDENTITY = {"vdisk id": "id", "vdisk name": "name"}
@@ -92,7 +84,7 @@ _RATES_BEHIND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "operation_size_bytes": ("read_ops_per_second", "write_ops_per_second"),
     },
 }
-"""An average of 0 means nothing unless one of these rates is above 0."""
+"""An average of 0 is no measurement unless one of these rates is above 0."""
 
 _GIGABYTES = UNITS["gb"]
 _DISK = re.compile(r"(\d{1,18})\s*\((\d{1,15})\s*/\s*(\d{1,15})\)", re.ASCII)
@@ -103,7 +95,7 @@ _SVM_COLUMNS = frozenset(("svm id", "ip:port", "incarnation"))
 
 
 class VdiskRow(NamedTuple):
-    """A row of a vdisk table: what the vdisk is called, and the hrefs there. The front-end view has no `id`."""
+    """The identity of a row in a table of vdisks, and the hrefs in it. `id` is empty in the front-end view."""
 
     id: str
     name: str
@@ -111,28 +103,20 @@ class VdiskRow(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the vdisk is called in metrics: its id, or its whole name where the page shows no id."""
+        """The vdisk's label in metrics: its id, or its whole name if the page shows no id."""
         return self.id or self.name
 
 
 @dataclass(frozen=True)
 class VdiskTable:
-    """The rows, each of another vdisk, and for each field the numbers of all rows, None where there is no value."""
+    """The rows, one per vdisk, and by field the numbers of all rows, None for no value."""
 
     rows: tuple[VdiskRow, ...] = ()
     numbers: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def values(self, row: int) -> dict[str, float]:
-        """The numbers of one row by field, without those that have no value."""
-        values = ((name, numbers[row]) for name, numbers in self.numbers.items())
-        return {name: value for name, value in values if value is not None}
-
 
 class Disk(NamedTuple):
-    """One cell of Cluster State, bytes. `svm_id` names the CVM that the disk belongs to."""
+    """A disk in Cluster State; sizes in bytes. `svm_id` is the id of the disk's CVM."""
 
     svm_id: str
     disk: str
@@ -143,16 +127,16 @@ class Disk(NamedTuple):
 
 @dataclass(frozen=True)
 class MainPage:
-    """All that was read of one main page."""
+    """The content of one main page."""
 
     overview: Overview
     disks: tuple[Disk, ...]
     frontend: VdiskTable
     hosted: VdiskTable
     frontend_labels: tuple[str, ...]
-    """What the vdisk of each front-end row is called in metrics; each is another one."""
+    """The label in metrics of each front-end row's vdisk; no two are the same."""
     unmatched: tuple[VdiskRow, ...]
-    """Front-end rows that no row of a table of hosted vdisks could be found for: they go by their own names."""
+    """Front-end rows that match no row of Hosted VDisks, if the page has that table; their labels are their names."""
     recognised: Mapping[str, tuple[str, ...]]
     unrecognised: tuple[Unrecognised, ...]
 
@@ -164,9 +148,9 @@ def file_name(vdisk_name: str) -> str:
 
 
 def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
-    """Reads the page, of each table of vdisks the first `max_vdisks`; never raises.
+    """Read the page, with up to `max_vdisks` rows of each table of vdisks. Never raises.
 
-    Of a page that is no CVM's, `recognised` is empty.
+    `recognised` is empty if the page does not come from a CVM.
     """
     notes = Notes()
     overview = Overview()
@@ -187,14 +171,14 @@ def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
             notes.refuse("", f"table {table.titles[-1] if table.titles else ''!r} that begins with {first}")
     frontend, hosted = vdisks.get(FRONTEND, VdiskTable()), vdisks.get(HOSTED, VdiskTable())
     labels = _joined(frontend.rows, hosted.rows)
-    pairs = zip(frontend.rows, labels, strict=True)
+    pairs = list(zip(frontend.rows, labels, strict=True))
     return MainPage(
         overview,
         tuple(disks.values()),
         frontend,
         hosted,
         tuple(label or row.name for row, label in pairs),
-        tuple(row for row, label in zip(frontend.rows, labels, strict=True) if not label) if HOSTED in vdisks else (),
+        tuple(row for row, label in pairs if not label and HOSTED in vdisks),
         notes.recognised,
         tuple(notes.unrecognised),
     )
@@ -206,16 +190,16 @@ def is_uuid(text: str) -> bool:
 
 
 def vdisk_uuid(vdisk_name: str) -> str:
-    """The uuid in a vdisk's name, in lower case: its file name, or the only one there; empty if there is none."""
+    """The uuid in a vdisk's name, in lower case: the file name, or the only uuid in the name; else empty."""
     file = file_name(vdisk_name)
     found = [file] if is_uuid(file) else _UUID.findall(vdisk_name)
     return found[0].lower() if len(found) == 1 else ""
 
 
 def _joined(frontend: Sequence[VdiskRow], hosted: Sequence[VdiskRow]) -> list[str]:
-    """The label of the hosted vdisk of each front-end row, or the row's own id; empty if there is none.
+    """The label of the hosted vdisk that each front-end row belongs to, or the row's own id; empty if there is neither.
 
-    No two rows get the same: a vdisk that a row names by its label is not looked for in the names of others.
+    No two rows have the same label: a hosted vdisk whose label is the name of a row belongs to that row only.
     """
     labels = {row.label for row in hosted}
     direct = labels.intersection(row.name for row in frontend)
@@ -239,7 +223,7 @@ def _once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _section(table: Table) -> str | None:
-    """Which section a table is: by the nearest title that names one, else by labels that only one section has."""
+    """The section of a table: the one that the nearest title names, else the only one that has such labels."""
     if not table.columns:
         return OVERVIEW if is_overview(table) else None
     for title in reversed(table.titles):
@@ -271,7 +255,7 @@ def _vdisks(table: Table, section: str, notes: Notes, most: int) -> VdiskTable:
             continue
         identity = cells[id_at] if id_at is not None else ""
         try:
-            name = vdisk_name(cells[name_at]) if name_at is not None else ""
+            name = label_value(cells[name_at]) if name_at is not None else ""
         except QuantityUnreadable as error:
             notes.refuse(section, f"row of vdisk {str(error)!r}: the name is too long")
             continue
@@ -289,7 +273,7 @@ def _vdisks(table: Table, section: str, notes: Notes, most: int) -> VdiskTable:
 
 
 def _averages(section: str, numbers: Mapping[str, Sequence[float | None]]) -> dict[str, Sequence[float | None]]:
-    """The averages, without those of rows in which nothing happened."""
+    """The averages, None for rows in which nothing happened."""
     found: dict[str, Sequence[float | None]] = {}
     for average, rates in _RATES_BEHIND[section].items():
         if 0 in numbers.get(average, ()):

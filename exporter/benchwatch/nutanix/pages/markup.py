@@ -1,11 +1,10 @@
-"""A page's HTML as tables within tables: tags and texts, no more is made of them.
+"""A page's HTML as texts and nested tables.
 
-Tags may be in upper case, `td`, `tr` and `p` unclosed, `<` in texts unescaped: read as browsers do (HTML 5, 13.2), as
-far as tables go: text in a table outside any cell stands before the table, a new row ends the cell before it.
+Tags may be in upper case, `td`, `tr` and `p` unclosed, `<` in texts unescaped. Tables are read as in browsers (HTML 5,
+13.2): text in a table but outside any cell stands before the table; a new row ends the previous cell.
 
-Every character is looked at a bounded number of times (no step of reading looks beyond the next `<` twice), so that no
-page takes longer than its size; left out are tables nested more than MAX_NESTED deep, those after the first MAX_TABLES,
-and rows after the first MAX_ROWS.
+No step looks beyond the next `<` twice, so the time is proportional to the size of the page. Left out are tables nested
+deeper than MAX_NESTED, tables after the first MAX_TABLES, and rows after the first MAX_ROWS.
 """
 
 import re
@@ -19,7 +18,7 @@ MAX_NESTED = 20
 
 _INLINE = frozenset(("a", "i", "em", "u", "tt", "code", "small", "span", "sub", "sup", "nobr"))
 _SILENT = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style", "title", "textarea")}
-"""What ends an element whose content is no HTML."""
+"""The end tags of elements whose content is not HTML."""
 
 _TAG = re.compile(
     r"""<(/?)([a-zA-Z][^\s/<>]*+)
@@ -37,13 +36,13 @@ _PLAIN_ROW = re.compile(
     rf"<tr(?:\s[^<>\"']*+)?>\s*+((?:{_PLAIN_CELL}[^<]*+(?:{_PLAIN_LINK})?+(?:</td>\s*+)?+)++)(?:</tr>\s*+)?+(?=<tr|</table)",
     re.IGNORECASE,
 )
-"""A row of cells with a text or a link in each: nearly all of a large page."""
+"""A row whose cells hold a text or a link each, as nearly all rows of a large page do."""
 _CELL_TEXT = re.compile(r"<td[^<>]*>([^<]*)", re.IGNORECASE)
 _LINK = re.compile(r"</?a\b([^<>]*)>", re.IGNORECASE)
 
 
 Pieces = list["str | MarkupTable | None"]
-"""What stands in a cell or on the page: texts, None where a tag parts them, and tables."""
+"""The content of a cell or of the page: texts, None where a tag separates texts, and tables."""
 
 
 class MarkupRow:
@@ -54,16 +53,20 @@ class MarkupRow:
     def __init__(self) -> None:
         self.cells: list[Pieces] = []
         self.plain: list[str] | None = None
-        """The stripped texts of the cells where there is nothing else in any."""
+        """The stripped texts of the cells, if they hold nothing else; `cells` is then empty."""
         self.headers = 0
         self.links: list[str] = []
         self.spans: dict[int, tuple[int, int]] = {}
-        """Columns and rows that a cell takes, by its index, where it is more than one."""
+        """The columns and rows that a cell spans, by its index, if more than one."""
 
     @property
     def is_header(self) -> bool:
         """Whether all of its cells are `th`."""
         return self.headers == len(self.cells) > 0
+
+    def contents(self) -> Iterable[Pieces]:
+        """The content of each cell."""
+        return self.cells if self.plain is None else ([text] for text in self.plain)
 
     def texts(self) -> list[str]:
         """Stripped texts of the cells."""
@@ -81,12 +84,12 @@ class MarkupTable:
 
     @property
     def is_layout(self) -> bool:
-        """It only places other tables: they stand in its cells, and it has no header of its own."""
+        """Whether it only arranges other tables: it has tables in its cells, and no header."""
         return self.has_tables and not any(row.is_header for row in self.rows)
 
 
 class _Open:
-    """A table that is being read; `row` and `cell` (`td` or `th`: `kind`) are open, `around` is what it stands in."""
+    """A table that is still open, with its open row and cell (`kind`: `td` or `th`). `around` is what contains it."""
 
     __slots__ = ("around", "cell", "kind", "row", "table")
 
@@ -99,7 +102,7 @@ class _Open:
 
 
 class Markup:
-    """Reads a page from its beginning to its end, tag by tag; what was found stands in `page`."""
+    """Reads a page tag by tag; `page` is its content."""
 
     def __init__(self, text: str) -> None:
         self.page: Pieces = []
@@ -131,7 +134,7 @@ class Markup:
         self._add(text[position:])
 
     def _tag(self, tag: re.Match[str]) -> int:
-        """Takes in a tag; where to go on."""
+        """Process a tag. Returns the position of what follows."""
         closes, name = bool(tag[1]), tag[2].lower()
         if name in _SILENT and not closes:
             end = _SILENT[name].search(self._text, tag.end())
@@ -224,7 +227,7 @@ class Markup:
             self._add(None)
 
     def _here(self) -> Pieces:
-        """What the next table stands in."""
+        """What contains the next table."""
         if not self._open:
             return self.page
         cell = self._open[-1].cell
@@ -237,12 +240,12 @@ class Markup:
             pieces = self._here()
             if piece is not None or (pieces and pieces[-1] is not None):
                 pieces.append(piece)
-        elif piece is None or not piece.isspace():  # outside any cell: it stands before the table
+        elif piece is None or not piece.isspace():  # outside any cell
             self._open[-1].around.insert(-1, piece)
 
 
 def _text(pieces: Sequence[str | MarkupTable | None]) -> str:
-    """All texts in the pieces, parted by a space where a tag parts them."""
+    """All texts in the pieces, separated by a space where a tag separates them."""
     return "".join(_texts(pieces)) if len(pieces) != 1 or not isinstance(pieces[0], str) else pieces[0]
 
 
@@ -253,7 +256,7 @@ def _texts(pieces: Iterable[str | MarkupTable | None]) -> Iterator[str]:
         else:
             yield " "
             for row in piece.rows if piece is not None else ():
-                for cell in row.cells if row.plain is None else ([text] for text in row.plain):
+                for cell in row.contents():
                     yield from _texts(cell)
                     yield " "
 
@@ -270,5 +273,5 @@ def _attribute(pattern: re.Pattern[str], attributes: str) -> str:
     return next(filter(None, match.groups()), "") if match else ""
 
 
-def _span(text: str, most: int = MAX_COLUMNS) -> int:
-    return min(int(text), most) if text.isdecimal() and len(text) < 9 and int(text) else 1
+def _span(text: str) -> int:
+    return min(int(text), MAX_COLUMNS) if text.isdecimal() and len(text) < 9 and int(text) else 1

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 MAX_TEXT = 200
 MAX_TEXTS = 200
-"""How many of one section are kept as texts; the others are only counted."""
+"""Texts that are kept per section; further ones are only counted."""
 
 
 class Unrecognised(NamedTuple):
-    """A row, column, cell or table that was left out, or so many (`times`).
+    """A row, column, cell or table that was left out, or several (`times`).
 
     `section` is one of a small set of constants (a label value).
     """
@@ -20,21 +20,21 @@ class Unrecognised(NamedTuple):
 
 
 class Notes:
-    """Collects while a page is read."""
+    """Collects what is recognised and what is left out while a page is read."""
 
     def __init__(self) -> None:
         self.recognised: dict[str, tuple[str, ...]] = {}
-        """By section, in the page's order: the labels of the columns or rows that were understood."""
+        """The labels of the columns or rows that were understood, by section, in the page's order."""
         self._kept: list[Unrecognised] = []
         self._texts: Counter[str] = Counter()
         self._more: Counter[str] = Counter()
 
     def found(self, section: str, *labels: str) -> None:
-        """The section is on the page, with these labels."""
+        """Note that the section is on the page, with these labels."""
         self.recognised[section] = (*self.recognised.get(section, ()), *labels)
 
     def refuse(self, section: str, text: str, times: int = 1) -> None:
-        """Something in this section (empty: outside any known one) is left out."""
+        """Note that something in this section (empty: outside any known section) is left out."""
         section = section or "other"
         if self._texts[section] >= MAX_TEXTS:
             self._more[section] += times
@@ -45,5 +45,5 @@ class Notes:
 
     @property
     def unrecognised(self) -> list[Unrecognised]:
-        """All that was left out, in the page's order; for each section, what came after MAX_TEXTS in one entry."""
+        """All that was left out, in the page's order; one entry per section for all after MAX_TEXTS."""
         return [*self._kept, *(Unrecognised(section, f"{n} more", n) for section, n in self._more.items())]

@@ -1,8 +1,9 @@
 """The page `/oplog_flush_stats`: how full the oplog is.
 
-All that is known, from public programs that wait for it to be empty: in a row that begins with `Total`, three cells are
-of the oplog, then three of the LWS: used, capacity (no unit is told), utilisation (`0.0`, no sign is told). So the
-utilisation is taken as used / capacity, and only if the third cell agrees, as a percentage or as a ratio.
+Public programs that wait for an empty oplog show all that is known. A row that begins with `Total` has three cells for
+the oplog, then three for the LWS: used, capacity (of unknown unit) and utilisation (`0.0`, a percentage or a ratio). So
+the utilisation is calculated as used / capacity, and left out if the third cell agrees neither as a percentage nor as a
+ratio.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ class OplogPage:
 
 
 def read_oplog_page(html: bytes) -> OplogPage:
-    """Reads the page; never raises. Without a row of totals, `recognised` is empty."""
+    """Read the page. Never raises. `recognised` is empty if there is no row of totals."""
     notes = Notes()
     utilisation: dict[str, float] = {}
     rows = [
@@ -52,17 +53,17 @@ def read_oplog_page(html: bytes) -> OplogPage:
 
 
 def _ratio(cells: list[str]) -> float | None:
-    """None where a cell has no value; Unreadable where the three do not agree."""
+    """The utilisation, None if a cell has no value. Raises QuantityUnreadable if the three cells do not agree."""
     if len(cells) != 3:
         raise QuantityUnreadable(excerpt(cells))
     if NO_VALUE.intersection(cells):
         return None
-    told_text = cells[2].removesuffix("%").strip()
-    used, capacity, told = number(cells[0]), number(cells[1]), number(told_text)
-    if used is None or told is None or not capacity:
+    printed_text = cells[2].removesuffix("%").strip()
+    used, capacity, printed = number(cells[0]), number(cells[1]), number(printed_text)
+    if used is None or printed is None or not capacity:
         raise QuantityUnreadable(excerpt(cells))
     ratio = used / capacity
-    last_digit = 10.0 ** -len(told_text.partition(".")[2])
-    if abs(100 * ratio - told) > last_digit and (cells[2] != told_text or abs(ratio - told) > last_digit):
+    last_digit = 10.0 ** -len(printed_text.partition(".")[2])
+    if abs(100 * ratio - printed) > last_digit and (cells[2] != printed_text or abs(ratio - printed) > last_digit):
         raise QuantityUnreadable(excerpt(cells))
     return ratio

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .notes import Notes
-from .quantities import BYTES, MAX_NAME, NO_VALUE, PERCENT, PrintedUnit, QuantityUnreadable, name, number
+from .quantities import BYTES, MAX_NAME, NO_VALUE, PERCENT, PrintedUnit, QuantityUnreadable, label_value, number
 from .tables import Table, collapse
 
 SECTION = "overview"
@@ -41,7 +41,7 @@ _CACHE_RATIOS = {
 }
 
 Key = tuple[str, str, str]
-"""Field, kind, state; the last two are empty where a field has none."""
+"""Field, kind and state; kind and state are empty if the field has none."""
 
 
 class Overview(NamedTuple):
@@ -61,7 +61,7 @@ def is_overview(table: Table) -> bool:
 
 
 def read_overview(table: Table, before: Overview, notes: Notes) -> Overview:
-    """The rows of the table, added to what was known before."""
+    """The content of the table, added to `before`."""
     texts: dict[str, str] = {}
     values = dict(before.values)
     if len(table.rows) > MAX_ROWS:
@@ -72,7 +72,7 @@ def read_overview(table: Table, before: Overview, notes: Notes) -> Overview:
         label = _label(printed)
         try:
             numbers = None if label in _TEXTS else _numbers(label, text)
-            text = name(text)
+            text = label_value(text)
         except (QuantityUnreadable, ValueError):
             notes.refuse(SECTION, f"value of {printed[:MAX_NAME]!r}: {text[:MAX_NAME]!r}")
             continue
@@ -91,7 +91,7 @@ def read_overview(table: Table, before: Overview, notes: Notes) -> Overview:
 
 
 def identifier(text: str) -> str:
-    """A label of the page as a label value: lower case, words joined by `_`."""
+    """A label of the page in lower case, with its words joined by `_`."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
@@ -100,7 +100,7 @@ def _label(text: str) -> str:
 
 
 def _numbers(label: str, text: str) -> dict[Key, float] | None:
-    """The numbers in the value of a row; None for an unknown label. Raises Unreadable or ValueError."""
+    """The numbers in the value of a row; None for an unknown label. Raises QuantityUnreadable or ValueError."""
     if label in _WITHOUT_METRIC:
         return {}
     if label == _START:
@@ -125,7 +125,7 @@ def _one(field: str, kind: str, text: str, unit: PrintedUnit) -> dict[Key, float
 
 def _size(field: str, kind: str, text: str) -> dict[Key, float]:
     if text.isdecimal() and int(text):
-        raise QuantityUnreadable(text)  # of what?
+        raise QuantityUnreadable(text)  # the unit is missing
     return _one(field, kind, text, BYTES)
 
 
@@ -141,7 +141,7 @@ def _queue(name: str, states: tuple[str, str], text: str) -> dict[Key, float]:
 
 
 def _time(text: str) -> float:
-    """Unix seconds of `20150618-11:12:52-GMT-0700`; ValueError for another form, or a time before there were CVMs."""
+    """Unix seconds of `20150618-11:12:52-GMT-0700`; raises ValueError for another form or an impossible time."""
     seconds = datetime.strptime(text, "%Y%m%d-%H:%M:%S-GMT%z").timestamp()
     if not _EARLIEST <= seconds <= _LATEST:
         raise ValueError(f"expected a time from 2001 to 2286, got {text}")

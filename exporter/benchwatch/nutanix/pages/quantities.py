@@ -17,6 +17,10 @@ Dimension = Literal["", "bytes", "bytes/s", "ops/s", "seconds", "ratio"]
 NO_VALUE = frozenset(("", "-", "--", "N/A", "n/a", "NA", "None"))
 
 
+LARGEST = 2**64
+"""No program prints a greater number: numbers have at most 64 bits."""
+
+
 class PrintedUnit(NamedTuple):
     """A number in this unit times `multiply`, divided by `divide`, is in base units (`dimension`).
 
@@ -26,6 +30,14 @@ class PrintedUnit(NamedTuple):
     dimension: Dimension
     multiply: float = 1
     divide: float = 1
+    of_time: bool = False
+    """Whether a ratio is the part of an interval spent on something. On a saturated disk it can exceed 1, because it is
+    measured with another clock, or summed over operations that overlap."""
+
+    @property
+    def largest(self) -> float:
+        """The greatest number that a page can show, in base units; a part of a whole is at most 1."""
+        return 1 if self.dimension == "ratio" and not self.of_time else LARGEST * self.multiply / self.divide
 
 
 def _units() -> dict[str, PrintedUnit]:
@@ -63,13 +75,11 @@ PERCENT = UNITS["%"]
 _BARE = frozenset(name for name, unit in UNITS.items() if unit.dimension in ("bytes/s", "ops/s", "ratio")) | {
     f"{prefix}b" for prefix in "kmgt"
 }
-"""Units that are understood without parentheses; `s` or `ms` would be too easily another word."""
+"""Units that are understood without parentheses; `s` or `ms` could easily be another word."""
 
 _NUMBER = re.compile(r"(\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s].*)?", re.ASCII)
 
 
-LARGEST = 2**64
-"""No program prints a greater number: it would be a number in 64 bits."""
 MAX_NAME = 500
 """Characters of a name or version that becomes a label's value."""
 
@@ -78,10 +88,10 @@ class QuantityUnreadable(Exception):
     """A cell that is neither a number nor a sign for no value, or an invalid name."""
 
 
-def name(text: str) -> str:
-    """A cell's text as a label's value: on one line, nothing in it that a terminal would obey.
+def label_value(text: str) -> str:
+    """A cell's text as the value of a metric's label: one line of printable characters.
 
-    Raises Unreadable for one that is longer than any name.
+    Raises QuantityUnreadable if it is longer than MAX_NAME.
     """
     if len(text) > MAX_NAME:
         raise QuantityUnreadable(text[:MAX_NAME])
@@ -89,7 +99,7 @@ def name(text: str) -> str:
 
 
 class Label(NamedTuple):
-    """A label in lower case without its unit, which is None where it names none; `unknown` is a unit not understood."""
+    """The words of a label in lower case, and its unit, None if it names none. `unknown` is a unit not known."""
 
     words: str
     unit: PrintedUnit | None = None
@@ -124,16 +134,15 @@ def read_label(group: str, own: str = "") -> Label:
     return Label(" ".join(words), unit, unknown)
 
 
-def number(text: str, unit: PrintedUnit = PLAIN, *, of_time: bool = False) -> float | None:
-    """A stripped cell in base units, or None for no value.
+def number(text: str, unit: PrintedUnit = PLAIN) -> float | None:
+    """The number in a stripped cell, in base units; None for no value.
 
-    A unit written in the cell overrides the one given, if it measures the same thing. Raises Unreadable for anything
-    else than a number that a program can print: not negative, at most LARGEST, and a ratio at most 1 (100 %) unless it
-    is one `of_time` (see largest).
+    A unit in the cell overrides `unit` if it has the same dimension. Raises QuantityUnreadable unless the text is a
+    number that a program can print: not negative, and not greater than the largest of its unit.
     """
     if text.isdecimal() and text.isascii() and len(text) < 16:  # nearly every cell: exact in a float
         value = int(text) * unit.multiply / unit.divide
-        if value > largest(unit, of_time=of_time):
+        if value > unit.largest:
             raise QuantityUnreadable(text)
         return value
     if text in NO_VALUE:
@@ -146,17 +155,8 @@ def number(text: str, unit: PrintedUnit = PLAIN, *, of_time: bool = False) -> fl
         known = UNITS.get(own.lower())
         if known is None or known.dimension != unit.dimension:
             raise QuantityUnreadable(text)
-        unit = known
+        unit = known._replace(of_time=unit.of_time)
     value = float(match[1]) * unit.multiply / unit.divide
-    if value > largest(unit, of_time=of_time):
+    if value > unit.largest:
         raise QuantityUnreadable(text)
     return value
-
-
-def largest(unit: PrintedUnit, *, of_time: bool = False) -> float:
-    """The greatest number of this unit that a page can show, in base units.
-
-    That of a part of a whole is 1. Time that was spent, by the length of an interval, is none: it is measured with
-    another clock, or summed over operations that overlap, and is above 1 just where a disk is saturated.
-    """
-    return 1 if unit.dimension == "ratio" and not of_time else LARGEST * unit.multiply / unit.divide

@@ -19,9 +19,9 @@ MAX_TITLES = 50
 class Table(NamedTuple):
     """One table of data.
 
-    `titles` are the texts between the table before and this one, in order, the last MAX_TITLES of them. A column is
-    (group, own label), the second empty for a column without a group; there are none without a header. Cells are
-    stripped texts; `links` holds the `href`s of a row, by its index.
+    `titles` are the last MAX_TITLES texts between the previous table and this one, in order. A column is (group, own
+    label); its own label is empty if it has no group. Without a header there are no columns. Cells are stripped texts;
+    `links` has the `href`s of each row by its index.
     """
 
     titles: tuple[str, ...]
@@ -31,7 +31,7 @@ class Table(NamedTuple):
 
 
 def collapse(text: str) -> str:
-    """The text with every run of white space (a non-breaking space too) as one space."""
+    """The text with each run of white space, including non-breaking spaces, as one space."""
     return " ".join(text.split())
 
 
@@ -67,7 +67,7 @@ class _Found:
                 continue
             if piece.is_layout:
                 for row in piece.rows:
-                    for cell in row.cells if row.plain is None else ([text] for text in row.plain):
+                    for cell in row.contents():
                         self.walk(cell)
             else:
                 self._table(_data(piece, tuple(self._titles)))

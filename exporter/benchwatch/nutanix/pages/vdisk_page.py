@@ -4,7 +4,7 @@ Ops and Randomness         Read | Write | Total; rows `IOPS (kIO/s)`, `IO Rate (
 Frontend Read Latency      histogram (`histogram_table`), as are Frontend Write Latency, Read Size Distribution and
                            Write Size Distribution
 Working Set Sizes          `2 min` | `1 hr`; rows `Read WSS (MB)`, `Write WSS (MB)`, `Union WSS (MB)`
-Read Source                Source | Data (MB/s) | Percent; rows Oplog, Extent cache, Cache DRAM ... Total; empty is none
+Read Source                Source | Data (MB/s) | Percent; rows Oplog, Extent cache, Cache DRAM ... Total; none is empty
 Write Destination          the same with Oplog, Estore, Block Store, Total
 Extent Group Up-Migration  rows `Last 300 seconds` | number, no header
 
@@ -47,7 +47,7 @@ _SHARE_FIELDS: Fields = {
 
 
 class Share(NamedTuple):
-    """What one source of reads or destination of writes takes; None where the page leaves it empty."""
+    """The share of one source of reads or destination of writes; None where the page has an empty cell."""
 
     bytes_per_second: float | None
     ratio: float | None
@@ -55,7 +55,7 @@ class Share(NamedTuple):
 
 @dataclass
 class VdiskStats:
-    """One vdisk's page. Ops are read, write (and total, union); spans are texts such as `300s`."""
+    """The numbers of one vdisk. An op is read or write (or total, union); a span is a text such as `300s`."""
 
     operations: dict[tuple[str, str], float] = field(default_factory=dict)
     """By (ops_per_second | bytes_per_second | random_ratio | sequential_ratio, op)."""
@@ -71,7 +71,7 @@ class VdiskStats:
 
 @dataclass(frozen=True)
 class VdiskPage:
-    """All that was read of one page, by vdisk id."""
+    """The content of one page, by vdisk id."""
 
     vdisks: Mapping[str, VdiskStats]
     recognised: Mapping[str, tuple[str, ...]]
@@ -79,7 +79,7 @@ class VdiskPage:
 
 
 def read_vdisk_page(html: bytes) -> VdiskPage:
-    """Reads the page; never raises. If it is not a vdisk's page, `vdisks` is empty."""
+    """Read the page. Never raises. `vdisks` is empty if it is not the page of a vdisk."""
     notes = Notes()
     vdisks: dict[str, VdiskStats] = {}
     seen: set[tuple[str, str]] = set()
@@ -99,7 +99,7 @@ def read_vdisk_page(html: bytes) -> VdiskPage:
 
 
 def _heading(table: Table) -> tuple[str, str]:
-    """Vdisk id and section from the nearest title that names one; empty texts if none does."""
+    """The vdisk id and section in the nearest title that names a section; empty texts if none does."""
     for title in reversed(table.titles):
         match = _TITLE.fullmatch(title.lower().rstrip(" :"))
         if match and identifier(match[2]) in _SECTIONS:
@@ -144,26 +144,17 @@ def _working_set(table: Table, section: str, stats: VdiskStats, notes: Notes) ->
             stats.working_set[op, span] = value
 
 
-def _shares(table: Table, section: str, notes: Notes) -> dict[str, Share]:
-    shares: dict[str, Share] = {}
+def _shares(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None:
+    shares = stats.read_source if section == "read_source" else stats.write_destination
     for text, cells in labelled_rows(table, section, ("source", "destination"), _SHARE_FIELDS, notes):
         name = identifier(text)
         if name == "total":
             continue
-        found = _numbers(cells, section, text, notes, PERCENT)
+        numbers = _numbers(cells, section, text, notes, PERCENT)
         if name in shares:
             notes.refuse(section, f"row {text!r}: there is another one of this name")
-        elif found:
-            shares[name] = Share(found.get("bytes_per_second"), found.get("ratio"))
-    return shares
-
-
-def _read_source(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None:
-    stats.read_source.update(_shares(table, section, notes))
-
-
-def _write_destination(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None:
-    stats.write_destination.update(_shares(table, section, notes))
+        elif numbers:
+            shares[name] = Share(numbers.get("bytes_per_second"), numbers.get("ratio"))
 
 
 def _up_migrations(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None:
@@ -181,7 +172,7 @@ def _up_migrations(table: Table, section: str, stats: VdiskStats, notes: Notes) 
 
 
 def _numbers(cells: Mapping[str, Cell], section: str, label: str, notes: Notes, unit: PrintedUnit) -> dict[str, float]:
-    """The numbers of one row by field; `unit` is that of the columns which name none."""
+    """The numbers of one row by field; `unit` applies to columns that name none."""
     values: dict[str, float] = {}
     for name, cell in cells.items():
         try:
@@ -195,7 +186,7 @@ def _numbers(cells: Mapping[str, Cell], section: str, label: str, notes: Notes, 
 
 
 def _span(text: str) -> str:
-    """`2 min` as `120s`; empty for anything but a span of time."""
+    """`2 min` as `120s`; empty if the text is not a span of time."""
     match = _SPAN.fullmatch(collapse(text).lower())
     return f"{int(match[1]) * _SPAN_SECONDS[match[2]]}s" if match else ""
 
@@ -208,9 +199,9 @@ _SECTIONS: Mapping[str, _Reader] = {
     "read_size_distribution": _histogram("size", "bytes", "read"),
     "write_size_distribution": _histogram("size", "bytes", "write"),
     "working_set_sizes": _working_set,
-    "read_source": _read_source,
-    "write_destination": _write_destination,
+    "read_source": _shares,
+    "write_destination": _shares,
     "extent_group_up_migration": _up_migrations,
 }
 SECTION_NAMES = tuple(_SECTIONS)
-"""All sections that are known, in the page's order."""
+"""All known sections, in the page's order."""

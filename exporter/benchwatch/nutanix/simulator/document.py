@@ -1,4 +1,4 @@
-"""A page as data, and its HTML in any of the styles that a real page may have."""
+"""A page as data, and its HTML in any style that a real page may have."""
 
 from dataclasses import dataclass
 from html import escape
@@ -14,7 +14,7 @@ class Link(NamedTuple):
 
 
 class PageBar(NamedTuple):
-    """A bar drawn by coloured cells, filled by `ratio` (0 to 1)."""
+    """A bar of coloured cells, filled to `ratio` (0 to 1)."""
 
     ratio: float
 
@@ -31,7 +31,7 @@ class PageColumn(NamedTuple):
 
 
 BAR_WIDTH = 20
-"""Cells that a Bar takes, and its column in a header of one row."""
+"""Cells of a bar; its column has as many in a header of one row."""
 BAR = "Bar Graph"
 
 
@@ -40,7 +40,7 @@ Heading = Literal["h1", "h2", "h3", "b", "table"]
 
 @dataclass(frozen=True)
 class PageSection:
-    """One titled table, its rows with a cell a column. `key` names it; `note` is HTML between title and table."""
+    """One titled table; a row has one cell per column. `key` is its name; `note` is HTML between title and table."""
 
     key: str
     title: str

@@ -1,8 +1,8 @@
-"""Scenes of one fault each: a database as usual, slow for a while because one layer of its storage is, as usual.
+"""Scenes with one fault each: a database that is slow for a while because one layer of its storage is slow.
 
 The clients of the database wait for each transaction, which waits for two reads of the data vdisk and one write of the
-log vdisk; so whatever is slow lowers all rates (Little's law). The seed decides levels, noise and how bad a fault is.
-A checkpoint writes at the time of the fault, and in the steady scene as well: more load is no fault by itself.
+log vdisk; so anything slow lowers all rates (Little's law). The seed decides levels, noise and the severity of a fault.
+A checkpoint writes at the time of the fault, and in the steady scene too, because more load alone is not a fault.
 """
 
 import random
@@ -15,25 +15,25 @@ from .scenes import DATA, LOG, LOG_SIZES, Scene
 
 FAULT_CYCLE, FAULT_START, FAULT_SECONDS = 240, 180, 40
 CLIENTS, READS = 8, 2
-"""READS: of the data vdisk, a transaction."""
+"""READS: reads of the data vdisk per transaction."""
 CPU = 500
-"""Microseconds that a transaction takes besides waiting for its storage."""
+"""Microseconds that a transaction takes in addition to waiting for storage."""
 _WRITES, _BURST_WRITES = 200, 1500
 _COMMITS_TOGETHER = 4
 _OPLOG_LIMIT = 6 * 1024 * 1024
-"""KB of one vdisk."""
+"""KB per vdisk."""
 _EIGHT = {8 * KILOBYTE: 1.0}
 _SOURCES = {"Cache DRAM": 0.6, "Estore SSD Local": 0.4}
 
 
 class _Fault(NamedTuple):
-    """`change` makes of a load as usual the bad one; `strength` is 1 to 3. `vdisks` are those it is about."""
+    """`change` turns a usual load into a bad one, by a strength of 1 to 3. `vdisks` are the vdisks that it affects."""
 
     description: str
     change: Callable[[Load, float], Load]
     vdisks: tuple[str, ...] = (DATA, LOG)
     one_of_them: bool = False
-    """Chance takes one of the vdisks, or both."""
+    """It affects one of the vdisks or both, by chance."""
 
 
 def _slower(load: Load, reads: float, writes: float, store: float = 1) -> Load:
@@ -94,7 +94,7 @@ _FAULTS: Mapping[str, _Fault] = {
 
 
 def _usual(vdisk: str, level: float, noise: float, bursting: bool) -> Load:
-    """The latencies of a vdisk, without its rates."""
+    """The load of a vdisk without a fault, before its rates are known."""
     is_data = vdisk == DATA
     return Load(
         read=LoadStream(0, _EIGHT, 600 * level) if is_data else LoadStream(),
@@ -111,7 +111,7 @@ def _usual(vdisk: str, level: float, noise: float, bursting: bool) -> Load:
 
 
 def _loads(fault: _Fault, second: int, seed: int) -> Mapping[str, Load]:
-    """What both vdisks do."""
+    """The loads of both vdisks."""
     cycle, phase = divmod(second, FAULT_CYCLE)
     usual, now = random.Random(f"{seed}/usual"), random.Random(f"{seed}/{cycle}/fault")
     level, noise, strength = usual.uniform(0.4, 0.9), usual.uniform(0.05, 0.15), now.uniform(1, 3)

@@ -1,7 +1,7 @@
-"""The guest of a simulated cluster: what node_exporter and pgbench would say there at each second of the scene.
+"""The guest of a simulated cluster: what node_exporter and pgbench would report there at each second of the scene.
 
-Its disks are the scene's vdisks, seen through the path between guest and CVM: an operation takes what the front end
-says and the path's time. A transaction of pgbench waits as `faults` says.
+Its disks are the scene's vdisks. An operation takes the latency of the front end and the time of the path between guest
+and CVM. A transaction of pgbench waits as `faults` says.
 """
 
 import threading
@@ -27,7 +27,7 @@ _BUSY = {"user": 0.16, "system": 0.05, "softirq": 0.01, "steal": 0.002}
 
 
 class Guest:
-    """The guest of this cluster; its counters begin with the scene."""
+    """The guest of a cluster. Its counters begin with the scene."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -40,7 +40,7 @@ class Guest:
         return (CPU + READS * self._wait(DATA, second, "read") + self._wait(LOG, second, "write")) / 1e6
 
     def progress(self, second: int, now: float) -> str:
-        """The line of pgbench about a second; `now` is Unix time in seconds at its end."""
+        """pgbench's progress line for a second that ended at `now`, Unix seconds."""
         latency = self.transaction(second)
         milliseconds = latency * 1000
         return (
@@ -49,7 +49,7 @@ class Guest:
         )
 
     def record(self, run: Path) -> None:
-        """Make pgbench's run in this new folder, a line a second, until interrupted. Raises OSError."""
+        """Write pgbench's run to this new folder, one line per second, until interrupted. Raises OSError."""
         run.mkdir(parents=True)
         (run / "run.yaml").write_text(RECORD)
         with (run / f"{NAME}.err").open("w", buffering=1) as output:
@@ -58,7 +58,7 @@ class Guest:
                 output.write(self.progress(max(self._cluster.second - 1, 0), time.time()))
 
     def exposition(self, second: int) -> str:
-        """What node_exporter exports after so many seconds; they never go back."""
+        """What node_exporter exports at a second of the scene; counters never go back."""
         with self._lock:
             for passed in range(self._counted, second):
                 self._counters.update(dict(self._passed(passed)))
@@ -77,7 +77,7 @@ class Guest:
         return "\n".join(lines) + "\n"
 
     def _wait(self, vdisk: str, second: int, op: str) -> float:
-        """Microseconds that an operation takes in the guest; 0 for a disk that does none."""
+        """Microseconds that an operation takes in the guest; 0 if the disk has none."""
         if vdisk not in self._cluster.vdisks:
             return 0
         load = self._cluster.load(vdisk, second)
@@ -85,7 +85,7 @@ class Guest:
         return stream.average_latency + load.path if stream.rate else 0
 
     def _passed(self, second: int) -> Iterator[tuple[str, float]]:
-        """What a second adds to each counter."""
+        """The increase of each counter in a second."""
         waiting = 0.0
         for vdisk in self._cluster.vdisks:
             if vdisk not in DEVICES:

@@ -1,8 +1,7 @@
-"""What one vdisk does at one moment, and the histograms that follow from it.
+"""The load of one vdisk at one moment, and the histograms that follow from it.
 
-Rates are whole operations per second, and everything a page shows follows from them, so that its tables agree: the
-histograms count three seconds of operations, an average is the sum of all divided by their number, cut off, as on the
-real pages.
+Rates are whole operations per second. Everything that a page shows follows from them, so its tables agree: histograms
+count the operations of three seconds, and averages are truncated, as on the real pages.
 """
 
 import math
@@ -22,7 +21,7 @@ SIZE_EDGES = (0, *(k * KILOBYTE for k in (4, 8, 16, 32, 64, 512)), MEGABYTE, mat
 
 
 class Bucket(NamedTuple):
-    """Operations in one range, and their average in the unit of the edges, cut off."""
+    """Operations in one range, and their truncated average in the unit of the edges."""
 
     operations: int
     average: int
@@ -30,7 +29,7 @@ class Bucket(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadStream:
-    """Reads or writes: `sizes` are shares by bytes, `latency` is the mean in microseconds, `random` a ratio."""
+    """Reads or writes: `sizes` are shares by size in bytes, `latency` is the mean in microseconds, `random` a ratio."""
 
     rate: int = 0
     sizes: Mapping[int, float] = field(default_factory=lambda: {8 * KILOBYTE: 1.0})
@@ -50,11 +49,11 @@ class LoadStream:
 
     @property
     def kilobytes(self) -> int:
-        """KB a second."""
+        """KB per second."""
         return self.rate * self.average_size // KILOBYTE
 
     def latency_buckets(self) -> list[Bucket]:
-        """The window's operations by latency, one bucket a range of LATENCY_EDGES: lognormal about the mean."""
+        """The window's operations by latency, one bucket per range of LATENCY_EDGES: lognormal around the mean."""
         sigma = 0.6
         mu = math.log(max(self.latency, 1)) - sigma**2 / 2
         below = [_normal(math.log(edge) - mu, sigma) if edge else 0.0 for edge in LATENCY_EDGES]
@@ -69,7 +68,7 @@ class LoadStream:
         return buckets
 
     def size_buckets(self) -> list[Bucket]:
-        """The window's operations by size, one bucket a range of SIZE_EDGES."""
+        """The window's operations by size, one bucket per range of SIZE_EDGES."""
         buckets = []
         for low, high in pairwise(SIZE_EDGES):
             inside = {size: count for size, count in self.size_counts.items() if low <= size < high}
@@ -84,7 +83,7 @@ class LoadStream:
 
 @dataclass(frozen=True)
 class Load:
-    """All that one vdisk does. Shares are by the row's label; megabytes and counts as the pages show them."""
+    """All operations of one vdisk. Shares are by the label of their row; megabytes and counts are as on the pages."""
 
     read: LoadStream = LoadStream()
     write: LoadStream = LoadStream()
@@ -92,30 +91,35 @@ class Load:
     oplog_share: float = 1.0
     oplog_kilobytes: int = 0
     drain_kilobytes: int = 0
-    """A second."""
+    """Per second."""
     working_set: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """MB in 2 minutes and in 1 hour, by Read, Write, Union."""
     up_migrations: tuple[int, int, int] = (0, 0, 0)
     usage_gigabytes: int = 20
     path: float = 150
-    """Microseconds that an operation takes in the guest, beyond those that the front end sees."""
+    """Microseconds that an operation takes in the guest in addition to the latency of the front end."""
     backend_latency: float | None = None
-    """Mean of reads and writes in the store, microseconds; None: two fifths of a read's."""
+    """Mean of reads and writes in the store, microseconds; None: two fifths of the mean of reads."""
     queued: int = 0
     """Operations in the QoS queue of the CVM."""
     oplog_queued: int = 0
     noise: float = 0
     """Standard deviation of the logarithm of each latency, from second to second."""
 
+    @property
+    def oplog_fragments(self) -> int:
+        """Writes in the oplog."""
+        return self.oplog_kilobytes // max(self.write.average_size // KILOBYTE, 1)
+
 
 def total(buckets: Sequence[Bucket]) -> Bucket:
-    """All buckets as one."""
+    """The sum of all buckets."""
     operations = sum(bucket.operations for bucket in buckets)
     return Bucket(operations, _average((bucket.average, bucket.operations) for bucket in buckets))
 
 
 def shared(whole: int, shares: Sequence[float]) -> list[int]:
-    """Whole numbers in proportion to the shares that add up to `whole`."""
+    """Whole numbers in proportion to the shares, with the sum `whole`."""
     weight = sum(shares)
     if not weight:
         return [0] * len(shares)

@@ -1,7 +1,8 @@
-"""Scenes: what each vdisk does at each second, and which CVM hosts it.
+"""Scenes: the load of each vdisk at each second, and the CVM that hosts it.
 
-Those here follow published experiments: a database whose checkpoints write in bursts beside its constant transaction
-log; reads that move from HDD to SSD after a cold start; reads that turn local after a VM has moved to another host.
+The scenes here follow published experiments: a database whose checkpoints write in bursts beside its constant
+transaction log; reads that move from HDD to SSD after a cold start; reads that become local after a VM has moved to
+another host.
 """
 
 import math
@@ -16,7 +17,7 @@ LOG = "40043"
 
 BURST_CYCLE, BURST_START, BURST_SECONDS = 120, 20, 40
 _DRAIN = 16 * 1024
-"""KB a second that the oplog drains."""
+"""KB per second that leave the oplog."""
 
 UP_MIGRATION_CYCLE = 600
 _COLD_SECONDS = 45.0
@@ -32,16 +33,16 @@ IDLE = Load()
 
 @dataclass(frozen=True)
 class Scene:
-    """`load` of a vdisk at a second since the start, with a seed; `host` is the number (from 0) of the vdisk's CVM."""
+    """`load` of a vdisk at a second since the start, with a seed; `host` is the number (from 0) of the vdisks' CVM."""
 
     description: str
     vdisks: tuple[str, ...]
     load: Callable[[str, int, int], Load]
-    host: Callable[[str, int], int] = lambda vdisk, second: 0
+    host: Callable[[int], int] = lambda second: 0
 
 
 def background(vdisk: str, second: int, seed: int) -> Load:
-    """One of the many other vdisks: most are idle, some have a little to do."""
+    """The load of another vdisk: most are idle, some have a small load."""
     kind = random.Random(f"{seed}/{vdisk}")
     if kind.random() < 0.7:
         return replace(IDLE, usage_gigabytes=kind.randrange(200))
@@ -59,7 +60,7 @@ def background(vdisk: str, second: int, seed: int) -> Load:
 
 
 def jitter(load: Load, vdisk: str, second: int, seed: int) -> Load:
-    """The load with rates a few percent off, as measured ones are, and latencies off by its noise."""
+    """The load with rates that vary by a few percent, as if measured, and latencies that vary by its noise."""
     chance = random.Random(f"{seed}/{vdisk}/{second}/jitter")
     rates = [round(stream.rate * chance.uniform(0.97, 1.03)) for stream in (load.read, load.write)]
     noise = [chance.lognormvariate(0, load.noise) for _ in range(4)]
@@ -95,7 +96,7 @@ def _checkpoint(vdisk: str, second: int, seed: int) -> Load:
 
 
 def _oplog_fill(phase: int) -> int:
-    """KB in the oplog at a second of the cycle: filled by the burst, drained all the time."""
+    """KB in the oplog at a second of the cycle: the burst fills it, and it drains all the time."""
     rising = max(0, min(phase - BURST_START, BURST_SECONDS))
     falling = max(0, phase - BURST_START - BURST_SECONDS)
     return max(0, rising * (4000 * 8 - _DRAIN) - falling * _DRAIN)
@@ -108,7 +109,7 @@ def _up_migration(vdisk: str, second: int, seed: int) -> Load:
     counts = (_migrated(second) - _migrated(second - span) for span in (300, 3600, 86400))
     last_5_minutes, last_hour, last_day = counts
     return Load(
-        read=LoadStream(round(4e6 / latency), _EIGHT, latency),  # four readers, one read at a time each
+        read=LoadStream(round(4e6 / latency), _EIGHT, latency),  # four readers, each with one read at a time
         read_source=sources,
         working_set={"Read": (2000, 8000), "Union": (2000, 8000)},
         up_migrations=(last_5_minutes, last_hour, last_day),
@@ -155,7 +156,7 @@ PUBLISHED_SCENES: Mapping[str, Scene] = {
         " minutes, and its rate steps up by a third, then drifts to twice what it was",
         (DATA,),
         _locality,
-        lambda vdisk, second: int(second >= LOCALITY_MOVE),
+        lambda second: int(second >= LOCALITY_MOVE),
     ),
     "idle": Scene("nothing happens", (DATA, LOG), lambda vdisk, second, seed: IDLE),
 }

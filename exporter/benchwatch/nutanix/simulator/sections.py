@@ -1,34 +1,15 @@
 """The tables of the pages, filled from the loads of vdisks.
 
-Their titles, labels and order are those of public screenshots of 2015 (`main_page`, `vdisk_page`).
+Titles, labels and their order are those of public screenshots of 2015 (see `main_page` and `vdisk_page`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from .document import BAR, Cell, Link, PageBar, PageColumn, PageDocument, PageSection
-from .load import Bucket, Load, LoadStream, shared, total
+from .load import KILOBYTE, LATENCY_EDGES, MEGABYTE, SIZE_EDGES, Bucket, Load, LoadStream, shared, total
 
-LATENCY_RANGES = (
-    "0 <= x < 1 ms",
-    "1 ms <= x < 2 ms",
-    "2 ms <= x < 5 ms",
-    "5 ms <= x < 10 ms",
-    "10 ms <= x < 20 ms",
-    "20 ms <= x < 50 ms",
-    "50 ms <= x < 100 ms",
-    "100 ms <= x < inf",
-)
-SIZE_RANGES = (
-    "0 <= x < 4 kB",
-    "4 kB <= x < 8 kB",
-    "8 kB <= x < 16 kB",
-    "16 kB <= x < 32 kB",
-    "32 kB <= x < 64 kB",
-    "64 kB <= x < 512 kB",
-    "512 kB <= x < 1 MB",
-    "1 MB <= x < inf",
-)
 READ_SOURCES = (
     "Oplog",
     "Extent cache",
@@ -71,13 +52,8 @@ HOSTED_NOTE = (
     "Space saved by deduplication is counted once per copy.<br>"
     '<a href="/oplog_flush_stats">Oplog flush statistics</a> <a href="/vdisk_stats">Stats for all VDisks</a>'
 )
-
-
-class SimulatedVdisk(NamedTuple):
-    """What a vdisk is called."""
-
-    id: str
-    name: str
+_DRAINED_KILOBYTES = 320
+"""Size of a write that drains the oplog, approximately."""
 
 
 class Stargate(NamedTuple):
@@ -90,9 +66,11 @@ class Stargate(NamedTuple):
     disks: Sequence[str | None]
 
 
-def overview(stargate: Stargate, rows: Mapping[str, str]) -> PageSection:
-    """The overview; `rows` are those that change, by label."""
-    known = {
+def overview(
+    stargate: Stargate, opids: tuple[int, int], hits: str, queue: tuple[int, int], oplog_queued: int = 0
+) -> PageSection:
+    """The overview: highest allocated and completed operation, cache hits, operations queued and admitted."""
+    rows = {
         "Start time": stargate.start,
         "Build version": "el6-release-master-038d4c7d75cbc6ed21e64d357c94303350159807",
         "Build last commit date": "2015-05-30 14:14:03 -0700",
@@ -100,60 +78,76 @@ def overview(stargate: Stargate, rows: Mapping[str, str]) -> PageSection:
         "iSCSI handle": f"{stargate.address}:3261",
         "SVM id": stargate.svm_id,
         "Incarnation id": stargate.incarnation,
+        "Highest allocated opid": str(opids[0]),
+        "Highest contiguous completed opid": str(opids[1]),
+        "Content cache total hits(NonDedup)": hits,
+        "Content cache flash pagin pct(NonDedup)": "0",
+        "Content cache total hits(Dedup)": "0%",
+        "Content cache flash pagin pct(Dedup)": "0%",
+        "Content cache memory usage": "3220 MB",
+        "Content cache physical memory usage": "3224 MB",
+        "Content cache flash usage": "0 MB",
+        "QoS Queue (size/admitted)": f"{queue[0]}/{queue[1]}",
+        "Oplog QoS queue (size/admitted)": f"{oplog_queued}/0",
+        "NFS Flush Queue (size/admitted)": "0/0",
+        "NFS cache usage": "0 MB",
     }
-    return PageSection("overview", "", (), tuple({**known, **rows}.items()))
+    return PageSection("overview", "", (), tuple(rows.items()))
 
 
 def cluster_state(stargates: Iterable[Stargate]) -> PageSection:
     """The table of all CVMs and their disks."""
-    columns = (PageColumn("SVM Id"), PageColumn("IP:port"), PageColumn("Incarnation"), *map(PageColumn, TIERS))
     rows = []
     for stargate in stargates:
         handle = f"{stargate.address}:2009"
         own_page = Link(handle, f"http://{handle}/")
         rows.append((stargate.svm_id, own_page, stargate.incarnation, *stargate.disks))
-    return PageSection("cluster_state", "Cluster State", columns, tuple(rows), heading="table")
+    columns = map(PageColumn, ("SVM Id", "IP:port", "Incarnation", *TIERS))
+    return PageSection("cluster_state", "Cluster State", tuple(columns), tuple(rows), heading="table")
 
 
 def frontend(rows: Iterable[tuple[Cell, ...]]) -> PageSection:
-    """The front-end view of these rows."""
+    """The front-end view with these rows."""
     return PageSection("nfs", "NFS Slave", FRONTEND_COLUMNS, tuple(rows), heading="table")
 
 
 def hosted(rows: Iterable[tuple[Cell, ...]]) -> PageSection:
-    """The back-end view of these rows."""
+    """The back-end view with these rows."""
     return PageSection("hosted_vdisks", "Hosted VDisks", HOSTED_COLUMNS, tuple(rows), HOSTED_NOTE, "table")
 
 
-def frontend_row(vdisk: SimulatedVdisk, load: Load) -> tuple[Cell, ...]:
-    """What the virtual machine sees of a vdisk."""
+def frontend_row(name: str, load: Load) -> tuple[Cell, ...]:
+    """The load of a vdisk as the virtual machine sees it."""
     read, write = load.read, load.write
     waiting = [_outstanding(stream.rate, stream.average_latency) for stream in (read, write)]
     rates = [read.rate, write.rate, 0, read.kilobytes, write.kilobytes]
     numbers = [0, 0, 0, *map(round, waiting), *rates, read.average_latency, write.average_latency]
     size = _mean_size(read.rate + write.rate, read.kilobytes + write.kilobytes)
-    return (vdisk.name, *map(str, numbers), size, str(round(sum(waiting))), str(_busy(sum(waiting))))
+    return (name, *map(str, numbers), size, str(round(sum(waiting))), str(_busy(sum(waiting))))
 
 
-def hosted_row(vdisk: SimulatedVdisk, load: Load) -> tuple[Cell, ...]:
-    """What of a vdisk's load reaches the store: reads, writes past the oplog, and what the oplog drains."""
+def vdisk_link(vdisk: str) -> Link:
+    """A link to the page of a vdisk."""
+    return Link(vdisk, f"/vdisk_stats?vdisk_id={vdisk}")
+
+
+def hosted_row(vdisk: str, name: str, load: Load) -> tuple[Cell, ...]:
+    """The part of a vdisk's load that reaches the store: reads, writes past the oplog, and writes that drain it."""
     into_oplog = round(load.write.rate * load.oplog_share)
     past = load.write.rate - into_oplog
-    drains = load.drain_kilobytes // 320  # a drained write is about this large
+    drains = load.drain_kilobytes // _DRAINED_KILOBYTES
     writes = past + drains
-    write_kilobytes = past * load.write.average_size // 1024 + drains * 320
+    write_kilobytes = past * load.write.average_size // KILOBYTE + drains * _DRAINED_KILOBYTES
     operations = load.read.rate + writes
     latency = load.read.average_latency * 2 // 5 if load.backend_latency is None else int(load.backend_latency)
     latency = latency if operations else 0
     random = round(load.read.rate * load.read.random + past * load.write.random)
-    fragment = max(load.write.average_size // 1024, 1)
     waiting = _outstanding(operations, latency)
-    cells = (
-        Link(vdisk.id, f"/vdisk_stats?vdisk_id={vdisk.id}"),
-        vdisk.name,
-        *map(str, (load.usage_gigabytes, 0)),
-        *map(str, (load.oplog_kilobytes, load.oplog_kilobytes // fragment, into_oplog)),
-        str(into_oplog * load.write.average_size // 1024),
+    oplog = (load.oplog_kilobytes, load.oplog_fragments, into_oplog, into_oplog * load.write.average_size // KILOBYTE)
+    return (
+        vdisk_link(vdisk),
+        name,
+        *map(str, (load.usage_gigabytes, 0, *oplog)),
         *("0, 0KB", "0, 0KB", "0"),
         *map(str, (load.read.rate, writes, 0)),
         str(random) if operations else None,
@@ -161,43 +155,28 @@ def hosted_row(vdisk: SimulatedVdisk, load: Load) -> tuple[Cell, ...]:
         _mean_size(operations, load.read.kilobytes + write_kilobytes),
         *map(str, (round(waiting), _busy(waiting))),
     )
-    return cells
 
 
 def vdisk_document(vdisk: str, load: Load) -> PageDocument:
     """The page of one vdisk."""
     read, write = load.read, load.write
+    into_oplog = {"Oplog": load.oplog_share, "Estore": 1 - load.oplog_share}
     sections = (
-        _operations(read, write),
-        _histogram("Frontend Read Latency", "Read", LATENCY_RANGES, read.latency_buckets()),
-        _histogram("Frontend Write Latency", "Write", LATENCY_RANGES, write.latency_buckets()),
-        _histogram("Read Size Distribution", "Read", SIZE_RANGES, read.size_buckets()),
-        _histogram("Write Size Distribution", "Write", SIZE_RANGES, write.size_buckets()),
-        _working_set(load.working_set),
-        _shares("Read Source", "Source", READ_SOURCES, load.read_source, read.kilobytes),
-        _shares(
-            "Write Destination",
-            "Destination",
-            WRITE_DESTINATIONS,
-            {"Oplog": load.oplog_share, "Estore": 1 - load.oplog_share},
-            write.kilobytes,
-        ),
-        PageSection(
-            "extent_group_up_migration",
-            "Extent Group Up-Migration",
-            (),
-            tuple(
-                (f"Last {span} seconds", str(count))
-                for span, count in zip((300, 3600, 86400), load.up_migrations, strict=True)
-            ),
-        ),
+        operations(vdisk, read, write),
+        latencies(vdisk, "Read", read.latency_buckets()),
+        latencies(vdisk, "Write", write.latency_buckets()),
+        _sizes(vdisk, "Read", read.size_buckets()),
+        _sizes(vdisk, "Write", write.size_buckets()),
+        _working_set(vdisk, load.working_set),
+        _shares(vdisk, "Read Source", READ_SOURCES, load.read_source, read.kilobytes),
+        _shares(vdisk, "Write Destination", WRITE_DESTINATIONS, into_oplog, write.kilobytes),
+        up_migrations(vdisk, load.up_migrations),
     )
-    titled = (_titled(section, vdisk) for section in sections)
-    return PageDocument(f"VDisk {vdisk} Stats", tuple(titled))
+    return PageDocument(f"VDisk {vdisk} Stats", sections)
 
 
 def oplog_document(rows: Iterable[tuple[str, int, int]], capacity_kilobytes: int) -> PageDocument:
-    """The page of the oplog's flushing: (vdisk, KB in the oplog, fragments) a row, and the row of totals."""
+    """The page of the oplog's flushing: a row of (vdisk, KB in the oplog, fragments) per vdisk, and the totals."""
     vdisks = list(rows)
     used = sum(kilobytes for _, kilobytes, _ in vdisks)
     percent = f"{100 * used / capacity_kilobytes:.1f}"
@@ -206,62 +185,60 @@ def oplog_document(rows: Iterable[tuple[str, int, int]], capacity_kilobytes: int
     return PageDocument("Oplog flush statistics", (PageSection("oplog_flush_stats", "", (), (*body, totals)),))
 
 
-def _titled(section: PageSection, vdisk: str) -> PageSection:
-    return PageSection(section.key, f"VDisk {vdisk} {section.title}", section.columns, section.rows)
+def vdisk_section(vdisk: str, title: str, labels: Iterable[str], rows: Iterable[tuple[Cell, ...]]) -> PageSection:
+    """A table of a vdisk's page."""
+    key = title.lower().replace(" ", "_").replace("-", "_")
+    return PageSection(key, f"VDisk {vdisk} {title}", tuple(map(PageColumn, labels)), tuple(rows))
 
 
-def _operations(read: LoadStream, write: LoadStream) -> PageSection:
-    rates = [round(stream.rate / 1000) for stream in (read, write)]
-    megabytes = [round(stream.kilobytes / 1024) for stream in (read, write)]
-    random = [round(100 * stream.random) if stream.rate else 0 for stream in (read, write)]
-    sequential = [100 - percent if stream.rate else 0 for percent, stream in zip(random, (read, write), strict=True)]
+def operations(vdisk: str, read: LoadStream, write: LoadStream) -> PageSection:
+    """Rates in thousands and the pattern of reads and writes."""
+    streams = (read, write)
+    rates = [round(stream.rate / 1000) for stream in streams]
+    megabytes = [round(stream.kilobytes / 1024) for stream in streams]
+    random = [round(100 * stream.random) if stream.rate else 0 for stream in streams]
+    sequential = [100 - percent if stream.rate else 0 for percent, stream in zip(random, streams, strict=True)]
     rows: tuple[tuple[Cell, ...], ...] = (
         ("IOPS (kIO/s)", *map(str, rates), str(sum(rates))),
         ("IO Rate (MB/s)", *map(str, megabytes), str(sum(megabytes))),
         ("Random %", *map(str, random), None),
         ("Sequential %", *map(str, sequential), None),
     )
-    columns = (PageColumn(""), PageColumn("Read"), PageColumn("Write"), PageColumn("Total"))
-    return PageSection("ops_and_randomness", "Ops and Randomness", columns, rows)
+    return vdisk_section(vdisk, "Ops and Randomness", ("", "Read", "Write", "Total"), rows)
 
 
-def histogram_columns(op: str) -> tuple[PageColumn, ...]:
-    """The header of a histogram of reads or writes."""
-    return (
-        PageColumn("Latency Range"),
-        PageColumn("Average Bucket Latency"),
-        PageColumn(f"Number of {op} IOs"),
-        PageColumn(f"Percent of {op} IOs"),
-        PageColumn(BAR),
-    )
+def latencies(vdisk: str, op: str, buckets: Sequence[Bucket]) -> PageSection:
+    """The histogram of latencies, a bucket per range of LATENCY_EDGES."""
+    edges = ["0", *(f"{int(edge) // 1000} ms" for edge in LATENCY_EDGES[1:-1]), "inf"]
+    return _histogram(vdisk, f"Frontend {op} Latency", op, edges, buckets)
 
 
-def _histogram(title: str, op: str, ranges: Sequence[str], buckets: Sequence[Bucket]) -> PageSection:
+def _sizes(vdisk: str, op: str, buckets: Sequence[Bucket]) -> PageSection:
+    kilobytes = [f"{int(edge) // KILOBYTE} kB" if edge < MEGABYTE else "1 MB" for edge in SIZE_EDGES[1:-1]]
+    return _histogram(vdisk, f"{op} Size Distribution", op, ["0", *kilobytes, "inf"], buckets)
+
+
+def _histogram(vdisk: str, title: str, op: str, edges: Sequence[str], buckets: Sequence[Bucket]) -> PageSection:
     everything = total(buckets)
-    rows = [
-        _bucket_row(label, bucket, everything.operations)
-        for label, bucket in zip((*ranges, "Total"), (*buckets, everything), strict=True)
-    ]
-    return PageSection(title.lower().replace(" ", "_"), title, histogram_columns(op), tuple(rows))
+    ranges = [f"{low} <= x < {high}" for low, high in pairwise(edges)]
+    rows: list[tuple[Cell, ...]] = []
+    for label, bucket in zip((*ranges, "Total"), (*buckets, everything), strict=True):
+        if bucket.operations:
+            ratio = bucket.operations / everything.operations
+            percent = f"{round(100 * ratio)}%"
+            rows.append((label, str(bucket.average), str(bucket.operations), percent, PageBar(ratio)))
+        else:
+            rows.append((label, None, None, None, PageBar(0)))
+    labels = ("Latency Range", "Average Bucket Latency", f"Number of {op} IOs", f"Percent of {op} IOs", BAR)
+    return vdisk_section(vdisk, title, labels, rows)
 
 
-def _bucket_row(label: str, bucket: Bucket, operations: int) -> tuple[Cell, ...]:
-    if not bucket.operations:
-        return (label, None, None, None, PageBar(0))
-    ratio = bucket.operations / operations
-    return (label, str(bucket.average), str(bucket.operations), f"{round(100 * ratio)}%", PageBar(ratio))
+def _working_set(vdisk: str, sizes: Mapping[str, tuple[int, int]]) -> PageSection:
+    rows = ((f"{op} WSS (MB)", *map(str, sizes.get(op, (0, 0)))) for op in ("Read", "Write", "Union"))
+    return vdisk_section(vdisk, "Working Set Sizes", ("", "2 min", "1 hr"), rows)
 
 
-def _working_set(sizes: Mapping[str, tuple[int, int]]) -> PageSection:
-    rows = []
-    for op in ("Read", "Write", "Union"):
-        short, long = sizes.get(op, (0, 0))
-        rows.append((f"{op} WSS (MB)", str(short), str(long)))
-    columns = (PageColumn(""), PageColumn("2 min"), PageColumn("1 hr"))
-    return PageSection("working_set_sizes", "Working Set Sizes", columns, tuple(rows))
-
-
-def _shares(title: str, head: str, names: Sequence[str], shares: Mapping[str, float], kilobytes: int) -> PageSection:
+def _shares(vdisk: str, title: str, names: Sequence[str], shares: Mapping[str, float], kilobytes: int) -> PageSection:
     labels = list(dict.fromkeys((*names, *shares)))
     parts = [shares.get(name, 0) for name in labels]
     rows: list[tuple[Cell, ...]] = []
@@ -269,12 +246,18 @@ def _shares(title: str, head: str, names: Sequence[str], shares: Mapping[str, fl
         some = bool(part and kilobytes)
         rows.append((label, str(part // 1024), f"{percent}%") if some else (label, None, None))
     rows.append(("Total", str(kilobytes // 1024), "100%") if kilobytes else ("Total", None, None))
-    columns = (PageColumn(head), PageColumn("Data (MB/s)"), PageColumn("Percent"))
-    return PageSection(title.lower().replace(" ", "_"), title, columns, tuple(rows))
+    return vdisk_section(vdisk, title, (title.split()[1], "Data (MB/s)", "Percent"), rows)
+
+
+def up_migrations(vdisk: str, counts: tuple[int, int, int]) -> PageSection:
+    """The extent groups that moved up within 5 minutes, 1 hour and 1 day."""
+    spans = zip((300, 3600, 86400), counts, strict=True)
+    rows = ((f"Last {span} seconds", str(count)) for span, count in spans)
+    return vdisk_section(vdisk, "Extent Group Up-Migration", (), rows)
 
 
 def _outstanding(rate: int, latency: float) -> float:
-    """Operations under way on average: rate times latency (microseconds)."""
+    """Average number of operations under way: rate times latency (microseconds)."""
     return rate * latency / 1e6
 
 
@@ -283,4 +266,4 @@ def _busy(outstanding: float) -> int:
 
 
 def _mean_size(operations: int, kilobytes: int) -> str | None:
-    return str(kilobytes * 1024 // operations) if operations else None
+    return str(kilobytes * KILOBYTE // operations) if operations else None

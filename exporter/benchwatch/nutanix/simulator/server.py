@@ -1,17 +1,17 @@
-"""HTTP servers for the simulated CVMs and their guest, and all that can go wrong between a CVM and its reader."""
+"""HTTP servers for simulated CVMs and their guest, and all that can go wrong between a CVM and its reader."""
 
 import gzip
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
+from ...values.errors import ConfigError
+from ...values.suggestion import did_you_mean
 from .cluster import Cluster
 from .guest import Guest
 from .variations import PAGE_VARIATIONS, SERVER_VARIATIONS, write
@@ -24,10 +24,11 @@ _OTHER_PAGE = "<html><body><h1>It works!</h1><p>The server is running.</p></body
 
 
 class SimulatedCvm:
-    """One CVM of a cluster, served on loopback or the given address. Use it as a context manager, or start and stop it.
+    """One CVM of a cluster, served on loopback or the given address. Use it as a context manager.
 
-    `variations` are names of page and server variations and may be changed at any time. `requests` are the targets
-    asked for, in order; `most_at_once` is the greatest number of requests that were under way at one time.
+    `variations` are names of page and server variations, which may be changed at any time; ConfigError is raised for an
+    unknown name. `requests` are the requested targets, in order; `most_at_once` is the greatest number of requests that
+    were under way at one time.
     """
 
     def __init__(
@@ -44,9 +45,9 @@ class SimulatedCvm:
         self.number = number
         self.guest = Guest(cluster)
         self.variations = set(variations)
-        unknown = self.variations - PAGE_VARIATIONS.keys() - SERVER_VARIATIONS.keys()
-        if unknown:
-            raise ValueError(f"no variation {min(unknown)!r}; `benchwatch nutanix simulate --list` shows them all")
+        for name in self.variations - PAGE_VARIATIONS.keys() - SERVER_VARIATIONS.keys():
+            meant = did_you_mean(name, [*PAGE_VARIATIONS, *SERVER_VARIATIONS])
+            raise ConfigError(f"--variation: expected a name that --list shows, got {name!r}{meant}")
         self.requests: list[str] = []
         self.most_at_once = 0
         self.sleep = sleep
@@ -55,50 +56,39 @@ class SimulatedCvm:
         handler = type("Handler", (_Handler,), {"cvm": self})
         self._server = _Server((host, port), handler, bind_and_activate=False)
         self._server.server_bind()
-        if "refused" not in self.variations:  # bound, but not listening: connections are refused
-            self._server.server_activate()
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Where the CVM is served."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}"
 
-    def start(self) -> None:
-        """Answer requests, in a thread."""
-        if "refused" not in self.variations:
+    def __enter__(self) -> "SimulatedCvm":
+        if "refused" not in self.variations:  # a socket that is bound, but does not listen, refuses connections
+            self._server.server_activate()
             self._thread.start()
+        return self
 
-    def stop(self) -> None:
-        """Answer no more."""
+    def __exit__(self, *_: object) -> None:
         if self._thread.is_alive():
             self._server.shutdown()
         self._server.server_close()
 
-    def __enter__(self) -> "SimulatedCvm":
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
     def enter(self, target: str) -> None:
-        """A request begins."""
+        """Count a request that begins."""
         with self._lock:
             self.requests.append(target)
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
 
     def leave(self) -> None:
-        """A request ends."""
+        """Count a request that ends."""
         with self._lock:
             self._at_once -= 1
 
     def page(self, target: str) -> str | None:
-        """The HTML for a request's target; None if there is no such page."""
+        """The HTML for the target of a request; None if there is no such page."""
         parts = urlsplit(target)
         if "not-a-cvm" in self.variations:
             return _OTHER_PAGE
@@ -121,7 +111,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print the traceback of an error, but not for a client that hung up."""
+        """Print the traceback of an error, unless the client hung up."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
@@ -146,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.cvm.leave()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing is printed for each request."""
+        """Do not print a line for each request."""
 
     def _answer(self, variations: set[str]) -> None:
         if "closed" in variations:
@@ -214,7 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, body: bytes, status: int, content_type: str = "text/html") -> None:
         self._head(status, content_type, Content_Length=str(len(body)))
-        self._leave()  # with the last byte the client is free to ask again, before this thread gets its turn
+        self._leave()  # before the last byte, after which the client may send another request
         self.wfile.write(body)
 
     def _drip(self, body: bytes) -> None:
@@ -230,27 +220,3 @@ def _huge() -> Iterator[bytes]:
     yield b"<html><body><table>\n"
     for _ in range(HUGE_BYTES // len(chunk)):
         yield chunk
-
-
-def serve(
-    cluster: Cluster,
-    addresses: Sequence[tuple[str, int]],
-    variations: Iterable[str],
-    announce: Callable[[str], None],
-    run: Path | None = None,
-) -> None:
-    """Serve the cluster's CVMs, one an address, until interrupted; `run` is a new folder for the guest's benchmark."""
-    cvms = [
-        SimulatedCvm(cluster, number, host=host, port=port, variations=variations)
-        for number, (host, port) in enumerate(addresses)
-    ]
-    try:
-        for cvm in cvms:
-            cvm.start()
-            announce(cvm.url)
-        if run is not None:
-            cvms[0].guest.record(run)
-        threading.Event().wait()
-    finally:
-        for cvm in cvms:
-            cvm.stop()

@@ -1,4 +1,4 @@
-"""The same numbers in other units."""
+"""Pages with the same numbers in other units."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from .document import Cell, PageColumn, PageSection
 
 
 class Other(NamedTuple):
-    """Another unit, and by what a number in the usual one is multiplied."""
+    """Another unit, and the factor for a number in the usual unit."""
 
     name: str
     factor: float
@@ -33,7 +33,7 @@ _UNNAMED = {"Average Bucket Latency": "Average Bucket Latency (usec)", "Avg op s
 
 
 def change_units(section: PageSection, units: Mapping[str, Other]) -> PageSection:
-    """The section with its labels, ranges and numbers in these units."""
+    """The section with labels, ranges and numbers in these units."""
     columns, factors = [], []
     sizes = "Size Distribution" in section.title
     for column in section.columns:
@@ -53,14 +53,14 @@ def change_units(section: PageSection, units: Mapping[str, Other]) -> PageSectio
 
 
 def _label(text: str, units: Mapping[str, Other]) -> tuple[str, float]:
-    """The label with the other unit, and the factor of its numbers."""
+    """The label with the other unit, and the factor for its numbers."""
     match = _UNIT.search(text)
     other = units.get(match[0]) if match else None
     return (text[: match.start()] + other.name + text[match.end() :], other.factor) if match and other else (text, 1.0)
 
 
 def _row_factor(cells: tuple[Cell, ...], index: int, units: Mapping[str, Other]) -> float:
-    """The factor from the label of the row, for cells after it; ranges are labels without one."""
+    """The factor by the label of the row, for the cells after it; a range has none."""
     label = cells[0]
     is_range = isinstance(label, str) and "<" in label
     return _label(label, units)[1] if index and isinstance(label, str) and not is_range else 1.0

@@ -1,7 +1,7 @@
-"""Everything in which a real page may differ from those that were seen, each by a name.
+"""The ways in which a real page may differ from the published ones, by name.
 
-A page variation changes the document or how its HTML is written; `absent` says what a reader then cannot have. A
-server variation changes how the server answers, or what becomes of the cluster.
+A page variation changes the document or the style of its HTML. A server variation changes how the server answers, or
+what happens to the cluster.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ Change = Callable[[PageDocument], PageDocument]
 
 
 class Variation(NamedTuple):
-    """`style` holds changed fields of Style; `absent` says what cannot be read off the page any more."""
+    """`style` has the changed fields of Style; `absent` says what the page no longer shows."""
 
     description: str
     change: Change | None = None
@@ -25,7 +25,7 @@ class Variation(NamedTuple):
 
 
 def each(change: Callable[[PageSection], PageSection], *keys: str) -> Change:
-    """A change of all sections, or of those with these keys."""
+    """A change of all sections, or of the sections with these keys."""
     return lambda document: replace(
         document, sections=tuple(change(s) if not keys or s.key in keys else s for s in document.sections)
     )
@@ -40,7 +40,7 @@ def _titled(**titles: str) -> Change:
 
 
 def _picked(section: PageSection, order: Iterable[int]) -> PageSection:
-    """The section with these of its columns, in this order; without a header it stays as it is."""
+    """The section with only the columns at these positions, in this order; unchanged if it has no header."""
     kept = list(order)
     if not section.columns:
         return section
@@ -95,47 +95,42 @@ def _nested_name(name: str) -> str:
 
 
 def _signs(signed: bool) -> Change:
-    """Percentages with or without their sign, in columns and overview."""
+    """Percentages with or without their sign, by the labels of columns and rows."""
 
-    def of(cell: Cell, is_percent: bool) -> Cell:
-        if not isinstance(cell, str) or not is_percent:
-            return cell
-        bare = cell.removesuffix("%")
-        return f"{bare}%" if signed and bare.replace(".", "").isdecimal() else bare
+    def is_percentage(column: str, row: str) -> bool:
+        return "%" in column + row or "Percent" in column or "total hits" in row or "pct" in row
+
+    def changed(cell: Cell) -> Cell:
+        bare = cell.removesuffix("%") if isinstance(cell, str) else ""
+        return f"{bare}{'%' * signed}" if bare.replace(".", "").isdecimal() else cell
 
     def change(section: PageSection) -> PageSection:
-        percents = ["%" in column.group or "Percent" in column.group for column in section.columns]
+        groups = [column.group for column in section.columns] or ["", ""]
         rows = []
         for row in section.rows:
-            label = str(row[0])
-            is_percent = percents or [False, "total hits" in label or "pct" in label]
-            in_row = label in ("Random %", "Sequential %")
-            rows.append(
-                tuple(of(c, p or (in_row and i > 0)) for i, (c, p) in enumerate(zip(row, is_percent, strict=True)))
-            )
+            cells = zip(row[1:], groups[1:], strict=True)
+            rows.append((row[0], *(changed(c) if is_percentage(group, str(row[0])) else c for c, group in cells)))
         return replace(section, rows=tuple(rows))
 
     return each(change)
 
 
-def _local_and_remote(document: PageDocument) -> PageDocument:
-    """Estore rows split as newer builds probably have them: what was SSD is local, what was HDD is remote."""
-
-    def change(section: PageSection) -> PageSection:
-        names = {"Estore SSD": "Estore SSD Local", "Estore HDD": "Estore HDD Remote"}
-        return replace(section, rows=tuple((names.get(str(row[0]), row[0]), *row[1:]) for row in section.rows))
-
-    return each(change, "read_source")(document)
+def _local_and_remote(section: PageSection) -> PageSection:
+    """The rows of Estore split as newer builds probably do: what was SSD is local, what was HDD is remote."""
+    names = {"Estore SSD": "Estore SSD Local", "Estore HDD": "Estore HDD Remote"}
+    return replace(section, rows=tuple((names.get(str(row[0]), row[0]), *row[1:]) for row in section.rows))
 
 
-def _sections_of(*names: str) -> dict[str, Variation]:
-    return {
-        f"missing-{name.replace('_', '-')}": Variation(
-            f"without the section {name}", _without(name), absent="the section"
-        )
-        for name in names
-    }
-
+_MISSING_SECTIONS = (
+    "overview",
+    "cluster_state",
+    "nfs",
+    "hosted_vdisks",
+    "ops_and_randomness",
+    "frontend_read_latency",
+    "read_source",
+    "extent_group_up_migration",
+)
 
 PAGE_VARIATIONS: Mapping[str, Variation] = {
     "titles-2014": Variation(
@@ -143,9 +138,11 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
     ),
     "titles-newer": Variation("`NFS Worker` for `NFS Slave`", _titled(nfs="NFS Worker")),
     "local-and-remote": Variation(
-        "read source split into local and remote", _local_and_remote, absent="the sources by their old names"
+        "read source split into local and remote",
+        each(_local_and_remote, "read_source"),
+        absent="the sources by their old names",
     ),
-    "no-titles": Variation("main page without titles", _titled(hosted_vdisks="", nfs="", cluster_state=""), absent=""),
+    "no-titles": Variation("main page without titles", _titled(hosted_vdisks="", nfs="", cluster_state="")),
     "nbsp": Variation("&nbsp; in titles", style={"space": "&nbsp;"}),
     "nbsp-character": Variation("U+00A0 in titles", style={"space": "\u00a0"}),
     **{f"headings-{tag}": Variation(f"titles in <{tag}>", style={"heading": tag}) for tag in ("h1", "h2", "h3", "b")},
@@ -162,7 +159,7 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
     "empty-na": Variation("N/A for no value", style={"empty": "N/A"}),
     "percent-signs": Variation("all percentages with their sign", _signs(True)),
     "percent-bare": Variation("all percentages without their sign", _signs(False)),
-    "columns-reordered": Variation("columns in another order, groups torn apart", each(_reordered_columns)),
+    "columns-reordered": Variation("columns in another order, groups split", each(_reordered_columns)),
     "columns-extra": Variation("two unknown columns in each table", each(_extra_columns)),
     "columns-missing": Variation(
         "some columns left out",
@@ -182,7 +179,7 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
     ),
     "units-other": Variation("other units in labels and cells", each(lambda s: change_units(s, OTHER_UNITS))),
     "units-unknown": Variation(
-        "units that nobody knows",
+        "units that benchwatch does not know",
         each(lambda s: change_units(s, UNKNOWN_UNITS)),
         absent="latencies and throughput of the main page, averages of the latency histograms",
     ),
@@ -195,8 +192,10 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
         _renamed(lambda name: name.replace("NFS:", "NFS:4:0:", 1), "hosted_vdisks"),
     ),
     "names-shadow": Variation("shadow clones, name#id@svm", _renamed(lambda name: f"{name}#77@7")),
-    **_sections_of("overview", "cluster_state", "nfs", "hosted_vdisks"),
-    **_sections_of("ops_and_randomness", "frontend_read_latency", "read_source", "extent_group_up_migration"),
+    **{
+        f"missing-{key.replace('_', '-')}": Variation(f"without the section {key}", _without(key), absent="the section")
+        for key in _MISSING_SECTIONS
+    },
 }
 
 SERVER_VARIATIONS: Mapping[str, str] = {
@@ -211,20 +210,20 @@ SERVER_VARIATIONS: Mapping[str, str] = {
     "chunked": "the body comes in chunks",
     "http500": "HTTP status 500",
     "huge": "a body of 100 MB without its length",
-    "tangled": "15 MB of tags that no other closes, over which a browser's parser takes hours",
-    "gzip": "a body of 100 MB packed into 100 kB, without being requested",
+    "tangled": "15 MB of tags that are never closed, which take a browser's parser hours",
+    "gzip": "a body of 100 MB compressed to 100 kB, although not requested",
     "redirect": "a redirect to /h/gflags on another port",
     "not-a-cvm": "another server's page",
     "not-http": "an answer that is not HTTP",
     "closed": "the connection is closed without an answer",
     "restart": "Stargate restarts after 30 s: incarnation and start time change",
-    "vdisk-gone": "the last vdisk is listed once; then its page is not there (404), and it is not listed any more",
+    "vdisk-gone": "the last vdisk is listed once; then its page is missing (404), and it is no longer listed",
     "vdisk-moved": "the first vdisk moves to the next CVM after 30 s",
 }
 
 
 def write(document: PageDocument, variations: Iterable[str]) -> str:
-    """The page's HTML with these page variations; names of others are passed over."""
+    """The page's HTML with these page variations; other names are ignored."""
     style = Style()
     for name in variations:
         variation = PAGE_VARIATIONS.get(name)
@@ -235,12 +234,12 @@ def write(document: PageDocument, variations: Iterable[str]) -> str:
 
 
 def listing() -> str:
-    """All scenes and variations with their descriptions, for people."""
+    """All scenes and variations with their descriptions."""
     lines = ["Scenes:"]
     lines += [f"  {name}: {scene.description}" for name, scene in SCENES.items()]
     lines += ["  published: the numbers of public screenshots of 2015, without changes", "", "Variations of the pages:"]
     for name, variation in PAGE_VARIATIONS.items():
-        absent = f" (cannot be read then: {variation.absent})" if variation.absent else ""
+        absent = f" (no longer shown: {variation.absent})" if variation.absent else ""
         lines.append(f"  {name}: {variation.description}{absent}")
     lines += ["", "Variations of the server:"]
     lines += [f"  {name}: {description}" for name, description in SERVER_VARIATIONS.items()]
