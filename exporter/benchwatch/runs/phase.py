@@ -18,6 +18,7 @@ IDLE = "nothing completes"
 _TOLD_TO_END = frozenset({"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"})
 """Signals by which people and service managers end a program; all others are faults of it or of the machine."""
 _STALLED_INTERVALS = 3
+_ABANDONED_INTERVALS = 4
 _STALLED_IDLE_REPORTS = 2
 _TO_LOOK = 0.3
 """Seconds allowed for polling and reading, so that a stall is known within its three intervals."""
@@ -49,10 +50,11 @@ def judge(said: StateSays, record: RunFile, silent: float, *, cut_off: bool) -> 
         return "interrupted" if by in _TOLD_TO_END else "failed", f"ended by {by}" if by else f"exit code {code}"
     if said.outcome or code == 0:
         return "finished", said.reason
-    if silent >= record.abandoned_after:
+    limit = max(record.abandoned_after, _ABANDONED_INTERVALS * (said.report_interval or 0.0))
+    if silent >= limit:
         if cut_off:
             return "failed", "its output ends in the middle"
-        return "abandoned", f"silent for more than {record.abandoned_after:g} s"
+        return "abandoned", f"silent for more than {limit:g} s"
     interval = said.report_interval or _DEFAULT_INTERVAL
     if said.last_report is not None and silent >= _STALLED_INTERVALS * interval - _TO_LOOK:
         return "stalled", f"no report for {_STALLED_INTERVALS} intervals"
