@@ -150,8 +150,11 @@ class Worker:
 
     @property
     def start(self) -> float | None:
-        """When the benchmark began, Unix seconds."""
-        return self._said.start if self.runfile.start is None else self.runfile.start
+        """When the benchmark began, Unix seconds; a recorded start is that of the first run in the output."""
+        reported, recorded = self._said.start, self.runfile.start
+        if recorded is None or (self.output.reruns and reported is not None):
+            return reported
+        return recorded
 
     @property
     def end(self) -> float:
