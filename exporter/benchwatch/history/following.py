@@ -66,6 +66,9 @@ class GrowingRecording(Recording):
             self.data = bytes(self.data[:]) + more
         return len(more) >= limit
 
+    def keep(self) -> None:
+        """It grows, so its records are not kept."""
+
     def after(self, offset: int) -> bytes:
         """Its bytes from there on, as far as they were read."""
         return self.data[offset - self._begin :]
