@@ -55,7 +55,7 @@ DEFAULTS = {
     "growth of a compressed body": f"{ingest._EXPANSION} times, from {kib(ingest._EXPANDED)} on",
     "bytes of a push that wait for the disk": kib(ingest._BEHIND),
     "`keep`": f"{RunsSettings().keep}",
-    "checks of runs that left memory": f"{watcher._LET_GO_A_SECOND} a second",
+    "checks of runs that left memory": f"{watcher._UNLOADED_A_SECOND} a second",
     "read at a time": f"{kib(watcher.CHUNK)} of a file, {kib(watcher.BUDGET)} a round",
     "bytes by which output is recognised": kib(files.HEAD),
     "a prefix before each line": (

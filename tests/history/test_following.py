@@ -76,6 +76,21 @@ def line(second: int) -> str:
     return f"progress: {int(NOW) + second}.000 s, {100 + second}.0 tps, lat 1.000 ms stddev 0.100\n"
 
 
+@pytest.mark.parametrize("rotated", [True, False])
+def test_another_run_in_the_same_output_is_followed(rotated: bool, tmp_path: Path) -> None:
+    first = (RECORDINGS / "sysbench/checkpoints-1.0.20/checkpoints-1.0.20.out").read_bytes()
+    if rotated:
+        (tmp_path / "w.out.1").write_bytes(first)
+    else:  # more than is read at a time
+        first += b"\n" * (5 << 20)
+    (tmp_path / "w.out").write_bytes(first * (not rotated) + first)
+    names = [file.name for file in tmp_path.iterdir()]
+    followed = FollowedRun(tmp_path.name, tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    assert followed.look(names, None, NOW)
+    for one, other in zip(followed.timelines, at_once(tmp_path), strict=True):
+        assert_same(one, other)
+
+
 def test_while_it_grows_each_report_is_there_once(tmp_path: Path) -> None:
     path = tmp_path / "w.err"
     path.touch()

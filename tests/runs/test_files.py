@@ -22,7 +22,7 @@ def test_a_folder_lists_its_folders_and_regular_files_only(tmp_path: Path) -> No
     (tmp_path / "dangling").symlink_to("nothing")
     (tmp_path / "link").symlink_to("db1.err")
     found = listing(tmp_path)
-    assert found.folders == ["run"]
+    assert found.folders == {"run"}
     assert sorted(found.files) == ["db1.err", "link"]
     assert found.files["db1.err"][1:3] == (5, 1000.5)
 

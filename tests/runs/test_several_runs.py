@@ -50,6 +50,22 @@ def test_live_the_last_is_shown_and_which_it_is_is_said(night: Path) -> None:
     assert f'benchwatch_run_state{{{labels},state="finished"}} 1\n' in page
 
 
+def test_the_start_in_the_record_is_that_of_the_first_run_in_a_file(tmp_path: Path) -> None:
+    first, second = (
+        "".join(f"progress: {start + second:.3f} s, 10.0 tps, lat 0.500 ms stddev 0.100\n" for second in range(1, 4))
+        for start in (NOW, NOW + 100)
+    )
+    place = placing(tmp_path / "runs")
+    place("once/db1.err", first.encode())
+    place("twice/db1.err", f"pgbench (16.1)\n{first}pgbench (16.1)\n{second}".encode(), NOW + 103)
+    for run in ("once", "twice"):
+        place(f"{run}/run.yaml", f"start: {NOW - 0.5}\n".encode())
+    runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
+    while runs.poll(NOW + 103):
+        pass
+    assert {worker.run: worker.start for worker in runs.workers} == {"once": NOW - 0.5, "twice": NOW + 100}
+
+
 def test_of_a_single_run_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     main(["metrics", str(RECORDINGS / "pgbench" / "tpcb-15.18.out")])
     page = capsys.readouterr().out

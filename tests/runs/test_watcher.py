@@ -131,6 +131,17 @@ def test_a_silent_run_stalls_within_three_intervals_and_is_abandoned_at_last(tmp
     assert states == {0: "running", 2.5: "running", 3: "stalled", 299: "stalled", 301: "abandoned"}
 
 
+def test_a_run_that_reports_every_ten_minutes_is_running_between_its_reports(tmp_path: Path, place: Place) -> None:
+    place("a/db1.err", b"progress: 600.0 s, 10.0 tps, lat 1.000 ms stddev 0.100\n")
+    runs = watch(tmp_path)
+    states = {second: state_of(settle(runs, NOW + second), "a", "db1") for second in (0, 599, 1799, 1801, 2399, 2401)}
+    assert states == {
+        **{0: "running", 599: "running", 1799: "running"},
+        **{1801: "stalled", 2399: "stalled", 2401: "abandoned"},
+    }
+    assert runs.workers[0].reason == "silent for more than 2400 s"
+
+
 def test_a_stalled_run_shows_no_figures_of_its_last_interval(tmp_path: Path, place: Place) -> None:
     place("a/db1.err", PGBENCH / "tpcb-15.18.err")
     runs = watch(tmp_path)

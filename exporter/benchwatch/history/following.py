@@ -50,15 +50,24 @@ class GrowingRecording(Recording):
         return self._begin + len(self.data)
 
     def grow(self, files: Mapping[str, FileStatus]) -> bool:
-        """Read more of it; whether there may be still more. Raises Rewritten or OSError."""
+        """Read more of it; returns whether there may be still more. Raises Rewritten or OSError.
+
+        A text whose times may count from the start of its last run is read to its end.
+        """
         self._listed = files
         if self.plan.kind_of.piecewise and self._position - self._begin > _KEPT:
             self.data = self.data[self._position - self._begin :]
             self._begin = self._position
-        more, _ = Stream.read(self, _PIECE, files)
+        limit = _PIECE if self.plan.kind_of.moments else math.inf
+        more = b""
+        while len(more) < limit and (piece := Stream.read(self, _PIECE, files)[0]):
+            more += piece
         if more:
             self.data = bytes(self.data[:]) + more
-        return len(more) == _PIECE or (bool(more) and self.in_older_part)
+        return len(more) >= limit
+
+    def keep(self) -> None:
+        """It grows, so its records are not kept."""
 
     def after(self, offset: int) -> bytes:
         """Its bytes from there on, as far as they were read."""

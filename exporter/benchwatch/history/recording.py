@@ -1,7 +1,7 @@
-"""A recorded stream, which can be read as far as it had been written at a given time.
+"""A recorded stream, which delivers its content up to a given offset: as much as had been written at some time.
 
-Each line of a text is parsed once, although it may be read three times: to find when its parts were written and the
-start of its run, and to replay it. Its latencies are gathered on the way, if requested.
+A text dated by its lines is read up to three times (to date its parts, to find the start of its run, and to replay it)
+but parsed once. Its latencies are gathered during the replay, if requested.
 """
 
 import math
@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 
 from ..runs.layout import StreamPlan
 from ..runs.stream import Stream
-from ..tools.api import LINE, Bins, Parser, ReadLine, read_lines
+from ..tools.api import Bins, Parser, ReadLine, read_lines
 from ..values.errors import ConfigError
 
 _MOST_KEPT = 1 << 26
-"""Bytes of a stream up to which its records may be kept."""
+"""Bytes of the largest stream whose records stay in memory."""
 _HELD = 1 << 24
-"""Bytes of a file that are read before their memory is released."""
+"""Bytes of a mapped file that are read before their memory is released."""
 
 
 class Recording(Stream):
-    """A stream whose files were read completely; it delivers them up to `until`, bytes."""
+    """A stream whose files are complete; `read` delivers their content up to the offset `until`, bytes."""
 
     def __init__(self, plan: StreamPlan, folder: Path, gather: bool) -> None:
         self._gather = plan.tool.kinds[plan.kind].bins if gather else None
@@ -33,18 +33,18 @@ class Recording(Stream):
         self.modified = math.inf
         """When the part being read was written, Unix seconds."""
         self.start: float | None = None
-        """When the run began, which is known while it is played, Unix seconds."""
-        self._kept: _Keeping | None = None
+        """When the run began, Unix seconds; None until the replay has found out."""
+        self._parsed: _Parsed | None = None
         super().__init__(plan, folder)
 
     @property
     def size(self) -> int:
-        """Bytes that were read of it."""
+        """Bytes read so far."""
         return self._position
 
     @property
     def length(self) -> int:
-        """How much there is of it, bytes."""
+        """Bytes of the whole stream."""
         return len(self.data)
 
     def _loaded(self, plan: StreamPlan, folder: Path) -> bytes | mmap:
@@ -52,26 +52,26 @@ class Recording(Stream):
         return whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
 
     def content(self, begin: int, end: int) -> bytes:
-        """What is in it from one offset to another."""
+        """The bytes between two offsets."""
         return self.data[begin:end]
 
     def keep(self) -> None:
-        """From now on, parse each line only once, however often it is read; its records stay in memory, if not huge."""
-        if self._kept is None and self.length <= _MOST_KEPT:
-            self._kept = _Keeping(self.plan.parser())
+        """Parse a text dated by its lines. Its records stay in memory for further readings, unless it is huge."""
+        if self._parsed is None and not self.plan.kind_of.moments and self.length <= _MOST_KEPT:
+            self._parsed = _Parsed(self.plan.parser(), self.data)
 
     def lines(self) -> Iterator[ReadLine]:
-        """What its lines say; it is kept, since it will be read again."""
+        """The records of each line; see read_lines."""
         self.keep()
-        yield from self._kept.lines(self.data[:]) if self._kept else read_lines(self.plan.parser(), self.data)
+        return self._parsed.lines() if self._parsed else read_lines(self.plan.parser(), self.data)
 
     def restart(self) -> None:
         """Read from the start again."""
         super().restart()
         self._position = self._released = 0
-        if self._kept is not None:
-            self._kept.rewind()
-            self.parser = self._kept
+        if self._parsed is not None:
+            self._parsed.rewind()
+            self.parser = self._parsed
         if self._gather is not None:
             self.bins = self._gather(self.content)
             self.parser = _Gathering(self.parser, self.bins)
@@ -85,97 +85,77 @@ class Recording(Stream):
         return data, self.modified
 
     def release(self) -> None:
-        """Let the system reclaim the memory of the part of a file that was read; it can be read again."""
+        """Let the system reclaim the memory of a mapped file; its content can still be read again."""
         self._released = self._position
         if isinstance(self.data, mmap):
             self.data.madvise(MADV_DONTNEED)
 
     def begun(self, recorded: float | None) -> tuple[float | None, bool]:
-        """As of the files, or as it is known when it is played."""
+        """See Stream; during a replay, the start that it found."""
         return super().begun(recorded) if self.start is None else (self.start, True)
 
 
-class _Line(NamedTuple):
+class _Answer(NamedTuple):
     """A parser's answer to a line."""
 
     end: int
-    """Bytes."""
+    """Where the line ends, bytes."""
     records: Sequence[Any]
     understood: int
     """The parser's `records` up to there."""
     undated: bool
 
 
-class _Keeping:
-    """A parser that keeps its answer to each line, and repeats it when the line is read again."""
+class _Parsed:
+    """A parser of a stream that was parsed before: it repeats the answer to each line."""
 
-    def __init__(self, parser: Parser) -> None:
-        self._parser = parser
-        self._lines: list[_Line] = []
-        self._parsed = 0
-        self._settled: Sequence[Any] | None = None
-        self._closed: Sequence[Any] | None = None
+    def __init__(self, parser: Parser, data: bytes | mmap) -> None:
+        *self._lines, self._last = [
+            _Answer(end, records, parser.records, parser.undated) for end, records in read_lines(parser, data)
+        ]
+        self._closed = _Answer(len(data), parser.close(), parser.records, parser.undated)
         self.rewind()
 
     def rewind(self) -> None:
         """Begin again."""
-        self._offset = self._said = 0
-        self._rest_said = False
+        self._offset = self._repeated = 0
+        self._settled = False
         self.records = 0
         self.undated = False
 
+    def lines(self) -> Iterator[ReadLine]:
+        """The records of all lines; see read_lines."""
+        return ((line.end, line.records) for line in (*self._lines, self._last))
+
     def feed(self, data: bytes) -> Sequence[Any]:
-        """See tools.Parser. Repeated input must be the same as before."""
-        self._parse(data[max(0, self._parsed - self._offset) :])
+        """See tools.Parser."""
         self._offset += len(data)
         found: list[Any] = []
-        while self._said < len(self._lines) and self._lines[self._said].end <= self._offset:
-            line = self._lines[self._said]
-            found += line.records
-            self.records, self.undated = line.understood, line.undated
-            self._said += 1
+        while self._repeated < len(self._lines) and self._lines[self._repeated].end <= self._offset:
+            found += self._repeat(self._lines[self._repeated])
+            self._repeated += 1
         return found
-
-    def _parse(self, data: bytes) -> None:
-        parser = self._parser
-        for line in LINE.findall(data):
-            self._parsed += len(line)
-            records = parser.feed(line)
-            self._lines.append(_Line(self._parsed, records, parser.records, parser.undated))
-
-    def lines(self, data: bytes) -> Iterator[ReadLine]:
-        """What all lines of a stream say."""
-        self._parse(data[self._parsed :])
-        if self._settled is None:
-            self._settled = self._parser.settle()
-        yield from ((line.end, line.records) for line in self._lines)
-        yield self._parsed, self._settled
 
     def settle(self) -> Sequence[Any]:
         """See tools.Parser: only the last line may lack its end."""
-        if self._offset < self._parsed or self._rest_said:
+        if self._offset < self._last.end or self._settled:
             return ()
-        if self._settled is None:
-            self._settled = self._parser.settle()
-        self._rest_said = True
-        return self._ended(self._settled)
+        self._settled = True
+        return self._repeat(self._last)
 
     def close(self) -> Sequence[Any]:
         """See tools.Parser."""
-        if self._offset < self._parsed:
+        if self._offset < self._last.end:
             return ()
-        settled = self.settle()
-        if self._closed is None:
-            self._closed = self._parser.close()
-        return [*settled, *self._ended(self._closed)]
+        return [*self.settle(), *self._repeat(self._closed)]
 
-    def _ended(self, records: Sequence[Any]) -> Sequence[Any]:
-        self.records, self.undated = self._parser.records, self._parser.undated
-        return records
+    def _repeat(self, answer: _Answer) -> Sequence[Any]:
+        self.records, self.undated = answer.understood, answer.undated
+        return answer.records
 
 
 class _Gathering:
-    """A parser whose records also go to the gathering of latencies."""
+    """A parser whose records also go to `bins`, which gathers the latencies."""
 
     def __init__(self, parser: Parser, bins: Bins) -> None:
         self._parser = parser

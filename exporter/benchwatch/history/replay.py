@@ -188,8 +188,7 @@ class Replay:
     def _start(self) -> float:
         """When the run began, Unix seconds."""
         for recording in self._recordings.values():
-            if not recording.plan.is_log:
-                recording.keep()
+            recording.keep()
             recording.modified = self._last_written[recording.plan.name]
         state = self._state_told(())
         start = state.start

@@ -1,8 +1,9 @@
-"""Puts pushed bytes into files of the push folder, as long as there is room for them.
+"""Appends pushed bytes to files of the push folder, as long as there is room for them.
 
-The size of one push, one run and the whole folder is bounded, as are the files of a run and the runs of the folder, and
-some of the file system stays free (Limits). What does not fit is refused before it is written; nothing that was written
-is lost. Everything here waits for the disk; call it from one thread at a time.
+PushSettings limits the size of one push, of each run and of the whole folder, the number of files in a run and of runs
+in the folder, and keeps some of the file system free. Bytes for which there is no room are refused before they are
+written; bytes that have been written are never lost. Everything here blocks on the disk; call it from one thread at a
+time.
 """
 
 import errno
@@ -13,6 +14,7 @@ import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,23 +25,27 @@ from ..values.errors import ConfigError
 _log = logging.getLogger("benchwatch.server")
 
 STREAM = re.compile(r"out|err|json|[0-9]{1,10}(\.[0-9]{1,5})?")
-"""What may follow a worker's name in the name of a file that is sent in pieces."""
+"""The suffix, after the worker's name and a dot, of a file that is sent in pieces."""
 _SUFFIX = re.compile(r"[a-z]+|[0-9]+(\.[0-9]+)?")
-"""What may follow it in the name of any file of that worker: `db.2.out` is none of `db`."""
-GAP = "so that none can be put at"
-"""In the refusal of a piece whose predecessors are not there."""
+"""The suffix of any file of a worker: `db.2.out` does not belong to `db`."""
+GAP = "expected an offset of at most"
+"""Part of the refusal of a piece that would leave a gap before it: a client recognises it by these words."""
 LARGEST_PIECE = 1024 * 1024
 """Bytes accepted in one piece of a stream."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _REMEMBERED = 1000
+"""Runs whose usage stays in memory."""
 _TRUSTED = 60.0
-"""Seconds after which a run is measured again: others may have added or removed files."""
+"""Seconds after which a folder is measured again: others may have added or removed files."""
 _FREE_KNOWN = 1.0
 """Seconds for which a measurement of the free space is used, less what is written meanwhile."""
 
 
 FailedStart = Callable[[Path, str], str | None]
-"""How a worker of the run in a folder ended that has measured nothing; None if it may have (history.failed)."""
+"""Says how a worker of the run in a folder failed before it measured anything; None if it may have measured something.
+
+See history.failed.
+"""
 
 
 class Refused(Exception):
@@ -50,43 +56,44 @@ class Refused(Exception):
         self.status = status
 
 
-class _Taken(NamedTuple):
-    """The size of a folder when it was measured, and what pushes have added."""
+class _Usage(NamedTuple):
+    """What a folder held when it was measured, plus what pushes have added since."""
 
     bytes: int
     entries: int
-    """Files of a run, or runs."""
+    """Files in the folder of a run, or runs in the push folder."""
     measured: float
+    """Seconds of the monotonic clock."""
 
 
 class Room:
-    """How full the push folder is, and whether it may take more."""
+    """How full the push folder is, and whether there is room for more."""
 
     def __init__(self, settings: PushSettings) -> None:
         self.settings = settings
         self.written = 0
         """Bytes written in total."""
-        self._runs: OrderedDict[Path, _Taken] = OrderedDict()
-        self._folders: dict[Path, _Taken] = {}
+        self._runs: OrderedDict[Path, _Usage] = OrderedDict()
+        self._folders: dict[Path, _Usage] = {}
         self._free: int | None = None
         self._free_known = float("-inf")
 
     def need(self, path: Path, size: int) -> None:
-        """Check that a file of a run, which may be new, can take further bytes. Raises Refused."""
+        """Check that there is room for `size` more bytes in a file of a run; the file may be new. Raises Refused."""
         run, settings = path.parent, self.settings
         new_file = not path.exists()
         new_run = new_file and not run.exists()
-        taken = self._run(run)
-        if taken.bytes + size > settings.max_run_bytes or taken.entries + new_file > settings.max_run_files:
-            taken = self._run(run, anew=True)
-        if taken.bytes + size > settings.max_run_bytes:
+        usage = self._run(run)
+        if usage.bytes + size > settings.max_run_bytes or usage.entries + new_file > settings.max_run_files:
+            usage = self._run(run, remeasure=True)
+        if usage.bytes + size > settings.max_run_bytes:
             most = settings.max_run_bytes
-            raise Refused(507, f"run {run.name} has {taken.bytes} bytes, and the limit is {most} (push.max_run_bytes)")
-        if taken.entries + new_file > settings.max_run_files:
-            raise Refused(507, f"run {run.name} has {taken.entries} files, which is the limit (push.max_run_files)")
+            raise Refused(507, f"run {run.name} has {usage.bytes} bytes, and the limit is {most} (push.max_run_bytes)")
+        if usage.entries + new_file > settings.max_run_files:
+            raise Refused(507, f"run {run.name} has {usage.entries} files, which is the limit (push.max_run_files)")
         whole = self._folder(run.parent)
         if whole.bytes + size > settings.max_folder_bytes or whole.entries + new_run > settings.max_runs:
-            whole = self._folder(run.parent, anew=True)
+            whole = self._folder(run.parent, remeasure=True)
         if whole.bytes + size > settings.max_folder_bytes:
             most = settings.max_folder_bytes
             raise Refused(
@@ -97,41 +104,39 @@ class Room:
         now = time.monotonic()
         if now - self._free_known > _FREE_KNOWN:
             self._free, self._free_known = _free(run), now
-        free = self._free
-        if free is not None and free - size < settings.keep_free_bytes:
-            kept = settings.keep_free_bytes
+        free, kept = self._free, settings.keep_free_bytes
+        if free is not None and free - size < kept:
             raise Refused(
                 507, f"the pushes' file system has {free} bytes free; {kept} must stay free (push.keep_free_bytes)"
             )
         self._free = None if free is None else free - size
-        self._runs[run] = taken._replace(entries=taken.entries + new_file)
+        self._runs[run] = usage._replace(entries=usage.entries + new_file)
         self._folders[run.parent] = whole._replace(entries=whole.entries + new_run)
 
     def add(self, path: Path, size: int) -> None:
         """Note that this many bytes were written to that file."""
         self.written += size
-        for known, folder in ((self._runs, path.parent), (self._folders, path.parent.parent)):
-            taken = known.get(folder)
-            if taken:
-                known[folder] = taken._replace(bytes=taken.bytes + size)
+        for usages, folder in ((self._runs, path.parent), (self._folders, path.parent.parent)):
+            if usage := usages.get(folder):
+                usages[folder] = usage._replace(bytes=usage.bytes + size)
 
-    def _run(self, run: Path, *, anew: bool = False) -> _Taken:
+    def _run(self, run: Path, *, remeasure: bool = False) -> _Usage:
         now = time.monotonic()
-        taken = self._runs.get(run)
-        if taken is None or anew or now - taken.measured > _TRUSTED:
-            taken = self._runs[run] = _Taken(*_measure(run), now)
+        usage = self._runs.get(run)
+        if usage is None or remeasure or now - usage.measured > _TRUSTED:
+            usage = self._runs[run] = _Usage(*_measure(run), now)
         self._runs.move_to_end(run)
         if len(self._runs) > _REMEMBERED:
             self._runs.popitem(last=False)
-        return taken
+        return usage
 
-    def _folder(self, folder: Path, *, anew: bool = False) -> _Taken:
+    def _folder(self, folder: Path, *, remeasure: bool = False) -> _Usage:
         now = time.monotonic()
-        taken = self._folders.get(folder)
-        if taken is None or (anew and now - taken.measured > _TRUSTED):
+        usage = self._folders.get(folder)
+        if usage is None or (remeasure and now - usage.measured > _TRUSTED):
             runs = [entry.path for entry in _entries(folder) if entry.is_dir(follow_symlinks=False)]
-            taken = self._folders[folder] = _Taken(sum(_measure(Path(run))[0] for run in runs), len(runs), now)
-        return taken
+            usage = self._folders[folder] = _Usage(sum(_measure(Path(run))[0] for run in runs), len(runs), now)
+        return usage
 
 
 class PushedPart(NamedTuple):
@@ -142,12 +147,12 @@ class PushedPart(NamedTuple):
 
 
 class PushFile:
-    """The file that one push is appended to. Raises Refused when there is no room or the file system refuses.
+    """The file to which one push is appended.
 
-    It is opened for every piece, so that a waiting push has no file open; after a failed piece, no other is written.
-    `before` is what the previous push wrote to the end of the file before it broke off: if this push begins with the
-    same bytes, it repeats them, and they are not appended again. One that ends before it has repeated all of them is
-    another push, and is stored.
+    The file is opened for each piece, so a waiting push holds no open file. A piece raises Refused if there is no room
+    for it or the file system fails; all later pieces then raise the same. `before` is what the previous push wrote to
+    the end of the file before it broke off. If this push begins with the same bytes, it repeats them, and they are not
+    appended again. If it ends before it has repeated all of them, it is another push, and is stored.
     """
 
     def __init__(self, path: Path, room: Room, before: PushedPart | None = None) -> None:
@@ -155,46 +160,44 @@ class PushFile:
         self._room = room
         self._refusal: Refused | None = None
         self._begun = False
+        """Whether the push has appended something, and so no longer repeats `before`."""
         self._before = before
         self._repeated = 0
         """Bytes of `before` that this push has repeated."""
-        self._whole = False
+        self._ended = False
         self.span = before
-        """What it has written to the file, including the beginning that it repeats; None if nothing."""
+        """What the push has written to the file, including the beginning that it repeats; None if nothing."""
 
     def append(self, data: bytes) -> None:
         """Append all of it; the first piece begins on a line of its own."""
         self._put(data, None)
 
     def finish(self) -> None:
-        """End the push. If it repeated only a part of `before`, that part is appended as its own."""
+        """End the push. If it has repeated only a part of `before`, append that part: it is another push."""
         if self._before and self._repeated:
-            self._whole = True
+            self._ended = True
             self._put(b"", None)
 
     def place(self, data: bytes, offset: int) -> None:
-        """Write these bytes at that offset, which is at the end, or within the file if it has the same bytes there."""
+        """Write the bytes at that offset, which may be at most the end. Bytes already there must be the same."""
         self._put(data, offset)
 
     def _put(self, data: bytes, offset: int | None) -> None:
         if self._refusal:
             raise self._refusal
         try:
-            self._put_now(data, offset)
-        except Refused as refusal:
-            self._refusal = refusal
-            raise
-
-    def _put_now(self, data: bytes, offset: int | None) -> None:
-        try:
             self._room.need(self._path, len(data))
             descriptor = self._open()
             try:
-                self._write(descriptor, self._new(descriptor, data, offset))
+                self._write(descriptor, self._missing(descriptor, data, offset))
             finally:
                 os.close(descriptor)
+        except Refused as refusal:
+            self._refusal = refusal
+            raise
         except OSError as error:
-            raise cannot_write(self._path, error) from error
+            self._refusal = cannot_write(self._path, error)
+            raise self._refusal from error
 
     def _open(self) -> int:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -204,32 +207,32 @@ class PushFile:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             return os.open(self._path, flags, 0o666)
 
-    def _new(self, descriptor: int, data: bytes, offset: int | None) -> bytes:
-        """The part of it that has to be appended."""
-        found = os.fstat(descriptor)
-        if stat.S_ISFIFO(found.st_mode):
+    def _missing(self, descriptor: int, data: bytes, offset: int | None) -> bytes:
+        """The part of the data that is not yet in the file."""
+        status = os.fstat(descriptor)
+        if stat.S_ISFIFO(status.st_mode):
             raise OSError(errno.EINVAL, "it is a pipe")
         if offset is None:
-            return self._appended(descriptor, data, found.st_size)
+            return self._unrepeated(descriptor, data, status.st_size)
         name = f"{self._path.parent.name}/{self._path.name}"
-        there = os.pread(descriptor, len(data), offset)
-        if offset > found.st_size:
-            raise Refused(409, f"{name} has {found.st_size} bytes, {GAP} {offset}")
-        if there != data[: len(there)]:
+        if offset > status.st_size:
+            raise Refused(409, f"{name} has {status.st_size} bytes; {GAP} {status.st_size}, got {offset}")
+        present = os.pread(descriptor, len(data), offset)
+        if not data.startswith(present):
             raise Refused(409, f"{name} already exists, with other content: push under another name")
-        return data[len(there) :]
+        return data[len(present) :]
 
-    def _appended(self, descriptor: int, data: bytes, size: int) -> bytes:
-        """The new part of the next piece; the first new bytes begin on a line of their own."""
+    def _unrepeated(self, descriptor: int, data: bytes, size: int) -> bytes:
+        """The part of the next piece that does not repeat `before`. What is new begins on a line of its own."""
         before, repeated = self._before, self._repeated
-        if before and size == before.end and not self._whole:
+        if before and size == before.end and not self._ended:
             at = before.start + repeated
-            there = os.pread(descriptor, min(len(data), before.end - at), at)
-            if data.startswith(there):
-                self._repeated += len(there)
-                if at + len(there) == before.end:
+            present = os.pread(descriptor, min(len(data), before.end - at), at)
+            if data.startswith(present):
+                self._repeated += len(present)
+                if at + len(present) == before.end:
                     self._before, self._begun = None, True
-                return data[len(there) :]
+                return data[len(present) :]
         if not self._begun:
             self._begun, self._before, self.span = True, None, None
             if size > 0 and os.pread(descriptor, 1, size - 1) != b"\n":
@@ -255,27 +258,27 @@ class PushFile:
 
 
 def cannot_write(path: Path, error: OSError) -> Refused:
-    """The refusal of a push that the file system does not take."""
+    """The refusal of a push that cannot be written; it is logged too."""
     _log.error("a push cannot be written to %s: %s", path, error.strerror)
     where = f"{path.parent.name}/{path.name}"
     return Refused(507 if error.errno in _FULL else 500, f"{where} cannot be written: {error.strerror}")
 
 
 def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | None = None) -> str:
-    """Replace the record; returns a sentence about it. Raises Refused if the new one cannot be used.
+    """Replace a worker's record; returns a sentence for the client. Raises Refused if the new record cannot be used.
 
-    With `failed_start`, only where there is nothing of the worker yet, just that record or an empty one, or a start
-    that failed, whose files go.
+    With `failed_start`, raises Refused unless the worker has no files, only the same or an empty record, or a start
+    that failed; the files of that start are removed.
     """
     run, worker, replaced = path.parent.name, path.stem, ""
     beside = path.with_name(f".{path.name}.pushed")
     try:
         room.need(path, len(data))
         path.parent.mkdir(parents=True, exist_ok=True)
-        before = path.read_bytes() if path.exists() else b""
-        beginning = (file for file in path.parent.glob(f"{worker}.*") if file != path)
-        there = [file for file in beginning if _SUFFIX.fullmatch(file.name, len(worker) + 1)]
-        if failed_start and before != data and (before or there):
+        present = path.read_bytes() if path.exists() else b""
+        others = (file for file in path.parent.glob(f"{worker}.*") if file != path)
+        own = [file for file in others if _SUFFIX.fullmatch(file.name, len(worker) + 1)]
+        if failed_start and present != data and (present or own):
             why = failed_start(path.parent, worker)
             if why is None:
                 raise Refused(412, f"worker {worker} of run {run} already exists: push under another name")
@@ -283,7 +286,7 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
         try:
             beside.write_bytes(data)
             _check_record(beside, f"{run}/{path.name}")
-            for file in there if replaced else ():
+            for file in own if replaced else ():
                 if STREAM.fullmatch(file.name, len(worker) + 1):
                     file.unlink(missing_ok=True)
             beside.replace(path)
@@ -306,13 +309,13 @@ def _check_record(path: Path, name: str) -> None:
 
 
 def _free(folder: Path) -> int | None:
-    """Bytes available to us on the file system of a folder, which need not exist yet; None if unknown."""
+    """Bytes that this process can still write to the file system of a folder, which need not exist; None if unknown."""
     for each in (folder, *folder.parents):
         try:
-            found = os.statvfs(each)
+            status = os.statvfs(each)
         except OSError:
             continue
-        return found.f_bavail * found.f_frsize
+        return status.f_bavail * status.f_frsize
     return None
 
 
@@ -320,12 +323,10 @@ def _measure(folder: Path) -> tuple[int, int]:
     """Bytes and number of the files in a folder; zeros if it does not exist."""
     sizes = []
     for entry in _entries(folder):
-        try:
-            found = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        if stat.S_ISREG(found.st_mode):
-            sizes.append(found.st_size)
+        with suppress(OSError):
+            status = entry.stat(follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode):
+                sizes.append(status.st_size)
     return sum(sizes), len(sizes)
 
 

@@ -1,4 +1,4 @@
-"""When a file was created, which Linux keeps for most file systems (ext4, xfs, btrfs, tmpfs) and Python does not read.
+"""When a file was created: Linux knows it for most file systems (ext4, xfs, btrfs, tmpfs), but Python cannot ask.
 
 statx(2), from <linux/stat.h>: with the mask STATX_BTIME the kernel puts the birth time at byte 80 of `struct statx`,
 seconds (signed, 64 bits) and nanoseconds (32 bits), and sets the same bit of the mask at byte 0 if it knows one.

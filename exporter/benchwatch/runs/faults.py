@@ -1,4 +1,4 @@
-"""What could not be used: counted by reason, said in the log, and the newest sentences kept for a dashboard."""
+"""Faults: input that cannot be used. They are counted by reason and logged; a dashboard shows the most recent ones."""
 
 import logging
 import time
@@ -30,7 +30,7 @@ WATCH_ERROR_TIME = Family(
 
 
 class Faults:
-    """Those of all runs and of the configuration."""
+    """The faults of all runs and of the configuration."""
 
     def __init__(self) -> None:
         self.version = 0
@@ -39,9 +39,9 @@ class Faults:
         self._newest: dict[tuple[str, str], float] = {}
 
     def say(self, reason: str, sentence: str, error: Exception | None = None) -> None:
-        """Note it; `error` is a fault of ours, of which the first has its traceback in the log."""
+        """Count and log a fault. `error` is a bug in benchwatch; the first one is logged with its traceback."""
         if error is None or not self.counts[reason]:
-            # By reason, so that many of one kind do not silence another (see server.repeats).
+            # A logger per reason: a flood of one kind must not silence another (see server.repeats).
             _log.getChild(reason).warning("%s", sentence, exc_info=error)
         self.counts[reason] += 1
         self._newest.pop((reason, sentence[:_LENGTH]), None)
@@ -57,7 +57,7 @@ class Faults:
 
 
 class FaultsOfRun:
-    """The faults of one run, each reported once."""
+    """The faults of one run; each is reported once."""
 
     def __init__(self, run: str, faults: Faults) -> None:
         self.run = run
@@ -65,7 +65,7 @@ class FaultsOfRun:
         self._said: set[tuple[object, ...]] = set()
 
     def say(self, reason: str, sentence: str, what: object) -> None:
-        """Report a fault, unless one of the same `what` was reported before."""
+        """Report a fault, unless a fault of the same `what` was reported before."""
         if self.is_news(reason, what):
             self._faults.say(reason, sentence)
 

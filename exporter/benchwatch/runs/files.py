@@ -1,24 +1,23 @@
-"""Files that grow while they are read: what is in a folder, and what is new in a file.
+"""Files that grow while they are read: the content of a folder, and the new part of a file.
 
-A watched file may be appended to, rotated (renamed `x` -> `x.1`, or copied and truncated), truncated and written
-anew in place (fio's `--output`), replaced, or removed. The file system says that a file has changed by its identity
-(device, inode), its size and its times; a file whose status is the same was not touched, once its times are so old that
-another change would have shown (SETTLED).
+A watched file may be appended to, rotated (renamed `x` -> `x.1`, or copied and truncated), overwritten in place (fio's
+`--output`), replaced, or removed. A change shows in the file's identity (device, inode), its size or its times. If none
+of these has changed, the file has not changed either, provided that its times are old enough for another change to show
+(SETTLED).
 
-Only the content shows whether what was read is still there, so a checksum of each block read is kept. When the status
-has changed,
+Only the content shows whether the bytes that were read are still there, so a checksum of each block is kept. When the
+status has changed,
 
-- another identity, or a size below what was read, is another file;
+- another identity, or a size smaller than the number of bytes read, means another file;
 - the first block and the last two are compared before anything more is read;
-- the other blocks are compared one after the other: some with each read while the file grows, and all of them once it
-  has stopped.
+- the other blocks are compared in turn: some at each read while the file grows, all of them when it has stopped.
 
-A file that was read to its end is opened again when its status has changed, and else once a second: a remote file
-system may give an old status of a file that nobody opens.
+A file that was read to its end is opened again when its status changes, and otherwise once a second, because a remote
+file system may report an old status for a file that nobody opens.
 
-Zeros match anything: a consumed log may be given back to the file system by punching a hole in it.
+Zeros match anything: a log that was read may be released to the file system by punching a hole in it.
 
-Only regular files count: nothing here can block on a pipe or a socket.
+Only regular files count, so nothing here blocks on a pipe or a socket.
 """
 
 import os
@@ -34,15 +33,15 @@ from zlib import crc32
 from ..tools.lines import MARK
 
 HEAD = 64 * 1024
-"""Bytes at a file's beginning that are examined to recognise it."""
+"""Bytes at the beginning of a file by which it is recognised."""
 SETTLED = 2.0
-"""Seconds after which another change shows in a file's times, which are that coarse on some file systems."""
+"""Seconds after which another change shows in a file's times; some file systems are that coarse."""
 _FINE_NS = 20_000_000
-"""Nanoseconds after which another change shows in the times of most file systems."""
+"""Nanoseconds after which another change shows in a file's times on most file systems."""
 _REST = 1.0
-"""Seconds after a read for which the status alone says whether there is more."""
+"""Seconds after a read during which the status alone says whether there is more."""
 _LISTED_AFRESH = 30.0
-"""Seconds after which a folder is listed anyway: its times do not show everything, such as the target of a link."""
+"""Seconds after which a folder is listed anyway: its times do not show everything, such as a new target of a link."""
 _BLOCK = 16 * 1024
 """Bytes per checksum."""
 _COMPARED_GROWING = 4
@@ -52,9 +51,10 @@ _SPARSE = bytes(512)
 
 
 class FileStatus(NamedTuple):
-    """What the file system says of a file: identity, size in bytes, last modification in Unix seconds.
+    """A file's identity, size in bytes, and last modification in Unix seconds.
 
-    `changed` is when content or attributes last changed, in nanoseconds of the file system's clock; nothing can set it.
+    `changed` is when its content or attributes last changed, in nanoseconds of the file system's clock; no program can
+    set it.
     """
 
     identity: tuple[int, int]
@@ -69,34 +69,27 @@ class FileStatus(NamedTuple):
 
 
 class Rewritten(Exception):
-    """The file no longer holds what was read from it."""
+    """The file no longer holds the bytes that were read from it."""
 
 
 class Listing(NamedTuple):
     """The content of a folder, without hidden entries."""
 
-    folders: list[str]
+    folders: frozenset[str]
     files: dict[str, FileStatus]
 
 
 def listing(folder: Path) -> Listing:
     """The folders and the regular files in a folder, by name. Raises OSError when it cannot be read."""
-    found = Listing([], {})
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if _is(entry.is_dir):
-                found.folders.append(entry.name)
-            elif status := _file_status(entry):
-                found.files[entry.name] = status
-    return found
+    content = Folder(folder)
+    content.look(0.0)
+    return Listing(content.folders, statuses(folder, content.files))
 
 
 def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
     """The status of each of these files in an existing folder."""
     path = str(folder)
-    found = ((name, _file_status(f"{path}/{name}")) for name in names)
+    found = ((name, _file_status(f"{path}/{name}")) for name in names)  # making a Path takes longer than asking
     return {name: status for name, status in found if status}
 
 
@@ -107,9 +100,9 @@ def _is(kind: Callable[[], bool]) -> bool:
         return False
 
 
-def _file_status(file: os.DirEntry[str] | str) -> FileStatus | None:
+def _file_status(file: str) -> FileStatus | None:
     try:
-        found = os.stat(file)  # noqa: PTH116 (making a Path takes longer than asking)
+        found = os.stat(file)  # noqa: PTH116
     except OSError:  # gone since it was listed, or a link to nothing
         return None
     return _status(found) if stat.S_ISREG(found.st_mode) else None
@@ -120,20 +113,20 @@ def _status(found: os.stat_result) -> FileStatus:
 
 
 class Folder:
-    """A folder, listed again only when its own times show that something came or went.
+    """A folder, which is listed again only when its own times show that an entry was added or removed.
 
-    It is listed each time while it has an entry that is neither file nor folder: a link whose target may come later.
+    While an entry is neither a file nor a folder, the folder is always listed: a link's target may appear later.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.folders: frozenset[str] = frozenset()
         self.files: Sequence[str] = ()
-        """By name."""
+        """Names, sorted."""
         self._seen: tuple[FileStatus, float] | None = None
 
     def look(self, elapsed: float) -> bool:
-        """List it if necessary, at `elapsed` seconds, which only grow; whether entries came or went. Raises OSError."""
+        """List it if necessary; returns whether its entries have changed. `elapsed` only grows. Raises OSError."""
         found = _status(self.path.stat())
         if self._seen is not None and self._seen[0] == found and elapsed - self._seen[1] < _LISTED_AFRESH:
             return False
@@ -155,15 +148,15 @@ class Folder:
 
 
 def read_head(path: Path) -> bytes:
-    """Up to HEAD bytes from the beginning of a file, without a hole or byte order mark there. Raises OSError."""
+    """Up to HEAD bytes from the beginning of a file, after any hole and byte order mark. Raises OSError."""
     with path.open("rb", buffering=0) as file:
-        with suppress(OSError):  # nothing but a hole, or a file system without them
+        with suppress(OSError):  # only a hole, or a file system without holes
             file.seek(0, os.SEEK_DATA)
         return (file.read(HEAD) or b"").lstrip(b"\0").removeprefix(MARK)
 
 
 class GrowingFile:
-    """One file, read from its start to its current end each time that it grows."""
+    """One file, which is read on to its current end each time that it grows."""
 
     __slots__ = (
         "_blocks",
@@ -191,26 +184,26 @@ class GrowingFile:
         self.offset = 0
         """Bytes read so far."""
         self.seen: FileStatus | None = None
-        """The status at which everything had been read and was still there; None while that is uncertain."""
+        """The status at which the file was read and compared to its end; None until then."""
         self.compared = 0
-        """Bytes compared at the last read, besides the ends."""
+        """Bytes compared at the last read, except those of the first and last blocks."""
         self._blocks = array("I")  # checksums of whole blocks
-        self._last = 0  # checksum of what was read of the block in which the offset lies
+        self._last = 0  # checksum of the part read of the block that contains the offset
         self._compared: FileStatus | None = None  # the status at the last read
-        self._rests: FileStatus | None = None  # the same, if everything was read and another change would show
+        self._rests: FileStatus | None = None  # the same, if the file was read to its end and another change would show
         self._rests_until = 0.0
-        self._settled = False  # whether it was old enough when comparing began
-        self._owed = 0  # blocks yet to be compared,
-        self._next = 0  # from this one on
+        self._settled = False  # whether that status was settled when the comparison began
+        self._owed = 0  # number of blocks yet to be compared
+        self._next = 0  # the block compared last
 
     def rests(self, status: FileStatus) -> bool:
-        """Whether nothing has been written since the last read, as its present status says."""
+        """Whether, according to its current status, nothing was written since the last read."""
         return status == self.seen or (status == self._rests and time.monotonic() < self._rests_until)
 
     def read(self, limit: int) -> tuple[bytes, float]:
-        """Up to `limit` new bytes, and when the file was last written to (Unix seconds).
+        """Up to `limit` new bytes, and when the file was last written (Unix seconds).
 
-        Raises Rewritten when what was read before is no longer there, OSError when the file cannot be read.
+        Raises Rewritten if the bytes read before are no longer there, OSError if the file cannot be read.
         """
         descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -238,7 +231,7 @@ class GrowingFile:
         return data, found.modified
 
     def _begin(self, status: FileStatus) -> None:
-        """Compare everything, starting where the last comparison stopped."""
+        """Begin to compare all blocks, starting where the last comparison stopped."""
         self.seen = None
         self._compared, self._settled = status, status.settled
         self._owed = len(self._blocks)
@@ -277,5 +270,5 @@ class GrowingFile:
 
 
 def _has_hole(data: bytes) -> bool:
-    """Whether these bytes are in or next to a punched hole: no benchmark prints zeros."""
+    """Whether these bytes are in or next to a hole: no benchmark prints zeros."""
     return data.startswith(b"\0") or data.endswith(b"\0") or _SPARSE in data

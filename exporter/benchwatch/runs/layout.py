@@ -1,16 +1,17 @@
-"""Which files of a run are one stream, and which streams are one worker.
+"""Which files of a run form one stream, and which streams form one worker.
 
-- `<worker>.<suffix>`: what one process printed. Several (db1.out, db1.err) are one worker; files named just `stdout`
-  and `stderr` are the worker named after the run. A number is no suffix: out.1 and out.2 are two workers.
-- `<name>.<N>` beside `<name>`, N below 100: an older part of the same stream, moved away by rotation; N = 1 is the
-  most recent.
-- `<prefix>.<process>[.<thread>]`: logs, one a thread (thread 0 has no number). They belong to the worker called
-  `<prefix>`; under the tool's default prefix, to the run's only worker. A process that was started again under the same
-  name has another number: the most recent counts (the last one written to; of those written to within a minute, the
-  highest number). In a container it may have the same number: a file that was last written before the others begin is
-  left out. If the worker is unclear, each process is one: `<prefix>.<process>`.
+- `<worker>.<suffix>`: what one process printed. Several such files (db1.out, db1.err) are one worker; files named just
+  `stdout` and `stderr` are a worker named after the run. A number is not a suffix: out.1 and out.2 are two workers.
+- `<name>.<N>` beside `<name>`, N below 100: an older part of the same stream, renamed by rotation; N = 1 is the most
+  recent.
+- `<prefix>.<process>[.<thread>]`: logs, one per thread (thread 0 has no number). They belong to the worker `<prefix>`;
+  with the tool's default prefix, they belong to the only worker of the run. If a process was started again under the
+  same name, it has another number, and only the most recent process counts: the one whose log was written last or, if
+  several were written within a minute, the one with the highest number. In a container it may have the same number;
+  then files last written before the others begin are left out. If it is unclear whose logs they are, each process is a
+  worker of its own: `<prefix>.<process>`.
 
-Names of files become names of workers by `names.label`.
+`names.label` turns the names of files into names of workers.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,17 +28,17 @@ _SAME_TIME = 60.0
 
 
 class WatchedFile(NamedTuple):
-    """A file and what its content was recognised as (tool None: not or not yet)."""
+    """A file, and the tool that wrote it; None if no tool has recognised it (yet)."""
 
     identity: tuple[int, int]
     modified: float
-    """When a log was last written to, Unix seconds; nothing depends on that of another file: 0."""
+    """When a log was last written, Unix seconds; 0 for other files, because nothing depends on it."""
     tool: Tool | None
     kind: str
     prefix: Prefix | None = None
     """The prefix of each line."""
     begun: float = 0.0
-    """When the first of a log was written, as that says itself, Unix seconds; 0 if it does not."""
+    """The first time in a log, Unix seconds; 0 if there is none."""
 
     @property
     def is_log(self) -> bool:
@@ -46,35 +47,38 @@ class WatchedFile(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The part of a stream that is one of several runs in it."""
+    """The part of a stream that holds one of several runs."""
 
     begin: int
-    """Bytes; and where it ends."""
+    """Offset in bytes."""
     end: int
+    """Offset in bytes."""
     number: int
-    """Which run it is, from 1."""
+    """Of the run, from 1."""
     of: int
+    """Number of runs in the stream."""
 
 
 class StreamPlan(NamedTuple):
-    """One stream: its parts in the order in which they were written, each a file's name and identity."""
+    """One stream of a worker."""
 
     name: str
     tool: Tool
     kind: str
     parts: tuple[tuple[str, tuple[int, int]], ...]
+    """Name and identity of each file, oldest first."""
     prefix: Prefix | None = None
     cut: Cut | None = None
-    """The part of the concatenated files that is read; None: all."""
+    """The part of the concatenated files to read; None: all."""
 
     def parser(self) -> Parser:
-        """A new parser for it."""
+        """A new parser for the stream."""
         parser = self.tool.parser(self.kind)
         return Unprefixed(parser, self.prefix) if self.prefix else parser
 
     @property
     def kind_of(self) -> Kind:
-        """What its tool says of such output."""
+        """The kind, as its tool declares it."""
         return self.tool.kinds[self.kind]
 
     @property
@@ -92,7 +96,7 @@ class _Log(NamedTuple):
 
 
 def worker_name(file: str, run: str) -> str:
-    """The worker that printed a file of that name in that run."""
+    """The worker that printed this file of this run."""
     if file in STANDARD_STREAMS:
         return run
     path = PurePath(file)
@@ -100,7 +104,7 @@ def worker_name(file: str, run: str) -> str:
 
 
 def group_name(file: str, files: Iterable[str]) -> str:
-    """The run of a file beside the folders of runs: the files of one worker make one run."""
+    """The run to which a file beside the folders of runs belongs: the files of one worker form one run."""
     names = frozenset(files)
     while True:
         left, _, number = file.rpartition(".")
@@ -138,7 +142,7 @@ def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_
         if not _is_number(number):
             continue
         if file.tool and file.is_log:
-            # The file of the first thread may still be empty when another's is not.
+            # The first thread's file may still be empty when another thread's is not.
             first = base is not None and base.tool is None and _is_number(left.rpartition(".")[2])
             thread = base is not None and (first or base.is_log)
             prefix, _, process = left.rpartition(".") if thread else (left, "", number)
@@ -179,7 +183,7 @@ def _owners(logs: list[_Log], workers: Mapping[str, list[StreamPlan]]) -> dict[s
         for log in mine:
             latest = max(one.begun for one in mine if one.process == log.process)
             if log.begun <= log.modified < latest - _SAME_TIME:
-                continue  # of an earlier process of that number, which had more threads
+                continue  # an earlier process had this number, and more threads
             if not owner:
                 owners.setdefault(f"{own}.{log.process}", []).append(log.stream)
             elif log.process == youngest:

@@ -1,6 +1,6 @@
-"""The output of a worker: its streams, read into the state of the last run of the tool in them.
+"""The output of a worker: its streams, and the state of the last run of the tool in them.
 
-Times are Unix seconds on the clock as it is set now.
+Times are Unix seconds. When the clock is set, they are moved by the same amount.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ _SETTLED_AFTER = 1.0
 
 
 class Output:
-    """What was read of one process's output, and when something last came."""
+    """What one process has printed so far, and when it last printed something."""
 
     def __init__(
         self,
@@ -29,23 +29,23 @@ class Output:
     ) -> None:
         self.streams = [open_stream(plan, folder) for plan in plans]
         self.state = new_state()
-        """That of the last run of the tool."""
+        """The state of the last run of the tool."""
         self.reruns = 0
-        """How many runs of the tool preceded it."""
+        """Number of runs of the tool before the last one."""
         self.changes = 0
-        """Grows with every change outside the state."""
+        """Grows with each change outside the state."""
         self.caught_up = False
-        """Whether the existing output has been read once; before that, growing counters would look like a burst."""
+        """Whether all existing output has been read; until then, growing counters would look like a burst."""
         self.faults: dict[str, str] = {}
-        """Problems for the log, a sentence each: the first of each reason since they were last taken out."""
+        """Faults for the log: the first sentence of each reason since they were last removed."""
         self.cut_off: bool | None = None
-        """Whether it ended in the middle of a line or document when it was given up; None before that."""
+        """Whether it ends in the middle of a line or document; None until it is closed."""
         self.written = 0.0
-        """When it was last written to."""
+        """When one of its files was last written."""
         self.heard = 0.0
-        """When something was last read from it."""
+        """When new bytes were last read."""
         self.reported: float | None = None
-        """The same for something that a parser understood."""
+        """When new bytes last held something that a parser understood."""
         self.now: float | None = None
         """The time of the last tick."""
         self._folder = folder
@@ -54,19 +54,19 @@ class Output:
 
     @property
     def plans(self) -> list[StreamPlan]:
-        """The plan that it was made from."""
+        """The plans of its streams."""
         return [stream.plan for stream in self.streams]
 
     @property
     def repetition(self) -> tuple[int, int]:
-        """Which run of the tool is shown, from 1, and how many there are."""
+        """The number of the run of the tool that is shown, from 1, and the number of runs."""
         cuts = [stream.plan.cut for stream in self.streams if stream.plan.cut]
         last = self.reruns + 1
         return max(((cut.number, cut.of) for cut in cuts), default=(last, last))
 
     @property
     def unreadable(self) -> list[str]:
-        """Files that cannot be read at the moment, and why: a clause each."""
+        """For each file that cannot be read at the moment, a clause that says why."""
         return [f"{stream.plan.name} cannot be read: {why}" for stream in self.streams if (why := stream.unreadable)]
 
     @property
@@ -75,7 +75,7 @@ class Output:
         return sum(stream.size for stream in self.streams)
 
     def follow(self, plans: Sequence[StreamPlan]) -> bool:
-        """Continue under a new plan; false if that is impossible and everything must be read again."""
+        """Continue with new plans; returns False if that is impossible and everything must be read again."""
         known = {stream.plan.name: stream for stream in self.streams}
         if plans[0].tool is not self.streams[0].plan.tool or not known.keys() <= {plan.name for plan in plans}:
             return False
@@ -91,15 +91,15 @@ class Output:
             self._date(stream)
 
     def read(self, limit: int, files: Mapping[str, FileStatus], now: float) -> int:
-        """Read up to `limit` new bytes of each stream, whose files are as listed; the number of bytes.
+        """Read up to `limit` new bytes of each stream; returns the number of bytes. `files` is the current listing.
 
-        Raises Rewritten when it has to be read again from the start.
+        Raises Rewritten if everything must be read again from the start.
         """
         taken, more = 0, False
         for stream in self.streams:
             try:
                 data, modified = stream.read(limit, files)
-            except FileNotFoundError:  # removed since the folder was listed: the next look drops it
+            except FileNotFoundError:  # removed after the folder was listed: the next look drops it
                 continue
             except OSError as error:
                 if not stream.unreadable:
@@ -109,7 +109,7 @@ class Output:
             stream.unreadable = ""
             taken += stream.compared
             if data and (self.cut_off is not None or (stream.settled and data[:1] not in b"\r\n")):
-                raise Rewritten  # its parsers were told of an end, or of the end of a line that continues
+                raise Rewritten  # its parser was closed, or has settled a line that now continues
             if data:
                 self._take(stream, data, min(modified, now), now)
                 taken += len(data)
@@ -126,7 +126,7 @@ class Output:
         stream.written = arrived
         before = stream.parser.records
         self._apply(stream, stream.parser.feed(data), arrived)
-        # What is new since the last look is not older than that, whatever the file's time says.
+        # What was not there at the last look is newer than that look, even if the file's time is older.
         came = arrived if self.now is None else max(arrived, min(self.now, now))
         if stream.parser.records != before:
             self.reported = max(came, self.reported or 0.0)
@@ -136,7 +136,7 @@ class Output:
         self.changes += 1
 
     def _date(self, stream: Stream) -> None:
-        """Tell the state when the text just read from a stream was written."""
+        """Give the state the time at which the last text read from a stream was written."""
         if stream.written is None or stream.plan.is_log or stream.run != self.reruns:
             return
         start, end = self._recorded
@@ -157,7 +157,7 @@ class Output:
                 self.state.apply(record, name, arrived)
 
     def _begin(self, run: int) -> None:
-        """Another run of the tool in the same output: logs belong to the last one, so they are read for it again."""
+        """Begin the state of another run in the same output. Logs belong to the last run, so read them again for it."""
         if run <= self.reruns:
             return
         self.reruns = run
@@ -172,7 +172,7 @@ class Output:
         self.changes += 1
 
     def tick(self, now: float) -> None:
-        """Let time pass: count a last line, close windows."""
+        """Advance the clock: settle last lines, close windows."""
         if self.now is not None and now < self.now:
             self.clock_was_set(now - self.now)
         self.now = now
@@ -181,7 +181,7 @@ class Output:
         self.state.tick(now)
 
     def settle(self) -> None:
-        """Count last lines that lack only their newline; if one continues after all, everything is read again."""
+        """Count last lines that lack only their newline. If such a line continues later, everything is read again."""
         for stream in self.streams:
             if not stream.settled and (records := stream.parser.settle()):
                 stream.settled = True
@@ -190,12 +190,12 @@ class Output:
                 self.changes += 1
 
     def over(self) -> None:
-        """It is complete: judge it as finished, even if the last line lacks its newline."""
+        """Treat it as complete, even if the last line lacks its newline."""
         self.settle()
         self.state.over()
 
     def close(self) -> None:
-        """Give it up: what is incomplete stays so."""
+        """Close it: what is incomplete now counts as truncated."""
         self.cut_off = False
         for stream in self.streams:
             records = stream.parser.close()
@@ -203,7 +203,7 @@ class Output:
             self._apply(stream, records, self.written)
 
     def clock_was_set(self, by: float) -> None:
-        """The clock was set forward by so many seconds (back, if negative): a silence does not get longer by that."""
+        """Move times by as many seconds as the clock was set forward (negative: back), which is no silence."""
         self.reported = None if self.reported is None else self.reported + by
         self.heard += by
         self.now = None if self.now is None else self.now + by

@@ -1,9 +1,9 @@
 """The phase of a worker, and when it changes.
 
-`running`, then `finished` (final summary or final document seen), `interrupted` (somebody told it to end: Ctrl-C,
-SIGTERM) or `failed` (an error ended it, a non-zero exit code, an end in the middle of a document); `stalled` while it
-is open but nothing completed or was reported for three report intervals; `abandoned` after a long silence. All of it
-is a function of the files: the same after a restart.
+A worker is `running`, then `finished` (final summary or document read), `interrupted` (somebody ended it with Ctrl-C or
+SIGTERM) or `failed` (an error, an exit code other than 0, or output that ends in the middle of a document). It is
+`stalled` while nothing completes, or nothing is reported for three report intervals, and `abandoned` after a long
+silence. The phase is a function of the files, so it is the same after a restart.
 """
 
 from typing import NamedTuple
@@ -14,18 +14,19 @@ from ..tools.api import Outcome
 PHASES = ("running", "stalled", "finished", "failed", "interrupted", "abandoned")
 ENDED = frozenset({"finished", "failed", "interrupted", "abandoned"})
 IDLE = "nothing completes"
-"""Reason of a stall that the tool itself reports."""
+"""The reason for a stall that the tool itself reports."""
 _TOLD_TO_END = frozenset({"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"})
-"""Signals by which people and service managers end a program; all others are faults of it or of the machine."""
+"""Signals with which people and service managers end a program; any other signal means a fault."""
 _STALLED_INTERVALS = 3
+_ABANDONED_INTERVALS = 4
 _STALLED_IDLE_REPORTS = 2
 _TO_LOOK = 0.3
-"""Seconds allowed for polling and reading, so that a stall is known within its three intervals."""
+"""Seconds for polling and reading: a stall is noticed within its three intervals."""
 _DEFAULT_INTERVAL = 10.0
 
 
 class StateSays(NamedTuple):
-    """What the state of a version says, see tools.State."""
+    """What a state of a given version reports; see tools.State."""
 
     version: tuple[int, int]
     outcome: Outcome
@@ -39,7 +40,7 @@ class StateSays(NamedTuple):
 def judge(said: StateSays, record: RunFile, silent: float, *, cut_off: bool) -> tuple[str, str]:
     """The phase after `silent` seconds without a report or byte, and its reason, which may be empty.
 
-    `cut_off`: what was read last ends in the middle of a line or document.
+    `cut_off` says that the output ends in the middle of a line or document.
     """
     if said.outcome in ("failed", "interrupted"):
         return said.outcome, said.reason
@@ -49,10 +50,11 @@ def judge(said: StateSays, record: RunFile, silent: float, *, cut_off: bool) -> 
         return "interrupted" if by in _TOLD_TO_END else "failed", f"ended by {by}" if by else f"exit code {code}"
     if said.outcome or code == 0:
         return "finished", said.reason
-    if silent >= record.abandoned_after:
+    limit = max(record.abandoned_after, _ABANDONED_INTERVALS * (said.report_interval or 0.0))
+    if silent >= limit:
         if cut_off:
             return "failed", "its output ends in the middle"
-        return "abandoned", f"silent for more than {record.abandoned_after:g} s"
+        return "abandoned", f"silent for more than {limit:g} s"
     interval = said.report_interval or _DEFAULT_INTERVAL
     if said.last_report is not None and silent >= _STALLED_INTERVALS * interval - _TO_LOOK:
         return "stalled", f"no report for {_STALLED_INTERVALS} intervals"

@@ -1,15 +1,15 @@
-"""The prefix that a program in between puts before each line of a tool's output, and its removal.
+"""Finds and removes the prefix that a program in between puts before each line of a tool's output.
 
     pgbench-1  | progress: 5.0 s, ...                                       docker compose
     2026-01-02T03:04:05.123456789Z stdout F progress: 5.0 s, ...            a container's log, kubectl --timestamps
     2026-01-02 03:04:05,123 INFO     [bench] progress: 5.0 s, ...           a logger
         progress: 5.0 s, ...                                                indentation
 
-A prefix is recognised by what follows it: a tool recognises its output without it. Lines have the same prefix if it has
-the same shape: numbers may differ and so may the names of levels, streams, months and days; other words, and the
-number in a name (pgbench-1), may not. The space that ends a prefix is the same throughout, because what follows may be
-indented; only after a level may it pad a column. Lines without the prefix are left as they are. Colours and the
-like (ECMA-48 control sequences) go first.
+A prefix is recognised by what follows it: without the prefix, a tool recognises its output. Two lines have the same
+prefix if the prefixes have the same shape: numbers may differ, and so may the names of levels, streams, months and
+days; other words, and the number in a name (pgbench-1), may not. The space at the end of a prefix must be the same in
+all lines, because what follows may be indented; only after a level may it pad a column. Lines without the prefix stay
+as they are. Colours and other control sequences (ECMA-48) are removed first.
 """
 
 import re
@@ -23,16 +23,16 @@ from ..tools.api import Moment, Parser, Tool
 
 _CONTROL = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 _LONGEST = 120
-"""Longest prefix, bytes."""
+"""Bytes of the longest prefix."""
 _LINES = 40
 """Lines examined to find one."""
 _SHAPES = 60
 _HEAD = 16 * 1024
-"""Bytes at a stream's beginning that are examined."""
+"""Bytes examined at the beginning of a stream."""
 _LONG = 4096
-"""Bytes from which a first line is not awaited to its end: a compact document."""
+"""A first line of at least as many bytes is examined before it ends: it is a compact document."""
 _KEPT = 1 << 20
-"""Bytes of an unfinished line that are kept: a longer line passes unchanged."""
+"""Bytes of an unfinished line that stay in memory; the rest of a longer line passes unchanged."""
 
 _LEVELS = rb"trace|debug|info|notice|warn|warning|error|err|fatal|critical|severe|[diwef]"
 _CLASSES = (
@@ -57,17 +57,17 @@ class Prefix(NamedTuple):
     shape: bytes
     """A regular expression; empty if it is only colours."""
     example: str
-    """As it stood before the first line that showed it; empty as well."""
+    """The prefix of the first line; empty if it is only colours."""
     coloured: bool
 
     def plain(self, data: bytes) -> bytes:
-        """Whole lines without it."""
+        """Whole lines without their prefixes."""
         if self.coloured:
             data = _CONTROL.sub(b"", data)
         return re.compile(rb"(?im)^" + self.shape).sub(b"", data) if self.shape else data
 
     def moments(self, tool: Tool, kind: str, data: bytes) -> Iterator[Moment]:
-        """See tools.Tool; of a stream with the prefix."""
+        """See tools.Tool; `data` is a stream with prefixes."""
         lines = data.splitlines(keepends=True)
         plain = [self.plain(line) for line in lines]
         ends, plain_ends = (list(accumulate(map(len, each))) for each in (lines, plain))
@@ -76,13 +76,13 @@ class Prefix(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What was removed, for people."""
+        """A clause that says what was removed."""
         parts = [f"{self.example!r} before each line"] if self.example else []
         return " and ".join([*parts, *(["colours"] if self.coloured else [])]) + " left out"
 
 
 def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] | None:
-    """The tool and kind of a stream with this beginning after its prefix is removed; None if there is none."""
+    """The tool, kind and prefix of a stream that begins with `head`; None if no prefix leads to a tool's output."""
     head = head[:_HEAD]
     coloured = _CONTROL.search(head) is not None
     text = _CONTROL.sub(b"", head) if coloured else head
@@ -96,7 +96,7 @@ def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] 
 
 
 def _shapes(text: bytes) -> Iterator[tuple[bytes, str]]:
-    """Prefixes that at least half of the lines have, short ones first."""
+    """Shape and example of each prefix that at least half of the lines have, short ones first."""
     ended = text.split(b"\n")[:-1] or ([text] if len(text) >= _LONG else [])
     lines = [line for line in ended if line.strip()][:_LINES]
     found: dict[bytes, str] = {}
@@ -113,7 +113,7 @@ def _shapes(text: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _shape(prefix: bytes) -> bytes:
-    """The expression never backtracks, so that no line takes long."""
+    """A regular expression for prefixes of the same shape. It never backtracks, so no line takes long."""
     end = len(prefix.rstrip())
     parts: list[bytes] = []
     if padded := _PADDED.search(prefix):
@@ -135,14 +135,14 @@ def _shape(prefix: bytes) -> bytes:
 
 
 class Unprefixed:
-    """A parser of a stream without its prefix."""
+    """A parser that removes the prefix before another parser reads a line."""
 
     def __init__(self, parser: Parser, prefix: Prefix) -> None:
         self._parser = parser
         self._prefix = prefix
         self._rest = b""
         self._tried = False
-        """Whether the rest was found to lack more than its end."""
+        """Whether the unfinished line was tried, and lacks more than its newline."""
 
     @property
     def records(self) -> int:

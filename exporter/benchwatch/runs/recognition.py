@@ -1,7 +1,7 @@
-"""Recognises the files of a run by how they begin: the tool that wrote each, and the kind of output.
+"""Recognises the files of a run by their first bytes: which tool wrote each of them, and what kind of output it is.
 
 A file keeps its tool and kind until it is replaced or shrinks. A file that no tool recognises is tried again when it
-changes, and named in the log once it stops growing.
+changes, and reported when it stops growing.
 """
 
 from collections.abc import Mapping
@@ -15,34 +15,34 @@ from .layout import WatchedFile
 from .prefix import find_prefix
 
 _UNRECOGNISED_AFTER = 30.0
-"""Seconds without growth after which a file that no tool recognises is named in the log."""
+"""Seconds without growth after which a file that no tool recognises is reported."""
 _COARSE = 10.0
-"""Seconds to which it matters when a log was last written to: the streams are planned again when that changes."""
+"""Resolution of a log's modification time, seconds: streams are planned again whenever that time changes."""
 
 _UNKNOWN = WatchedFile((0, 0), 0.0, None, "")
 
 
 class Recognition:
-    """The files of one run, apart from records."""
+    """The files of one run, except its records."""
 
     def __init__(self, folder: Path, faults: FaultsOfRun) -> None:
         self.files: dict[str, WatchedFile] = {}
-        """A caller may remove one that was rewritten: its tool or kind may have changed too."""
+        """A caller may remove a file that was rewritten: its tool or kind may have changed too."""
         self.problems: dict[tuple[str, str], str] = {}
         """Current problems, a sentence each, by kind and file."""
         self._folder = folder
         self._faults = faults
         self._tried: dict[str, FileStatus] = {}
-        self._heads: dict[str, int] = {}  # checksums of files that no tool recognises
+        self._heads: dict[str, int] = {}  # checksums of the first bytes of files that no tool recognises
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> bool:
-        """Take note of the current files; returns whether the streams have to be planned again."""
+        """Take the current files; returns whether the streams must be planned again."""
         if self.problems:
             self.problems = {what: text for what, text in self.problems.items() if what[1] in files}
         watched = {name: self._watch(name, status) for name, status in files.items()}
         for name, file in watched.items():
             if file.tool is None:
-                self._name_unrecognised(name, files, now)
+                self._report_unrecognised(name, files, now)
         changed = watched != self.files
         self.files = watched
         return changed
@@ -62,9 +62,9 @@ class Recognition:
         try:
             head = read_head(self._folder / name)
         except OSError as error:
-            said = f"{self._folder / name} cannot be read: {error.strerror}"
-            self.problems["unreadable", name] = f"{said}; let the exporter's user read it"
-            self._faults.say("unreadable", said, name)
+            sentence = f"{self._folder / name} cannot be read: {error.strerror}"
+            self.problems["unreadable", name] = f"{sentence}; let the exporter's user read it"
+            self._faults.say("unreadable", sentence, name)
             self._tried.pop(name, None)  # so that it is read again
             return _UNKNOWN
         self._tried[name] = status
@@ -79,7 +79,7 @@ class Recognition:
             self.problems.pop(("unrecognised", name), None)
         return found
 
-    def _name_unrecognised(self, name: str, files: Mapping[str, FileStatus], now: float) -> None:
+    def _report_unrecognised(self, name: str, files: Mapping[str, FileStatus], now: float) -> None:
         status = files[name]
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
         part_of_another = name.rpartition(".")[0] in files

@@ -1,8 +1,8 @@
 """The records of a run (see settings.record): what they say about each worker, and what is wrong with them.
 
-A run may write to the files of an earlier one, whose records are still there. So the start and end in a record are
-ignored if output was written long after that end and after the record. A file that was written in a moment is a copy,
-or was replaced by an editor, and does not count; one edited in place does, until the record is touched.
+A run may write to the files of an earlier run whose records are still there. Therefore the start and end in a record
+are ignored if output was written long after that end and after the record. A file that was written within a moment does
+not count: it is a copy, or an editor has replaced it. A file edited in place does count, until the record is touched.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ from .faults import FaultsOfRun
 from .files import FileStatus
 
 _LATER = 10.0
-"""Seconds after the end in a record from which on output belongs to another run."""
+"""Output written at least as many seconds after the end in a record belongs to another run."""
 _MOMENT = 1.0
-"""Seconds within which a copied or replaced file is written."""
+"""Seconds within which a copy of a file is written."""
 _FAULTS_SAID = 10
-"""How many faults of a record's disks are counted and logged."""
+"""Faults in the disks of one record that are counted and logged."""
 RECORDS_AT_ONCE = 8
-"""Records read before others get a turn; one takes a few milliseconds at most."""
+"""Records read before other runs get a turn; each takes a few milliseconds at most."""
 
 
 class Records:
@@ -34,23 +34,23 @@ class Records:
 
     def __init__(self, folder: Path, default: RunFile, faults: FaultsOfRun) -> None:
         self.files: Mapping[str, FileStatus] = {}
-        """As of the last look."""
+        """The records at the last look."""
         self.unread: list[str] = []
-        """Names of records that are still to be read."""
+        """Names of records that have yet to be read."""
         self.ended = False
-        """Whether any of them says how a benchmark ended."""
+        """Whether any record says how a benchmark ended."""
         self.problems: dict[str, str] = {}
-        """Current problems, a sentence each, by record or fault of the disks."""
+        """Current problems: a sentence by name of the record, or by fault of its disks."""
         self._folder = folder
         self._faults = faults
         self._default = default
-        self._contents: dict[str, Record] = {}  # by record: the last content that could be used
+        self._contents: dict[str, Record] = {}  # the last usable content of each record
         self._of_run = default
         self._of_workers: dict[str, RunFile] = {}
 
     def look(self, files: Mapping[str, FileStatus]) -> bool:
-        """Take note of the current records and read the first few; returns whether anything has changed."""
-        # A record rewritten in the same moment may look unchanged.
+        """Take the current records and read the first few; returns whether anything has changed."""
+        # A record that is rewritten within the same moment may look unchanged.
         known = {name: status for name, status in self.files.items() if status.settled}
         if files == known:
             return False
@@ -61,7 +61,7 @@ class Records:
         return True
 
     def read(self, limit: int) -> None:
-        """Read up to `limit` of those that are new or have changed."""
+        """Read up to `limit` of the new and changed records."""
         self.problems = {name: text for name, text in self.problems.items() if name in self.files}
         for name in self.unread[:limit]:
             try:
@@ -84,7 +84,7 @@ class Records:
         }
 
     def _with_disks(self, runfile: RunFile) -> RunFile:
-        """The same with the names that this machine's disks have, if it is this machine's disks that it names."""
+        """The same with disks named as node_exporter names them, if they are disks of this machine."""
         if not runfile.disks or not runfile.here.host or runfile.server != runfile.here.host:
             return runfile
         roles, faults = check(runfile.disks, Storage())
@@ -94,7 +94,7 @@ class Records:
         return msgspec.structs.replace(runfile, disks=roles)
 
     def of(self, worker: str, texts: Mapping[str, FileStatus]) -> RunFile:
-        """What they say about a worker whose files, apart from logs, are `texts`."""
+        """What the records say about a worker; `texts` are its files except logs."""
         found = self._of_workers.get(worker, self._of_run)
         if not _ends(found) or not texts:
             return found

@@ -1,6 +1,6 @@
-"""Where runs are: each folder in a watched folder (a root) is a run, and so are the files of one name beside them.
+"""Where runs are: in a watched folder (a root), each folder is a run, as are the files of one name beside the folders.
 
-What is known of a root or of a run's folder is kept while it cannot be read.
+While a root or the folder of a run cannot be read, its last content stays in memory.
 """
 
 import logging
@@ -25,16 +25,16 @@ class Roots:
     """All watched folders."""
 
     def __init__(self, paths: Sequence[Path], faults: Faults) -> None:
-        once = {path.resolve(): path for path in reversed(paths)}  # however they are written
+        once = {path.resolve(): path for path in reversed(paths)}  # even if they are spelled differently
         self._roots = {path: Folder(path) for path in reversed(once.values())}
         self.paths = list(self._roots)
         self._faults = faults
-        self._beside: dict[RunKey, list[str]] = {}  # the files of runs that have no folder
-        self._unlisted: dict[Path, str] = {}  # folders that cannot be read, and why
+        self._beside: dict[RunKey, list[str]] = {}  # the files of runs without a folder
+        self._unlisted: dict[Path, str] = {}  # why each of these folders cannot be read
 
     @property
     def lost(self) -> dict[Path, str]:
-        """Roots that cannot be read at the moment, and why."""
+        """Why roots cannot be read, by root; only roots that cannot be read at the moment."""
         return {path: self._unlisted[path] for path in self._roots if path in self._unlisted}
 
     def look(self, elapsed: float) -> tuple[set[RunKey], list[RunKey]]:
@@ -57,7 +57,7 @@ class Roots:
         return gone, new
 
     def files(self, key: RunKey, content: Folder | None, elapsed: float) -> Mapping[str, FileStatus] | None:
-        """The files of a run, by way of its `content` if it is in memory; None if unknown."""
+        """The files of a run; None if they are unknown. `content` is the folder of a run that is in memory."""
         folder, _ = key
         if beside := self._beside.get(key):
             return None if folder in self._unlisted else statuses(folder, beside)
@@ -72,7 +72,7 @@ class Roots:
             found = look()
         except OSError as error:
             if isinstance(error, FileNotFoundError) and folder not in self._roots:
-                return None  # a run that was removed a moment ago
+                return None  # the run was removed a moment ago
             if folder not in self._unlisted:
                 self._faults.say("folder", f"{folder} cannot be read: {error.strerror}; expected a folder of runs")
             self._unlisted[folder] = error.strerror or type(error).__name__

@@ -1,8 +1,8 @@
 """One run: a folder (or the files of one name beside the folders), its records, and its workers.
 
-The files determine the workers (see `layout`). If they change in a way that further reading cannot follow (a file was
-rewritten, removed, or turns out to belong elsewhere), the worker is read again from the start; until then, its previous
-state stays visible.
+The files determine the workers (see `layout`). If a worker's files change other than by growing (a file is rewritten,
+removed, or turns out to belong to another worker), the worker is read again from the start; its previous state stays
+visible until that is done.
 """
 
 import logging
@@ -38,38 +38,39 @@ class Run:
         self.name = name
         self.folder = folder
         self.content = Folder(folder)
-        """What is in it; of no use for the files of one name beside the folders."""
+        """Its content; unused if the run is the files of one name beside the folders."""
         self.due = 0.0
-        """When the watcher checks it again, seconds of its clock."""
+        """When the watcher checks it again, elapsed seconds."""
         self.modified = 0.0
-        """When one of its files, records aside, was last written to, Unix seconds; 0 without any."""
+        """When one of its files, except records, was last written, Unix seconds; 0 if it has none."""
         self._faults = FaultsOfRun(name, faults)
         self.listed: Mapping[str, FileStatus] = {}
-        """The files at the last look, records included."""
+        """The files at the last look, including records."""
         self.files: Mapping[str, FileStatus] = {}
+        """The files at the last look, without records."""
         self._settings = settings
         self._buckets = buckets
         self._records = Records(folder, default_runfile(settings, here), self._faults)
         self._recognition = Recognition(folder, self._faults)
         self.chosen: int | None = None
-        """Which of several runs in one file is shown, from 1; None: the last."""
+        """The number of the run that is shown if a file holds several, from 1; None: the last."""
         self.broken = False
-        """Whether a fault of ours prevents further reading."""
+        """Whether a bug prevents further reading."""
         self._quiet = False
         self._settled = False
-        """Whether there is nothing to note as long as the files are the same."""
-        self._misread: dict[tuple[str, str], str] = {}  # by worker and reason, a sentence
+        """Whether a look can be skipped while the files are the same."""
+        self._misread: dict[tuple[str, str], str] = {}  # a sentence by worker and reason
         self._workers: dict[str, Worker] = {}
         self._shown: dict[str, Worker] = {}
 
     @property
     def workers(self) -> list[Worker]:
-        """Its workers, without those whose files are still being read for the first time."""
+        """Its workers, except those whose files are still being read for the first time."""
         return list(self._shown.values())
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with its files at the moment: a sentence each says what, where, and what to do."""
+        """Current problems with its files; each sentence says what is wrong, where, and what to do."""
         unreadable = [
             f"{self.folder / text}; let the exporter's user read it"
             for w in self._workers.values()
@@ -94,7 +95,7 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Whether no worker can report any more; without a worker, whether its files have long been unchanged."""
+        """Whether all workers have ended; if it has none, whether its files have long been unchanged."""
         return all(worker.ended for worker in self._workers.values()) if self._workers else self._quiet
 
     @property
@@ -104,11 +105,11 @@ class Run:
 
     @property
     def bytes_read(self) -> int:
-        """Bytes read of its files."""
+        """Bytes read from its files."""
         return sum(worker.output.size for worker in self._workers.values())
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
-        """Take note of the current files."""
+        """Take the current files, plan the streams and read new records."""
         if self._settled and files == self.listed:
             return
         self.listed = files
@@ -117,12 +118,12 @@ class Run:
         before = self.files
         self.files = {name: status for name, status in files.items() if name not in records} if records else files
         self.modified = max((status.modified for status in self.files.values()), default=0.0)
-        # Records count: a launcher writes one before the benchmark's first byte.
+        # Records count here: a launcher writes one before the benchmark prints anything.
         modified = max([self.modified, *(status.modified for status in records.values())])
         self._quiet = now - modified > self._settings.abandoned_after
         if self._recognition.look(self.files, now):
             self._follow(plan(self._recognition.files, self.name))
-        if changed or (self._records.ended and self.files != before):  # which may be a run later than that end
+        if changed or (self._records.ended and self.files != before):  # perhaps a run after the recorded end
             self._configure()
         known = all(file.tool for file in self._recognition.files.values()) and self._workers
         self._settled = bool(known) and all(status.settled for status in records.values())
@@ -154,7 +155,7 @@ class Run:
         self._shown = {name: worker for name, worker in self._shown.items() if name in workers}
 
     def choose(self, number: int) -> int:
-        """Show that run of each worker's output, from 1, instead of the last; how many the longest output holds.
+        """Show run `number` (from 1) of each worker's output instead of the last; returns the largest number of runs.
 
         Logs belong to the last run. Workers whose output holds fewer runs are not shown. Raises OSError.
         """
@@ -189,7 +190,7 @@ class Run:
             worker.output.clock_was_set(by)
 
     def read(self, limit: int, now: float) -> int:
-        """Read up to `limit` new bytes of each file, and let time pass; the number of bytes."""
+        """Read up to `limit` new bytes of each file and advance the clock; returns the number of bytes."""
         if taken := len(self._records.unread):
             self.read_records(RECORDS_AT_ONCE)
         for name, worker in self._workers.items():
@@ -210,7 +211,7 @@ class Run:
         return taken
 
     def _mixed(self, worker: Worker) -> str:
-        """That a worker's files are the outputs of several processes; empty if they are not."""
+        """A sentence that says if a worker's files are the output of several processes; else empty."""
         if len(worker.state.reporting) < 2:
             return ""
         names = " and ".join(str(self.folder / name) for name in sorted(worker.state.reporting))

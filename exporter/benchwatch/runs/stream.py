@@ -1,6 +1,6 @@
 """One stream of a worker: files in the order in which they were written, read by one parser.
 
-Usually that is one growing file; if it was rotated, its older parts come first.
+Usually this is one growing file; after a rotation, its older parts come first.
 """
 
 from collections import Counter
@@ -16,17 +16,17 @@ from .layout import Cut, StreamPlan
 
 
 class Stream:
-    """Files, their parser, and which run of the tool within them is being read."""
+    """The files, their parser, and the number of the run that is being read."""
 
     def __init__(self, plan: StreamPlan, folder: Path) -> None:
         self.plan = plan
         self.errors: Counter[str] = Counter()
         self.unreadable = ""
-        """Why the last attempt to read the file failed; else empty."""
+        """Why the last attempt to read a file failed; empty if it did not."""
         self._files = [GrowingFile(folder / name, identity) for name, identity in plan.parts]
         self._cut: bytes | None = None
         self.in_older_part = False
-        """Whether files newer than the one being read have content."""
+        """Whether a newer file than the one being read has content."""
         self.compared = 0
         """Bytes compared at the last read (see `GrowingFile`)."""
         self.restart()
@@ -35,20 +35,20 @@ class Stream:
         """Read from the start again."""
         self.parser = self.plan.parser()
         self.run = 0
-        """How many runs of the tool began in this stream before the present one."""
+        """Number of runs of the tool in this stream before the current one."""
         self.written: float | None = None
-        """Modification time of the last file read, when it was read, Unix seconds; None if nothing was read."""
+        """Modification time of the file when it was last read, Unix seconds; None if nothing was read."""
         self.settled = False
         """Whether the last line was counted although its newline is still missing."""
         self.errors.clear()
         self._reading = 0
         self._gone = 0
-        """Bytes read of files that are gone."""
+        """Bytes read from files that are gone."""
         for file in self._files:
             file.restart()
 
     def begun(self, recorded: float | None) -> tuple[float | None, bool]:
-        """When the present run began to write, Unix seconds, if that is known, and whether by the run's record."""
+        """When the current run began to write, Unix seconds (None: unknown), and whether the run's record says so."""
         if self.run or (self.plan.cut and self.plan.cut.begin):  # earlier runs wrote to the same file
             return None, False
         return (self._born, False) if recorded is None else (recorded, True)
@@ -66,20 +66,21 @@ class Stream:
 
     @property
     def size(self) -> int:
-        """Bytes read of it."""
+        """Bytes read so far."""
         if self._cut is not None:
             return len(self._cut)
         return self._gone + sum(file.offset for file in self._files)
 
     def follow(self, plan: StreamPlan, folder: Path) -> bool:
-        """Continue with the files of a new plan if they are the ones read so far (possibly renamed) and newer ones.
+        """Continue with a new plan; returns False if that is impossible.
 
-        Of those read to their end the oldest may be gone.
+        Its files must be those read so far (possibly renamed), then newer ones. The oldest may be gone if they were
+        read to their end.
         """
         known, found = [file.identity for file in self._files], [identity for _, identity in plan.parts]
         if plan._replace(name="", parts=()) != self.plan._replace(name="", parts=()):
             return False
-        gone = known.index(found[0]) if found[0] in known else len(known)  # the oldest, which rotation removed
+        gone = known.index(found[0]) if found[0] in known else len(known)  # the oldest files, which rotation removed
         if gone > self._reading or found[: len(known) - gone] != known[gone:]:
             return False
         self._gone += sum(file.offset for file in self._files[:gone])
@@ -92,7 +93,7 @@ class Stream:
         return True
 
     def read(self, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
-        """New bytes and when they were written, empty at the end. Raises Rewritten or OSError."""
+        """New bytes (none at the end) and when they were written, Unix seconds. Raises Rewritten or OSError."""
         self.compared = 0
         if self.plan.cut is not None:
             return self._read_cut(files)
@@ -100,7 +101,7 @@ class Stream:
         for file, status in zip(self._files[: self._reading], found, strict=False):
             self._read_file(file, 0, status)
             if status and status.size > file.offset:
-                raise Rewritten  # it grew after its rotation, and that text precedes the rest
+                raise Rewritten  # it grew after its rotation; the new text precedes what was read since
         while True:
             data, modified = self._read_file(self._files[self._reading], limit, found[self._reading])
             self.in_older_part = any(status.size for status in found[self._reading + 1 :] if status)
@@ -116,7 +117,7 @@ class Stream:
         return data, modified
 
     def _read_cut(self, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
-        """The whole part that belongs to one of several runs."""
+        """The part of the files that holds the chosen run, all at once."""
         if self._cut is not None:
             return b"", 0.0
         assert self.plan.cut
@@ -130,9 +131,9 @@ def content(plan: StreamPlan, folder: Path) -> bytes:
 
 
 def cut_into_runs(plan: StreamPlan, folder: Path) -> list[StreamPlan]:
-    """A stream as one stream for each run of the tool in it. Raises OSError.
+    """Splits a stream into one stream per run of the tool in it. Raises OSError.
 
-    A run begins after the last line that was parsed as part of the previous one.
+    A run begins after the last line that was understood as part of the previous run.
     """
     parser, data = plan.parser(), content(plan, folder)
     borders = [0]

@@ -1,11 +1,11 @@
 """The runs of the watched folders: which exist, in what order they are read, and how many stay in memory.
 
 A run is a folder `runs/<run>/`, or the files `runs/<run>.<suffix>` of one name beside the folders. Active runs are
-checked at each poll, finished ones every two seconds. Only the newest finished runs stay in memory; others are reloaded
-when their files change. Those are checked in turn, a hundred a second, so that a long history costs no more than a
-short one. Empty folders count among them, but the newest few of these are checked at each poll.
+checked at each poll, finished runs every two seconds. Only the newest finished runs stay in memory. The others, and
+empty folders, are checked in turn, a hundred a second, so a long history costs no more than a short one; they are
+loaded again when their files change. The newest empty folders are checked at each poll.
 
-Intervals are measured in `elapsed` seconds, which only grow; `now` is the time of day, which can be set.
+Intervals are measured in `elapsed` seconds, which only grow; `now` is Unix time, and the clock can be set.
 """
 
 import logging
@@ -30,16 +30,16 @@ _log = logging.getLogger(__name__)
 
 _ENDED_EVERY = 2.0
 """Seconds between two checks of a finished run in memory."""
-_LET_GO_A_SECOND = 100
+_UNLOADED_A_SECOND = 100
 """Runs outside memory that are checked per second, and at most per poll."""
 _NEW_AT_ONCE = 250
 """New runs that are checked per poll."""
 _EMPTY_WATCHED = 20
-"""Most recently found empty folders that are checked at each poll."""
+"""Empty folders that are checked at each poll: the ones found last."""
 _CLOCK_SET = 0.1
-"""Seconds by which the time of day must deviate from elapsed time between two polls to count as set."""
+"""The clock was set if, between two polls, it moves by as many seconds more or less than elapsed time."""
 CHUNK = 256 * 1024
-"""Bytes of a file read at a time."""
+"""Bytes of a file that are read at a time."""
 BUDGET = 4 * 1024 * 1024
 """Bytes after which a round of reading gives others a turn."""
 
@@ -51,13 +51,13 @@ _Files = Mapping[str, FileStatus]
 
 
 class KnownRun(NamedTuple):
-    """Where a run is, and what is known of it."""
+    """A run, in memory or not."""
 
     folder: Path
     files: Collection[str]
-    """Their names."""
+    """Names of its files."""
     run: Run | None
-    """None while it is not in memory: it has ended."""
+    """None if it is not in memory, because it has ended."""
 
 
 class Runs:
@@ -70,23 +70,23 @@ class Runs:
         self._buckets = buckets
         self._here = here
         self.faults = Faults()
-        """Those of the configuration included."""
+        """Faults of all runs and of the configuration."""
         self.roots = Roots(roots, self.faults)
         self._runs: dict[RunKey, Run] = {}
-        self._let_go: dict[RunKey, _Files] = {}  # least recently checked first
-        self._empty: dict[RunKey, None] = {}  # those of them without files, in the order found
+        self._unloaded: dict[RunKey, _Files] = {}  # least recently checked first
+        self._empty: dict[RunKey, None] = {}  # runs outside memory without files, in the order in which they were found
         self._unseen: dict[RunKey, None] = {}
-        self._fresh: list[tuple[float, RunKey, _Files]] = []
+        self._found: list[tuple[float, RunKey, _Files]] = []
         self._elapsed = 0.0
-        self._ahead: float | None = None  # the time of day less elapsed time
-        self._configured: dict[str, None] = {}  # what it says and what is not so
-        self._said: set[str] = set()  # of workers in two folders
+        self._ahead: float | None = None  # Unix time less elapsed time
+        self._configured: dict[str, None] = {}  # faults of the configuration
+        self._said: set[str] = set()  # sentences about workers that are in two folders
         self.looked = False
         """Whether all folders have been examined."""
 
     @property
     def workers(self) -> list[Worker]:
-        """The workers of all runs in memory; of two of one name in two folders the active one, else the last."""
+        """The workers of all runs in memory. Of two with one name: the active one, else the last to end."""
         found: dict[tuple[tuple[str, str], ...], Worker] = {}
         for run in self._runs.values():
             for worker in run.workers:
@@ -102,7 +102,7 @@ class Runs:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong at the moment with the configuration and with runs in memory, the newest of these first."""
+        """Current problems: those of the configuration, then those of runs in memory, newest runs first."""
         each = sorted((run for run in self._runs.values() if run.problems), key=lambda run: run.modified, reverse=True)
         of_runs = (f"{run.name}: {problem}" for run in each for problem in run.problems)
         return [*self._configured, *self._twins(), *of_runs]
@@ -123,45 +123,45 @@ class Runs:
     def named(self, name: str) -> list[KnownRun]:
         """The runs whose label is that name: one, or one in each of several folders."""
         keys = [key for root in self.roots.paths for key in ((root / name, name), (root, name))]
-        known = [key for key in keys if key in self._runs or self._let_go.get(key)]
-        if not known:  # a name that is not its own label
-            known = [key for key in (*self._runs, *self._let_go) if key[1] != name == label(key[1])]
+        known = [key for key in keys if key in self._runs or self._unloaded.get(key)]
+        if not known:  # the label differs from the name
+            known = [key for key in (*self._runs, *self._unloaded) if key[1] != name == label(key[1])]
         return [self._known(key) for key in known]
 
     def _known(self, key: RunKey) -> KnownRun:
         run = self._runs.get(key)
-        files = self._let_go.get(key, {}) if run is None else run.listed
+        files = self._unloaded.get(key, {}) if run is None else run.listed
         return KnownRun(key[0], frozenset(files), run)
 
     @property
     def names(self) -> list[str]:
         """The labels of all runs with files, the most recently changed first."""
-        of_all = {**self._let_go, **{key: run.listed for key, run in self._runs.items()}}
+        of_all = {**self._unloaded, **{key: run.listed for key, run in self._runs.items()}}
         last = {key: max(one.modified for one in files.values()) for key, files in of_all.items() if files}
         return list(dict.fromkeys(label(key[1]) for key in sorted(last, key=last.__getitem__, reverse=True)))
 
     @property
     def version(self) -> tuple[int, ...]:
         """See samples.Source."""
-        return self.faults.version, len(self._runs), len(self._on()), len(self._let_go)
+        return self.faults.version, len(self._runs), len(self._active()), len(self._unloaded)
 
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
-        on = len(self._on())
-        yield Sample(RUNS_KNOWN, ("on",), on)
-        yield Sample(RUNS_KNOWN, ("ended",), len(self._runs) - on)
+        active = len(self._active())
+        yield Sample(RUNS_KNOWN, ("on",), active)
+        yield Sample(RUNS_KNOWN, ("ended",), len(self._runs) - active)
         yield from self.faults.samples()
 
     def fault(self, reason: str, sentence: str) -> None:
-        """Note what the configuration says and what is not so."""
+        """Report a fault of the configuration."""
         self._configured[sentence] = None
         self.faults.say(reason, sentence)
 
     def poll(self, now: float, elapsed: float | None = None) -> bool:
-        """Look at the files and read on; true when there is more to read at once.
+        """Check all files and read what is new; returns whether there is more to read at once.
 
-        `now` is the time of day in Unix seconds, `elapsed` that of a clock that cannot be set (by default `now`).
-        Raises nothing: what cannot be used is counted and named in the log.
+        `now` is Unix time, `elapsed` the seconds of a clock that cannot be set (default: `now`). It raises nothing:
+        input that cannot be used is counted and logged.
         """
         steps = self.steps(now, now if elapsed is None else elapsed)
         while True:
@@ -171,7 +171,7 @@ class Runs:
                 return bool(end.value)
 
     def steps(self, now: float, elapsed: float) -> Generator[None, None, bool]:
-        """The same, run by run: with many, others get their turn between two steps, and samples may be taken."""
+        """See poll; a step per run. Between two steps the caller may do other things, such as take samples."""
         passed = self._pass_time(now, elapsed)
         yield from self._discover(now, passed)
         taken = 0
@@ -187,12 +187,12 @@ class Runs:
             if sentence not in self._said:
                 self._said.add(sentence)
                 self.faults.say("twins", sentence)
-        self._let_old_go()
+        self._unload_old()
         self.looked = not self._unseen
         return taken >= CHUNK or bool(self._unseen) or bool(self.behind)
 
     def _pass_time(self, now: float, elapsed: float) -> float:
-        """Take over the clocks; seconds since the last look."""
+        """Advance both clocks; returns the seconds since the last look."""
         passed = elapsed - self._elapsed
         if passed < 0:
             for run in self._runs.values():
@@ -209,7 +209,7 @@ class Runs:
         return passed
 
     def _safely(self, run: Run, step: Callable[[], _T]) -> _T | None:
-        """A fault of ours in one run must not affect the others."""
+        """Do a step of one run; a bug that it meets must not affect the other runs."""
         try:
             return step()
         except Exception as error:
@@ -217,68 +217,68 @@ class Runs:
             run.broken = True
             return None
 
-    def _on(self) -> list[Run]:
+    def _active(self) -> list[Run]:
         return [run for run in self._runs.values() if not run.ended]
 
     def _discover(self, now: float, passed: float) -> Iterator[None]:
-        gone, come = self.roots.look(self._elapsed)
+        gone, appeared = self.roots.look(self._elapsed)
         for key in gone:
-            for known in (self._runs, self._let_go, self._empty, self._unseen):
+            for known in (self._runs, self._unloaded, self._empty, self._unseen):
                 known.pop(key, None)
-        self._fresh = [found for found in self._fresh if found[1] not in gone]
-        self._unseen.update(dict.fromkeys(come))
+        self._found = [found for found in self._found if found[1] not in gone]
+        self._unseen.update(dict.fromkeys(appeared))
         new = list(islice(self._unseen, _NEW_AT_ONCE))
-        turn = list(islice(self._let_go, max(1, round(_LET_GO_A_SECOND * min(passed, 1.0)))))
+        turn = list(islice(self._unloaded, max(1, round(_UNLOADED_A_SECOND * min(passed, 1.0)))))
         newest = list(islice(reversed(self._empty), _EMPTY_WATCHED))
         for key in dict.fromkeys([*new, *turn, *newest]):
             self._unseen.pop(key, None)
             self._look_for(key, now)
-        if not self._unseen and self._fresh:
+        if not self._unseen and self._found:
             self._rank(now)
         for key, run in list(self._runs.items()):
             files = self.roots.files(key, run.content, self._elapsed) if self._elapsed >= run.due else None
             if files:
                 self._safely(run, partial(run.look, files, now))
-            elif files is not None:  # no files are left
+            elif files is not None:  # it has no files any more
                 del self._runs[key]
-                self._let_go[key], self._empty[key] = {}, None
+                self._unloaded[key], self._empty[key] = {}, None
             yield
 
     def _look_for(self, key: RunKey, now: float) -> None:
-        """Check a run outside memory for something new."""
+        """Check whether a run outside memory has changed."""
         files = self.roots.files(key, None, self._elapsed) or {}
-        before = self._let_go.pop(key, None)
+        before = self._unloaded.pop(key, None)
         if files and files != before:
             self._empty.pop(key, None)
             if before:
-                self._take_up(key, files, now)
+                self._load(key, files, now)
             else:
-                self._fresh.append((max(status.modified for status in files.values()), key, files))
+                self._found.append((max(status.modified for status in files.values()), key, files))
             return
-        self._let_go[key] = files
+        self._unloaded[key] = files
         if not files:
             self._empty.setdefault(key)
 
     def _rank(self, now: float) -> None:
-        """Load the newest of the runs that were found."""
-        self._fresh.sort(key=itemgetter(0), reverse=True)
-        for rank, (modified, key, files) in enumerate(self._fresh):
+        """Load the newest of the runs that were found; the others stay outside memory."""
+        self._found.sort(key=itemgetter(0), reverse=True)
+        for rank, (modified, key, files) in enumerate(self._found):
             if rank >= self._settings.keep and now - modified > self._settings.abandoned_after:
-                self._let_go[key] = files
+                self._unloaded[key] = files
             else:
-                self._take_up(key, files, now)
-        self._fresh.clear()
+                self._load(key, files, now)
+        self._found.clear()
 
-    def _take_up(self, key: RunKey, files: _Files, now: float) -> None:
+    def _load(self, key: RunKey, files: _Files, now: float) -> None:
         folder, name = key
         run = Run(label(name), folder, self._settings, self._buckets, self.faults, self._here)
         self._safely(run, partial(run.look, files, now))
         self._runs[key] = run
 
-    def _let_old_go(self) -> None:
+    def _unload_old(self) -> None:
         ended = [key for key, run in self._runs.items() if run.ended and run.caught_up]
         if len(ended) <= self._settings.keep:
             return
         ended.sort(key=lambda key: (self._runs[key].end, key), reverse=True)
         for key in ended[self._settings.keep :]:
-            self._let_go[key] = self._runs.pop(key).listed
+            self._unloaded[key] = self._runs.pop(key).listed

@@ -1,4 +1,4 @@
-"""One process of a run: its output, its records, its phase (see phase), its samples."""
+"""One process of a run: its output, records, phase (see phase) and samples."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -16,7 +16,7 @@ from .phase import ENDED, IDLE, PHASES, StateSays, judge
 from .stream import Stream
 
 KEPT_LIVE = 60.0
-"""How long the counters of an ended run stay on the page, seconds: long enough for every scrape to see their end."""
+"""Seconds for which the counters of an ended run stay on the page, so that every scrape sees their final values."""
 _REASON_LENGTH = 200
 _OUTDATED = "start and end in its record are ignored: its output is newer (if that was only edited, touch the record)"
 _STATES = {phase: tuple(Sample(families.RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
@@ -42,7 +42,7 @@ class Worker:
         self.phase = "running"
         self.reason = ""
         self.runfile = runfile
-        """What the run's records say about it."""
+        """What the run's records say about this worker."""
         self.output = Output(plans, folder, partial(self.tool.state, buckets, runfile.limits), open_stream)
         self.output.date(runfile.start, runfile.end)
         self._kept_live = True
@@ -51,7 +51,7 @@ class Worker:
 
     @property
     def state(self) -> State:
-        """The state of the current (last) run of the tool in this worker's output."""
+        """The state of the last run of the tool in this worker's output."""
         return self.output.state
 
     @property
@@ -66,19 +66,19 @@ class Worker:
 
     @property
     def current(self) -> bool:
-        """Whether its last report is still true: in a stall that the tool itself reports, but not in a silent one."""
+        """Whether its last report still holds: yes in a stall that the tool itself reports, no in a silent one."""
         return self.phase == "running" or (self.phase == "stalled" and self.reason == IDLE)
 
     @property
-    def tells(self) -> bool:
-        """Whether it has figures to show: a last report that is still true or, once it has ended, a result."""
+    def has_figures(self) -> bool:
+        """Whether it has figures to show: a last report that still holds or, if it has ended, a result."""
         return bool(self.state.outcome) if self.ended else self.current
 
     @property
     def figures(self) -> Figures:
-        """Its main figures, as far as it has some to show."""
+        """Its main figures; those of the last interval are None if they no longer hold."""
         found = self.state.figures()
-        return found if self.tells else found._replace(throughput=None, latency=None, p99=None)
+        return found if self.has_figures else found._replace(throughput=None, latency=None, p99=None)
 
     @property
     def roles(self) -> Roles:
@@ -94,13 +94,13 @@ class Worker:
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """Settings that the tool reports; the run's records extend and override them."""
+        """Settings that the tool reports, extended and overridden by the run's records."""
         found = {**self.state.parameters(), **self.runfile.parameters}
         return {name: value for name, value in found.items() if value}
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on how its output was read, one clause each."""
+        """Clauses about how its output was read."""
         number, of = self.output.repetition
         notes = [f"run {number} of {of} in this file"] if of > 1 else []
         notes += [_OUTDATED] if self.runfile.outdated else []
@@ -108,18 +108,18 @@ class Worker:
 
     @property
     def quiet(self) -> float:
-        """Seconds since something was last read of it, or since its start if that is earlier."""
+        """Seconds since new output was last read, or since its start if that is earlier."""
         output, start = self.output, self.start
         began = output.heard if start is None else min(output.heard, start)
         return 0.0 if output.now is None else output.now - began
 
     @property
     def planned(self) -> float | None:
-        """How long it is to run, seconds; None if that is not known."""
+        """Planned duration, seconds; None if unknown."""
         roles, shown = self.roles, list(self.state.samples(current=True))
-        told = next((one.value for one in shown if one.family is roles.duration), None)
+        reported = next((one.value for one in shown if one.family is roles.duration), None)
         alone = sum(one.family is roles.jobs for one in shown) <= 1
-        return told if isinstance(told, int | float) else self.tool.planned(self.parameters, alone=alone)
+        return reported if isinstance(reported, int | float) else self.tool.planned(self.parameters, alone=alone)
 
     def configure(self, runfile: RunFile) -> None:
         """Apply changed records."""
@@ -129,7 +129,7 @@ class Worker:
             self.output.date(runfile.start, runfile.end)
 
     def tick(self, now: float) -> None:
-        """Let time pass: close windows, mark a silent run stalled, then abandoned."""
+        """Advance the clock: close windows, mark a silent run stalled, then abandoned."""
         output = self.output
         if not output.caught_up:
             return
@@ -150,17 +150,20 @@ class Worker:
 
     @property
     def start(self) -> float | None:
-        """When the benchmark began, Unix seconds."""
-        return self._said.start if self.runfile.start is None else self.runfile.start
+        """When the benchmark began, Unix seconds; a recorded start is that of the first run in the output."""
+        reported, recorded = self._said.start, self.runfile.start
+        if recorded is None or (self.output.reruns and reported is not None):
+            return reported
+        return recorded
 
     @property
     def end(self) -> float:
-        """When it ended or, failing that, last reported or was written to; Unix seconds."""
+        """When it ended; if unknown, when it last reported or was written. Unix seconds."""
         return self.state.end or self.runfile.end or self.state.last_report or self.output.written
 
     @property
     def _said(self) -> StateSays:
-        """What its state says, asked only when that may have changed: this is needed at every look and scrape."""
+        """What its state says. Cached until the state changes, because each poll and scrape needs it."""
         state, said = self.state, self._last_said
         version = self.output.reruns, state.version
         if said is None or said.version != version:
@@ -208,7 +211,7 @@ class Worker:
         yield from shown if self._kept_live else (sample for sample in shown if sample.family.part == "runs")
 
     def _places(self) -> Iterator[Sample]:
-        """Where the run is, as far as that is known."""
+        """Where the run is; unknown places are left out."""
         record = self.runfile
         client = record.peer if self.tool.has_server else record.client
         if client:

@@ -196,7 +196,7 @@ def _silent(worker: Worker) -> Iterator[str]:
 
 def _view(worker: Worker) -> WorkerView:
     state, roles, figures = worker.state, worker.roles, worker.figures
-    times = state.times() if worker.tells else Times()
+    times = state.times() if worker.has_figures else Times()
     return WorkerView(
         run=worker.run,
         worker=worker.name,
