@@ -129,6 +129,15 @@ def test_a_run_is_followed_only_while_somebody_looks(pgbench: Path, monkeypatch:
         eventually(lambda: server.looks.names == [], "the run is let go")
 
 
+@pytest.mark.parametrize("name", ["a{b}", "a%2Fb", "a?b=c#d", "a;b+c d", "é"])
+def test_the_landing_page_links_to_a_run_of_any_name(name: str, place: Place) -> None:
+    folder = place(f"{name}/db1.err", PGBENCH / "stderr").parents[1]
+    with site(folder) as server:
+        landing = LexborHTMLParser(requests.get(server.url, timeout=PATIENCE).text)
+        link = landing.css_first("h3 a").attributes["href"] or ""
+        assert texts(server.tree(link.removeprefix("runs/")), "h1") == [name]
+
+
 def test_a_run_whose_clock_is_ahead_has_just_begun(place: Place) -> None:
     lines = "".join(f"progress: {NOW + at:.3f} s, 50.0 tps, lat 4.000 ms stddev 2.000\n" for at in (21, 22))
     place("a/db1.err", lines.encode())

@@ -95,14 +95,14 @@ def make_app(
     app.add_routes(
         [
             web.get("/", pages.landing),
-            web.get("/runs/{run}", pages.run),
+            web.get("/runs/{run:[^/]+}", pages.run),  # aiohttp's own pattern excludes braces
             web.get("/metrics", pages.metrics),
             web.get("/reports", pages.reports),
             web.get("/-/healthy", pages.healthy),
             web.get("/-/ready", pages.ready),
         ]
     )
-    for path in ("/ingest/{run}/{worker}", "/ingest/{rest:.*}"):
+    for path in ("/ingest/{run:[^/]+}/{worker:[^/]+}", "/ingest/{rest:.*}"):
         for method in ("PUT", "POST"):
             app.router.add_route(method, path, pages.ingest, expect_handler=_expect_nothing)
 
