@@ -23,7 +23,7 @@ _KEPT = 3600
 
 
 class Vdisks:
-    """The vdisks that have any operations, of all CVMs; each poll is looked at once."""
+    """The vdisks of all CVMs; each poll is read once."""
 
     def __init__(self, pollers: Sequence[Poller]) -> None:
         self._pollers = pollers
@@ -60,7 +60,7 @@ def _read(poller: Poller, status: Status) -> Iterator[VdiskView]:
             names[sample.labels[0]] = dict(zip(sample.family.labels, sample.labels, strict=True))
     for (vdisk, op), rate in found[families.FRONTEND_OPS].items():
         name, latency = names.get(vdisk, {}), found[families.FRONTEND_LATENCY].get((vdisk, op))
-        if status.snapshot and rate:
+        if status.snapshot:
             time = status.snapshot.time
             yield VdiskView(poller.name, vdisk, name.get("vm", ""), name.get("role", ""), op, time, rate, latency)
 
@@ -72,9 +72,11 @@ class VdiskHistory:
         self._seen: dict[tuple[str, ...], list[tuple[float, float, float | None]]] = {}
 
     def note(self, views: Sequence[VdiskView]) -> None:
-        """Record the figures, if they are new."""
+        """Record the figures, if they are new; a vdisk and operation appears with its first rate above 0."""
         for view in views:
             key = (view.cvm, view.vdisk, view.role, view.op)
+            if key not in self._seen and not view.rate:
+                continue
             known = self._seen.setdefault(key, [])
             if not known or known[-1][0] < view.time:
                 known.append((view.time, view.rate, view.latency))
