@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from types import SimpleNamespace
 
+from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import Sample
 from benchwatch.nutanix import families
 from benchwatch.server.vdisks import VdiskHistory, Vdisks
@@ -35,14 +36,14 @@ class Cvm:
 
 
 def test_those_of_the_runs_machine_are_shown_else_the_busiest_of_all() -> None:
-    vdisks = Vdisks([Cvm(20)])  # type: ignore[list-item]
+    vdisks = Vdisks([Cvm(20)], Exposition().failed)  # type: ignore[list-item]
     assert {(one.vdisk, one.role) for one in vdisks.of({"pg1"})} == {("0", "data"), ("1", "log")}
     assert {one.vdisk for one in vdisks.of({"unknown"})} == {str(number) for number in range(14, 20)}
 
 
 def test_a_poll_is_looked_at_once_and_each_is_a_point_of_the_plots() -> None:
     cvm = Cvm(2)
-    vdisks, history = Vdisks([cvm]), VdiskHistory()  # type: ignore[list-item]
+    vdisks, history = Vdisks([cvm], Exposition().failed), VdiskHistory()  # type: ignore[list-item]
     for second in range(30):
         if second % 10 == 0:
             cvm.poll(NOW + second)
@@ -57,7 +58,7 @@ def test_a_poll_is_looked_at_once_and_each_is_a_point_of_the_plots() -> None:
 
 def test_a_vdisk_that_does_nothing_for_a_while_has_a_zero_there_and_no_gap() -> None:
     cvm = Cvm(1)
-    vdisks, history = Vdisks([cvm]), VdiskHistory()  # type: ignore[list-item]
+    vdisks, history = Vdisks([cvm], Exposition().failed), VdiskHistory()  # type: ignore[list-item]
     for poll, cvm.load in enumerate((1.0, 0.0, 1.0)):
         cvm.poll(NOW + 30 * poll)
         history.note(vdisks.of({"pg1"}))

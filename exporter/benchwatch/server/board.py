@@ -65,7 +65,7 @@ class Exporter:
         self.push_folder = push_folder
         self._exposition = Exposition(limits)
         self._ready = False
-        self._vdisks = Vdisks(cvms)
+        self._vdisks = Vdisks(cvms, self._exposition.failed)
 
     def render(self, parts: frozenset[Part]) -> str:
         """The exposition of these parts."""

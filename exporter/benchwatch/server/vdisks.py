@@ -1,11 +1,11 @@
 """The vdisks of the CVMs as the page of a run shows them: now, and since the page was opened."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..metrics.samples import Family, SampleColumn
+from ..metrics.samples import Family, SampleColumn, Source
 from ..nutanix import families
 from ..nutanix.poller import Poller
 from ..nutanix.snapshot import Status
@@ -25,8 +25,10 @@ _KEPT = 3600
 class Vdisks:
     """The vdisks of all CVMs; each poll is read once."""
 
-    def __init__(self, pollers: Sequence[Poller]) -> None:
+    def __init__(self, pollers: Sequence[Poller], failed: Callable[[Source, str, Exception], None]) -> None:
         self._pollers = pollers
+        self._failed = failed
+        """Called for a CVM that cannot be shown (see Exposition.failed)."""
         self._seen: dict[str, tuple[Status, list[VdiskView]]] = {}
 
     def of(self, vms: Collection[str]) -> list[VdiskView]:
@@ -40,10 +42,14 @@ class Vdisks:
         return sorted((one for one in chosen if (one.cvm, one.vdisk) in shown), key=lambda one: (one.cvm, one.vdisk))
 
     def _views(self, poller: Poller) -> list[VdiskView]:
-        status = poller.status
-        known = self._seen.get(poller.name)
-        if known is None or known[0] is not status:
-            known = self._seen[poller.name] = status, list(_read(poller, status))
+        try:
+            status = poller.status
+            known = self._seen.get(poller.name)
+            if known is None or known[0] is not status:
+                known = self._seen[poller.name] = status, list(_read(poller, status))
+        except Exception as error:  # a bug in one CVM must not affect the others
+            self._failed(poller, "view", error)
+            return []
         return known[1]
 
 
