@@ -28,7 +28,6 @@ class FakeBoard:
     workers: Sequence[WorkerView] = ()
     targets: Sequence[CvmView] = ()
     ready: bool = True
-    ready_reason: str = ""
     catching_up: str = ""
     lost: Mapping[Path, str] = field(default_factory=dict)
     faults: Sequence[str] = ()

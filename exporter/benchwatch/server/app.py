@@ -20,13 +20,13 @@ from ..metrics.exposition import CONTENT_TYPE
 from ..metrics.samples import PARTS, Family, Sample, SummaryValue
 from ..settings.settings import RunsSettings
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
+from .board import STILL_READING, Exporter
 from .connections import Connection, Doors
 from .guards import USER, Handler, check_host, guards, refusal
 from .ingest import Pushes
 from .landing import landing_page
 from .looks import Looks
 from .run_page import no_run, run_page
-from .views import Board
 from .webconfig import OPEN, Renewable
 
 _log = logging.getLogger("benchwatch.server")
@@ -68,7 +68,7 @@ class Scrapes:
 
 
 def make_app(
-    board: Board,
+    board: Exporter,
     pushes: Pushes,
     scrapes: Scrapes,
     *,
@@ -122,7 +122,7 @@ def make_app(
 
 class _Pages:
     def __init__(
-        self, board: Board, pushes: Pushes, scrapes: Scrapes, clock: Callable[[], float], looks: Looks
+        self, board: Exporter, pushes: Pushes, scrapes: Scrapes, clock: Callable[[], float], looks: Looks
     ) -> None:
         self._board = board
         self._looks = looks
@@ -178,7 +178,7 @@ class _Pages:
     async def ready(self, _request: web.Request) -> web.Response:
         if self._board.ready:
             return web.Response(text="benchwatch is ready.\n")
-        reasons = "; ".join(filter(None, (self._board.ready_reason, self._board.catching_up)))
+        reasons = "; ".join(filter(None, (STILL_READING, self._board.catching_up)))
         return web.Response(status=503, text=f"benchwatch is not ready: {reasons}\n")
 
     async def ingest(self, request: web.Request) -> web.Response:

@@ -26,7 +26,8 @@ DISK_INFO = Family(
 )
 FAMILIES = (DISK_INFO,)
 
-
+STILL_READING = "still reading the runs that existed at the start"
+"""Why an exporter is not ready."""
 _SILENT = 15.0
 """Seconds without a report after which a page says that a running benchmark does not report."""
 
@@ -77,11 +78,6 @@ class Exporter:
         """Whether the output that existed at the start has been read; once ready, it stays ready."""
         self._ready = self._ready or (self._runs.looked and not self._runs.behind)
         return self._ready
-
-    @property
-    def ready_reason(self) -> str:
-        """Why it is not ready, one clause; otherwise empty."""
-        return "" if self.ready else "still reading the runs that existed at the start"
 
     @property
     def catching_up(self) -> str:

@@ -18,8 +18,9 @@ from ..values.printable import in_html
 from ..values.version import VERSION
 from . import cells
 from .assets import ICON, SCRIPT, STYLE
+from .board import STILL_READING, Exporter
 from .sparkline import SECONDS, sparkline
-from .views import Board, CvmView, WorkerView
+from .views import CvmView, WorkerView
 
 ACTIVE_SHOWN = 100
 _REFRESH_SECONDS = 5
@@ -29,7 +30,7 @@ ENDED_SHOWN = 50
 _SPARKLINES = f"last {SECONDS // 60} min"
 
 
-def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
+def landing_page(board: Exporter, *, now: float, url: str, user: str = "") -> str:
     """The page at `now` (Unix seconds).
 
     `url` is where the exporter was reached, without a slash at the end; `user` is the user name for pushes, if any.
@@ -76,10 +77,10 @@ def _section(title: str, body: str) -> str:
     return f"<section><h2>{title}</h2>{body}</section>\n" if body else ""
 
 
-def _banners(board: Board) -> str:
+def _banners(board: Exporter) -> str:
     texts = []
     if not board.ready:
-        texts.append(f"Not ready: {board.ready_reason}")
+        texts.append(f"Not ready: {STILL_READING}")
     if board.catching_up:
         texts.append(f"Catching up: {board.catching_up}. Figures are incomplete until then.")
     for folder, reason in board.lost.items():
@@ -253,7 +254,7 @@ def _cvms(cvms: Sequence[CvmView]) -> str:
 _WEB = re.compile(r"https?://")
 
 
-def _begin(board: Board, url: str, user: str, first: bool) -> str:
+def _begin(board: Exporter, url: str, user: str, first: bool) -> str:
     """How to watch a benchmark; expanded as long as there is none."""
     folder = board.push_folder
     tools = [tool for tool in TOOLS if tool.example]
