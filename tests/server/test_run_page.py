@@ -176,6 +176,33 @@ def test_a_running_run_tells_its_time_left_and_its_result_so_far(place: Place) -
     assert (tiles["Last throughput"], tiles["Last mean latency"]) == ("100 TPS", "2.00 ms")
 
 
+def test_a_worker_without_a_throughput_has_no_unit(place: Place) -> None:
+    for worker in ("db1", "db2"):
+        folder = place(f"a/{worker}.err", b"pgbench (15.18)\nstarting vacuum...end.\n").parents[1]
+    with site(folder) as server:
+        rows = LexborHTMLParser(server.get("a").text).css("#now tbody tr")
+        assert [node.text(separator="|", strip=True) for node in rows] == [
+            "db1|running|–|–|–|–|–",
+            "db2|running|–|–|–|–|–",
+        ]
+
+
+@pytest.mark.parametrize("start", [NOW - 10, NOW + 10])
+def test_reports_before_the_start_in_a_record_are_drawn(start: float, place: Place) -> None:
+    lines = "".join(
+        f"progress: {int(NOW) - 60 + n}.000 s, {n}.0 tps, lat 2.000 ms stddev 0.100\n" for n in range(1, 61)
+    )
+    folder = place("a/db1.err", lines.encode()).parents[1]
+    place("a/db1.yaml", f"start: {start}".encode())
+    with site(folder) as server:
+        tree = server.tree("a")
+    rows = [node.text(separator="|", strip=True) for node in tree.css("#course tbody tr")]
+    assert "Length|0:59" in rows
+    throughput = tree.css("#course path.l")[0].attributes["d"] or ""
+    across = [int(x) for x in throughput.removeprefix("M").split()[::2]]
+    assert len(across) == 60 and min(across) >= 0
+
+
 @pytest.mark.parametrize(
     ("files", "said"),
     [

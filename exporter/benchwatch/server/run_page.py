@@ -149,7 +149,8 @@ def _table(workers: Sequence[WorkerView], now: float) -> str:
     rows = ""
     for worker in workers[:_MOST_WORKERS]:
         age = None if worker.last_report is None else now - worker.last_report
-        rate = f"{cells.throughput(worker)(worker.throughput)} {in_html(cells.unit(worker))}".rstrip()
+        unit = "" if worker.throughput is None else in_html(cells.unit(worker))
+        rate = f"{cells.throughput(worker)(worker.throughput)} {unit}".rstrip()
         values = (figures.latency(worker.latency), figures.latency(worker.p99), figures.count(worker.operations))
         rows += (
             f'<tr><th scope="row">{in_html(worker.worker)}</th><td>{cells.state(worker.state)}</td><td>{rate}</td>'
