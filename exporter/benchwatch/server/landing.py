@@ -17,7 +17,7 @@ from ..values.names import natural
 from ..values.printable import in_html
 from ..values.version import VERSION
 from . import cells
-from .assets import ICON, SCRIPT, STYLE
+from .assets import STYLE, document
 from .board import STILL_READING, Exporter
 from .sparkline import SECONDS, sparkline
 from .views import CvmView, WorkerView
@@ -51,25 +51,20 @@ def landing_page(board: Exporter, *, now: float, url: str, user: str = "") -> st
         )
     )
     seconds = max(_REFRESH_SECONDS, min(len(present), ACTIVE_SHOWN) // _WORKERS_A_SECOND)
-    title = f"{cells.counted(counts)} · benchwatch" if counts else "benchwatch"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<noscript><meta http-equiv="refresh" content="{seconds}"></noscript>'
-        f'<title>{title}</title><link rel="icon" href="{ICON}"><style>{STYLE}</style></head>\n<body>'
-        f'<header><h1>benchwatch</h1><span class="soft">{in_html(VERSION)}</span></header>\n<main>'
-        '<p class="banner bad" id="lost" role="status" hidden>The exporter does not answer. '
-        "The figures below are from the time shown.</p>\n"
-        f'<div id="live" data-seconds="{seconds}">{live}</div>\n'
-        f"{_begin(board, url, user, first=not workers)}</main>\n{_LINKS}"
-        f"<script>{SCRIPT}</script></body></html>\n"
+    return document(
+        f"{cells.counted(counts)} · benchwatch" if counts else "benchwatch",
+        STYLE,
+        f'<h1>benchwatch</h1><span class="soft">{in_html(VERSION)}</span>',
+        f'<div id="live" data-seconds="{seconds}">{live}</div>\n{_begin(board, url, user, first=not workers)}',
+        _LINKS,
+        refresh=seconds,
     )
 
 
 _LINKS = (
-    '<footer><p>Metrics: <a href="metrics">everything</a><a href="metrics?collect[]=live">live</a>'
+    'Metrics: <a href="metrics">everything</a><a href="metrics?collect[]=live">live</a>'
     '<a href="metrics?collect[]=runs">runs</a><a href="metrics?collect[]=nutanix">nutanix</a> '
-    'Health: <a href="-/healthy">healthy</a><a href="-/ready">ready</a></p></footer>\n'
+    'Health: <a href="-/healthy">healthy</a><a href="-/ready">ready</a>'
 )
 
 
