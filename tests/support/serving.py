@@ -10,11 +10,12 @@ from pathlib import Path
 
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import PARTS, Part, Source
-from benchwatch.server.app import Scrapes, make_app
+from benchwatch.server.app import make_app
 from benchwatch.server.connections import Doors
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import serve
 from benchwatch.server.looks import Looks
+from benchwatch.server.process import Scrapes
 from benchwatch.server.views import CvmView, RunView, WorkerView
 from benchwatch.server.webconfig import OPEN, Renewable
 from tests.support.places import NOW

@@ -10,14 +10,14 @@ import gzip
 import logging
 import re
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 
 import msgspec
 from aiohttp import web
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import CONTENT_TYPE
-from ..metrics.samples import PARTS, Family, Sample, SummaryValue
+from ..metrics.samples import PARTS
 from ..settings.settings import RunsSettings
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .board import STILL_READING, Exporter
@@ -26,6 +26,7 @@ from .guards import USER, Handler, check_host, guards, refusal
 from .ingest import Pushes
 from .landing import landing_page
 from .looks import Looks
+from .process import Scrapes
 from .run_page import no_run, run_page
 from .webconfig import OPEN, Renewable
 
@@ -37,34 +38,6 @@ _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}")
 _CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
 DOORS = web.AppKey("doors", Doors)
 """The server's connections and their limits."""
-
-SCRAPE_DURATION = Family(
-    "benchwatch_scrape_duration_seconds",
-    "summary",
-    "Time that answers to /metrics took to render and compress, seconds, up to the one before this.",
-)
-FAMILIES = (SCRAPE_DURATION,)
-
-
-class Scrapes:
-    """Number and duration of scrapes (a source of samples, see samples.Source)."""
-
-    labels: tuple[tuple[str, str], ...] = ()
-
-    def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
-        self.timer = timer
-        """Seconds since some fixed moment."""
-        self.version = 0
-        self._seconds = 0.0
-
-    def add(self, seconds: float) -> None:
-        """Count one scrape."""
-        self.version += 1
-        self._seconds += seconds
-
-    def samples(self) -> Iterator[Sample]:
-        """See samples.Source."""
-        yield Sample(SCRAPE_DURATION, (), SummaryValue(self.version, self._seconds))
 
 
 def make_app(
@@ -136,9 +109,9 @@ class _Pages:
         for name in names:
             if name not in PARTS:
                 raise refusal(web.HTTPBadRequest, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
-        began = self._scrapes.timer()
+        began = time.perf_counter()
         answer = await _answer(request, self._board.render(parts), {"Content-Type": CONTENT_TYPE})
-        self._scrapes.add(self._scrapes.timer() - began)
+        self._scrapes.add(time.perf_counter() - began)
         return answer
 
     async def reports(self, request: web.Request) -> web.Response:
