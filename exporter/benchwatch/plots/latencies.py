@@ -54,7 +54,7 @@ class LatencyGrid(NamedTuple):
 
 
 def read(series: Iterable[Series], start: float, longest: float) -> LatencyGrid | None:
-    """The sum of the given series of a histogram; None if there are none.
+    """The sum of the given series of a histogram, which have the same buckets; None if there are none.
 
     `start` is the run's, Unix seconds; `longest` is how long before a report its operations can lie, seconds. The first
     report counts for one interval, a single one since the start.
@@ -62,16 +62,14 @@ def read(series: Iterable[Series], start: float, longest: float) -> LatencyGrid 
     series = list(series)
     if not series:
         return None
-    texts = sorted({bound for one in series for bound in one.bounds}, key=float)
+    bounds = series[0].bounds
     times = np.unique(np.concatenate([one.times for one in series]))
-    cumulative = np.zeros((len(times), len(texts)))
-    place = {text: index for index, text in enumerate(texts)}
+    cumulative = np.zeros((len(times), len(bounds)))
     for one in series:
-        known = np.concatenate((np.zeros((1, len(one.bounds))), one.values[:, : len(one.bounds)]))
-        places = [place[bound] for bound in one.bounds]
-        cumulative[:, places] += known[np.searchsorted(one.times, times, side="right")]
+        known = np.concatenate((np.zeros((1, len(bounds))), one.values[:, : len(bounds)]))
+        cumulative += known[np.searchsorted(one.times, times, side="right")]
     counts = np.diff(np.diff(cumulative, axis=1, prepend=0), axis=0, prepend=0)
-    upper = np.array([float(text) for text in texts])
+    upper = np.array([float(text) for text in bounds])
     upper[-1] = min(upper[-1], 2 * upper[-2])
     seconds = times - start
     before = np.concatenate(([max(0.0, seconds[0] - (interval(seconds) or seconds[0]))], seconds[:-1]))
