@@ -135,7 +135,7 @@ def spread(line: Line, unit: Axis) -> str:
 
 def _caption(scene: Stage, source: str, found: Sequence[Trace], width: float, *, rate: bool) -> str:
     """Where the lines come from, how they are drawn, and what is marked."""
-    notes = [source]
+    notes = [source] if source else []
     if any(trace.of > 1 for trace in found):
         notes.append("With several workers or jobs, the " + ("sum." if rate else "highest at each moment."))
     if width:
