@@ -76,6 +76,13 @@ def test_a_single_report_counts_since_the_start_or_its_interval() -> None:
         assert rates[0].tolist() == [rate]
 
 
+def test_a_report_at_the_start_has_no_time_of_its_own() -> None:
+    edges, rates = one_of(buckets([0, 1], le_1=[4, 9], le_inf=[4, 9])).columns(1.0)
+    assert (edges.tolist(), rates.tolist()) == ([0, 1], [[5], [0]])
+    edges, rates = one_of(buckets([0], le_1=[4], le_inf=[4])).columns(1.0)
+    assert (edges.tolist(), rates.shape) == ([0], (2, 0))
+
+
 def test_workers_that_report_once_count_since_the_start_until_the_last_has_reported() -> None:
     found = one_of(buckets([9.75], le_1=[4], le_inf=[4]) + buckets([10], le_1=[6], le_inf=[6]))
     edges, rates = found.columns(1.0)

@@ -50,8 +50,10 @@ def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyG
     usual = max(interval(histogram.seconds) for _, histogram in found) or 1.0
     width = max(1.0, np.ceil(scene.length / _HEATMAP_COLUMNS / usual - 0.1)) * usual
     grids = [histogram.columns(width) for _, histogram in found]
-    most = max(float(grid.max()) for _, grid in grids)
+    most = max(float(grid.max(initial=0.0)) for _, grid in grids)
     for (run, histogram), (edges, grid) in zip(found, grids, strict=True):
+        if not grid.any():
+            continue
         what = " ".join(part for part in (operation, scene.roles.operations) if part)
         whose = f": {run.name}" if len(scene.runs) > 1 else ""
         yield Plot(

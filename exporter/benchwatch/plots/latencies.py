@@ -45,12 +45,14 @@ class LatencyGrid(NamedTuple):
         sums = np.diff(np.cumsum(self.counts, axis=0)[last], axis=0, prepend=0)
         edges, rates = [begins[0]], []
         for begin, end, counted in zip(begins, self.seconds[last], sums, strict=True):
+            if end <= begin:
+                continue  # at the run's first moment: when these operations began is not known
             if begin > edges[-1] + width / 100:
                 edges.append(begin)
                 rates.append(np.zeros(len(counted)))
             edges.append(end)
             rates.append(counted / (end - begin))
-        return np.array(edges), np.array(rates).T
+        return np.array(edges), np.array(rates).reshape(-1, sums.shape[1]).T
 
 
 def bounds_of(series: Iterable[Series]) -> list[str]:
