@@ -271,7 +271,7 @@ def test_a_stall_is_marked(tmp_path: Path) -> None:
 def test_the_objective_is_drawn(objective: str, said: str, place: Place, tmp_path: Path) -> None:
     page = report(tmp_path, pgbench(place, "a", f"latency_objective: {objective}".encode()))
     assert sum(f"Dotted: the objective, {said}." in caption for caption in page.text("figcaption")) == 2
-    for title in ("p50", "Mean latency"):
+    for title in ("Latency percentiles: p50", "Mean latency"):
         (((_, height),),) = page.paths(title, "class", "objective")
         assert 0 < height < PLOT_FOOT
 
@@ -282,7 +282,7 @@ def test_an_objective_that_would_flatten_a_plot_is_named(
 ) -> None:
     page = report(tmp_path, pgbench(place, "a", f"latency_objective: {objective}".encode()))
     assert sum(f"The objective, {said} the plot." in caption for caption in page.text("figcaption")) == 1
-    assert page.paths("p50", "class", "objective")  # there latencies cover two decades
+    assert page.paths("Latency percentiles: p50", "class", "objective")  # there latencies cover two decades
     assert not page.paths("Mean latency", "class", "objective")
 
 

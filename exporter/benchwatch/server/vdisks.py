@@ -11,9 +11,11 @@ from ..nutanix.poller import Poller
 from ..nutanix.snapshot import Status
 from ..plots import theme
 from ..plots.axes import LATENCY, OPERATIONS, Axis
-from ..plots.drawing import Marks, Stroke, over_time
-from ..plots.lines import Line, drawn
-from ..plots.section import Key, Plot
+from ..plots.drawing import Marks
+from ..plots.lines import Line
+from ..plots.section import Plot
+from ..plots.timeplot import time_plot
+from ..plots.views import Trace
 from .views import VdiskView
 
 _MOST = 6
@@ -94,7 +96,7 @@ class VdiskHistory:
             yield from self._plot(title, unit, place, start, length)
 
     def _plot(self, title: str, unit: Axis, place: int, start: float, length: float) -> Iterator[Plot]:
-        keys, lines = [], []
+        traces = []
         every = list(self._seen.items())  # which another thread may add to
         things = list(dict.fromkeys(key[:3] for key, _ in every))
         several = len({cvm for cvm, *_ in things}) > 1
@@ -106,14 +108,13 @@ class VdiskHistory:
             colour, dashed = theme.SERIES[things.index((cvm, vdisk, role)) % len(theme.SERIES)], op != "read"
             times, values = np.array(known, float).T
             name = f"{role} {vdisk}".strip() if not role or alike[cvm, role] > 1 else role
-            keys.append(Key(f"{name} {f'on {cvm} ' * several}{op}", colour, dashed))
-            lines.append((drawn(Line(times - start, values), 0.0, rate=False), Stroke(colour, dashed)))
-        if not lines:
+            key = f"{name} {f'on {cvm} ' * several}{op}"
+            traces.append(Trace(Line(times - start, values), key, op, colour, dashed))
+        if not traces:
             return
-        length = max(length, *(float(line.seconds[-1]) for line, _ in lines))
-        svg = over_time(lines, length, unit, Marks(), f"{title} of {len(things)} vdisks", log=unit is LATENCY)
+        length = max(length, *(float(trace.line.seconds[-1]) for trace in traces))
         caption = (
             "As the virtual machine sees them, from the CVM's pages since this page was opened. With `serve "
             "--prometheus.url`, this shows the whole run."
         )
-        yield Plot(title, svg, caption, keys)
+        yield time_plot(title, traces, length, unit, Marks(), caption, rate=unit is not LATENCY)
