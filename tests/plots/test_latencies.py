@@ -3,7 +3,7 @@ import math
 import numpy as np
 
 from benchwatch.history.series import Series
-from benchwatch.plots.latencies import LatencyGrid, curve, density, populated, read
+from benchwatch.plots.latencies import LatencyGrid, bounds_of, curve, density, populated, read
 from benchwatch.tools.fio.metrics import COMPLETION_LATENCY as FAMILY
 
 START = 1000.0
@@ -18,7 +18,7 @@ def buckets(times: list[float], **counters: list[float]) -> list[Series]:
 
 
 def one_of(series: list[Series], longest: float = math.inf) -> LatencyGrid:
-    found = read(series, START, longest)
+    found = read(series, bounds_of(series), START, longest)
     assert found is not None
     return found
 
@@ -34,6 +34,13 @@ def test_workers_are_added_exactly_whenever_they_report() -> None:
     found = one_of(buckets([1, 2], le_1=[1, 3], le_inf=[1, 4]) + buckets([1.5], le_1=[10], le_inf=[20]))
     assert found.seconds.tolist() == [1, 1.5, 2]
     assert found.counts.tolist() == [[1, 0], [10, 10], [2, 1]]
+
+
+def test_workers_whose_buckets_differ_are_added_bucket_by_bucket() -> None:
+    """As those of sysbench do, which prints only the bins that are not empty."""
+    found = one_of(buckets([1], le_1=[5], le_3=[8], le_inf=[8]) + buckets([1], le_2=[10], le_inf=[10]))
+    assert found.bounds.tolist() == [0.5, 1, 2, 3, 6]
+    assert found.counts.tolist() == [[5, 10, 3, 0]]
 
 
 def test_the_warm_up_is_left_out() -> None:
@@ -69,6 +76,20 @@ def test_a_single_report_counts_since_the_start_or_its_interval() -> None:
         assert rates[0].tolist() == [rate]
 
 
+def test_a_report_at_the_start_has_no_time_of_its_own() -> None:
+    edges, rates = one_of(buckets([0, 1], le_1=[4, 9], le_inf=[4, 9])).columns(1.0)
+    assert (edges.tolist(), rates.tolist()) == ([0, 1], [[5], [0]])
+    edges, rates = one_of(buckets([0], le_1=[4], le_inf=[4])).columns(1.0)
+    assert (edges.tolist(), rates.shape) == ([0], (2, 0))
+
+
+def test_workers_that_report_once_count_since_the_start_until_the_last_has_reported() -> None:
+    found = one_of(buckets([9.75], le_1=[4], le_inf=[4]) + buckets([10], le_1=[6], le_inf=[6]))
+    edges, rates = found.columns(1.0)
+    assert edges.tolist() == [0, 10]
+    assert rates[0].tolist() == [1]
+
+
 def test_a_curve_holds_the_edges_of_filled_buckets_and_no_end() -> None:
     parts, latencies = curve(np.array([0.0, 90, 0, 9, 1]), np.array([0.5, 1, 2, 3, 4, 5]))
     assert parts.tolist() == [0, 0.9, 0.99, 0.99]
@@ -87,4 +108,4 @@ def test_only_populated_buckets_are_shown() -> None:
 
 
 def test_no_series_no_latencies() -> None:
-    assert read([], START, 1.0) is None
+    assert read([], [], START, 1.0) is None

@@ -65,6 +65,31 @@ def test_without_a_log_there_is_only_what_progress_lines_tell(place: Place, tmp_
     assert report(tmp_path, pgbench(place, "a", log=False)).text("h3") == ["Throughput", "Mean latency"]
 
 
+def sysbench(place: Place, name: str, *, every: int) -> tuple[Path, int]:
+    """A worker of sysbench with only some bins of its histogram (it prints those that are not empty), and their sum."""
+    output = (RECORDINGS / "sysbench/rw-t8-histogram-1.0.20/rw-t8-histogram-1.0.20.out").read_bytes()
+    lines = output.splitlines(keepends=True)
+    bins = [line for line in lines if re.fullmatch(rb"\s*[\d.]+ \|\**\s+\d+\s*", line)]
+    assert len(bins) == 172
+    left_out = [line for number, line in enumerate(bins) if every and number % every == 0]
+    kept = sum(int(line.split()[-1]) for line in bins if line not in left_out)
+    return place(name, b"".join(line for line in lines if line not in left_out)).parent, kept
+
+
+def test_runs_and_workers_of_sysbench_may_have_different_bins(place: Place, tmp_path: Path) -> None:
+    a, in_a = sysbench(place, "a/w.out", every=0)
+    b, in_b = sysbench(place, "b/w.out", every=3)
+    _, in_c = sysbench(place, "c/w1.out", every=3)
+    c, more_in_c = sysbench(place, "c/w2.out", every=2)
+    page = report(tmp_path, a, b, c)
+    keys = [text for text in page.text("li") if text.endswith(" transactions")]
+    assert keys == [f"a: {in_a:,} transactions", f"b: {in_b:,} transactions", f"c: {in_c + more_in_c:,} transactions"]
+    assert len([one for one in page.drawings() if one["aria-label"].startswith("Heatmap")]) == 3
+    captions = page.text("figcaption")[-4:]
+    assert all(caption.startswith("Colour: transactions a second, by time (") for caption in captions[:3])
+    assert not any(caption.endswith(". .") for caption in captions), captions
+
+
 def test_figures_of_fio_are_by_operation(tmp_path: Path) -> None:
     page = report(tmp_path, FIO)
     assert page.text("h3")[:5] == [
@@ -246,7 +271,7 @@ def test_a_stall_is_marked(tmp_path: Path) -> None:
 def test_the_objective_is_drawn(objective: str, said: str, place: Place, tmp_path: Path) -> None:
     page = report(tmp_path, pgbench(place, "a", f"latency_objective: {objective}".encode()))
     assert sum(f"Dotted: the objective, {said}." in caption for caption in page.text("figcaption")) == 2
-    for title in ("p50", "Mean latency"):
+    for title in ("Latency percentiles: p50", "Mean latency"):
         (((_, height),),) = page.paths(title, "class", "objective")
         assert 0 < height < PLOT_FOOT
 
@@ -257,7 +282,7 @@ def test_an_objective_that_would_flatten_a_plot_is_named(
 ) -> None:
     page = report(tmp_path, pgbench(place, "a", f"latency_objective: {objective}".encode()))
     assert sum(f"The objective, {said} the plot." in caption for caption in page.text("figcaption")) == 1
-    assert page.paths("p50", "class", "objective")  # there latencies cover two decades
+    assert page.paths("Latency percentiles: p50", "class", "objective")  # there latencies cover two decades
     assert not page.paths("Mean latency", "class", "objective")
 
 

@@ -279,7 +279,8 @@ def test_the_layers_that_stood_out_are_drawn_over_the_time_of_the_run(url: str, 
     _, page = report(place("slow/db1.err", _progress().encode()).parent, url, tmp_path)
     said = drawing(page, "Layers")
     assert said == (
-        "Layers: path from 1x to 160x, median 1x; log device from 1x to 60x, median 1x; "
+        "Layers, compared with their usual values: path from 1x to 160x, median 1x; "
+        "log device from 1x to 60x, median 1x; "
         "database from 1x to 4.8x, median 1x"
     )
 

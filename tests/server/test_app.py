@@ -156,13 +156,16 @@ def test_compressing_a_large_page_does_not_hold_up_others(monkeypatch: pytest.Mo
 
 
 def test_health_and_readiness() -> None:
-    board = FakeBoard(ready=False, ready_reason="runs are being read", catching_up="3 files")
+    board = FakeBoard(ready=False, catching_up="3 files")
     with served(board) as server:
         assert requests.get(f"{server.url}/-/healthy").status_code == 200
         waiting = requests.get(f"{server.url}/-/ready")
         board.ready = True
         ready = requests.get(f"{server.url}/-/ready")
-    assert (waiting.status_code, waiting.text) == (503, "benchwatch is not ready: runs are being read; 3 files\n")
+    assert (waiting.status_code, waiting.text) == (
+        503,
+        "benchwatch is not ready: still reading the runs that existed at the start; 3 files\n",
+    )
     assert (ready.status_code, ready.text) == (200, "benchwatch is ready.\n")
 
 

@@ -95,28 +95,41 @@ def test_a_worker_whose_samples_alone_fail_is_named_on_the_landing_page(
     assert view.operations
 
 
+class Cvm:
+    """A poller; that with the name "bad" has a bug."""
+
+    version = 0
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.url = f"http://{name}:2009"
+        self.labels = (("cvm", name),)
+
+    def samples(self) -> Iterator[Sample]:
+        if self.name == "bad":
+            raise ZeroDivisionError
+        yield Sample(Family("nutanix_x", "gauge", "X.", part="nutanix"), (), 1)
+
+    @property
+    def status(self) -> Status:
+        if self.name == "bad":
+            raise ZeroDivisionError
+        return Status(polls=1, up=True)
+
+
+def test_a_cvm_that_cannot_be_shown_leaves_the_pages_of_runs(place: Place) -> None:
+    runs = Runs([place("a/db1.err", PGBENCH / "tpcb-15.18.err").parents[1]], RunsSettings(), Buckets())
+    while runs.poll(NOW):
+        pass
+    shown = Exporter(runs, [Cvm("bad"), Cvm("good")], [], None, lambda: NOW)  # type: ignore[list-item]
+    view = shown.run("a")
+    assert view and [worker.state for worker in view.workers] == ["running"]
+    assert numbers(shown.render(EVERYTHING))['benchwatch_render_errors_total{of="view"}'] == 1
+
+
 def test_a_cvm_that_cannot_be_shown_is_named_in_its_row_and_the_others_are_shown(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    class Cvm:
-        version = 0
-
-        def __init__(self, name: str) -> None:
-            self.name = name
-            self.url = f"http://{name}:2009"
-            self.labels = (("cvm", name),)
-
-        def samples(self) -> Iterator[Sample]:
-            if self.name == "bad":
-                raise ZeroDivisionError
-            yield Sample(Family("nutanix_x", "gauge", "X.", part="nutanix"), (), 1)
-
-        @property
-        def status(self) -> Status:
-            if self.name == "bad":
-                raise ZeroDivisionError
-            return Status(polls=1, up=True)
-
     runs = Runs([], RunsSettings(), Buckets())
     shown = Exporter(runs, [Cvm("bad"), Cvm("good")], [], None, lambda: NOW)  # type: ignore[list-item]
     found = numbers(shown.render(EVERYTHING))

@@ -259,6 +259,13 @@ def test_other_names_are_refused_and_nothing_is_written(tmp_path: Path, path: st
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_refused_name_is_said(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        answer = requests.put(f"{server.url}/ingest/a/%7Bhost%7D", data=b"x")
+    assert answer.status_code == 400
+    assert answer.text.startswith("worker '{host}' cannot be used as a name: expected 1 to 128 letters")
+
+
 @pytest.mark.parametrize("name", ["a", "x" * 128, "db-1_a.b", "-", "0"])
 def test_allowed_names_become_file_names(tmp_path: Path, name: str) -> None:
     with served(FakeBoard(push_folder=tmp_path)) as server:

@@ -257,8 +257,8 @@ def test_a_user_is_named_in_the_push_command_quoted_for_the_shell(tmp_path: Path
 
 
 def test_catching_up_and_not_being_ready_are_said() -> None:
-    text = page(FakeBoard(ready=False, ready_reason="reading runs", catching_up="reading 3 files, 41 % of 1.2 GB"))
-    assert "Not ready: reading runs" in text
+    text = page(FakeBoard(ready=False, catching_up="reading 3 files, 41 % of 1.2 GB"))
+    assert "Not ready: still reading the runs that existed at the start" in text
     assert "Catching up: reading 3 files, 41 % of 1.2 GB." in text
 
 
@@ -269,9 +269,7 @@ def test_hostile_text_is_escaped_everywhere() -> None:
     ]
     ended = [worker(HOSTILE, "done", tool=HOSTILE, state="failed", reason=HOSTILE, throughput_unit=HOSTILE, end=NOW)]
     cvms = [CvmView(HOSTILE, HOSTILE, False, 1.0, HOSTILE), CvmView("b", "http://" + HOSTILE)]
-    board = FakeBoard(
-        [*views, *ended], cvms, False, ready_reason=HOSTILE, catching_up=HOSTILE, push_folder=Path(HOSTILE)
-    )
+    board = FakeBoard([*views, *ended], cvms, False, catching_up=HOSTILE, push_folder=Path(HOSTILE))
     text = landing_page(board, now=NOW, url="http://" + HOSTILE, user=HOSTILE)
     checked = check(text)
     assert "img" not in checked.names

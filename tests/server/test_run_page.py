@@ -129,6 +129,15 @@ def test_a_run_is_followed_only_while_somebody_looks(pgbench: Path, monkeypatch:
         eventually(lambda: server.looks.names == [], "the run is let go")
 
 
+@pytest.mark.parametrize("name", ["a{b}", "a%2Fb", "a?b=c#d", "a;b+c d", "é"])
+def test_the_landing_page_links_to_a_run_of_any_name(name: str, place: Place) -> None:
+    folder = place(f"{name}/db1.err", PGBENCH / "stderr").parents[1]
+    with site(folder) as server:
+        landing = LexborHTMLParser(requests.get(server.url, timeout=PATIENCE).text)
+        link = landing.css_first("h3 a").attributes["href"] or ""
+        assert texts(server.tree(link.removeprefix("runs/")), "h1") == [name]
+
+
 def test_a_run_whose_clock_is_ahead_has_just_begun(place: Place) -> None:
     lines = "".join(f"progress: {NOW + at:.3f} s, 50.0 tps, lat 4.000 ms stddev 2.000\n" for at in (21, 22))
     place("a/db1.err", lines.encode())
@@ -165,6 +174,33 @@ def test_a_running_run_tells_its_time_left_and_its_result_so_far(place: Place) -
     assert "Result so far" in texts(tree, "h2")
     tiles = dict(zip(texts(tree, "#now dt"), texts(tree, "#now dd"), strict=True))
     assert (tiles["Last throughput"], tiles["Last mean latency"]) == ("100 TPS", "2.00 ms")
+
+
+def test_a_worker_without_a_throughput_has_no_unit(place: Place) -> None:
+    for worker in ("db1", "db2"):
+        folder = place(f"a/{worker}.err", b"pgbench (15.18)\nstarting vacuum...end.\n").parents[1]
+    with site(folder) as server:
+        rows = LexborHTMLParser(server.get("a").text).css("#now tbody tr")
+        assert [node.text(separator="|", strip=True) for node in rows] == [
+            "db1|running|–|–|–|–|–",
+            "db2|running|–|–|–|–|–",
+        ]
+
+
+@pytest.mark.parametrize("start", [NOW - 10, NOW + 10])
+def test_reports_before_the_start_in_a_record_are_drawn(start: float, place: Place) -> None:
+    lines = "".join(
+        f"progress: {int(NOW) - 60 + n}.000 s, {n}.0 tps, lat 2.000 ms stddev 0.100\n" for n in range(1, 61)
+    )
+    folder = place("a/db1.err", lines.encode()).parents[1]
+    place("a/db1.yaml", f"start: {start}".encode())
+    with site(folder) as server:
+        tree = server.tree("a")
+    rows = [node.text(separator="|", strip=True) for node in tree.css("#course tbody tr")]
+    assert "Length|0:59" in rows
+    throughput = tree.css("#course path.l")[0].attributes["d"] or ""
+    across = [int(x) for x in throughput.removeprefix("M").split()[::2]]
+    assert len(across) == 60 and min(across) >= 0
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ import pytest
 import requests
 from aiohttp import web
 
-from benchwatch.server.app import Scrapes, make_app
+from benchwatch.server.app import make_app
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import listen_address, serve
+from benchwatch.server.process import Scrapes
 from benchwatch.values.errors import ConfigError
 from tests.support.serving import FakeBoard
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from types import SimpleNamespace
 
+from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import Sample
 from benchwatch.nutanix import families
 from benchwatch.server.vdisks import VdiskHistory, Vdisks
@@ -17,6 +18,7 @@ class Cvm:
 
     def __init__(self, vdisks: int) -> None:
         self.polls = 0
+        self.load = 1.0
         self._vdisks = vdisks
         self.poll(NOW)
 
@@ -28,23 +30,20 @@ class Cvm:
         for number in range(self._vdisks):
             vm, role = ("pg1", ("data", "log")[number]) if number < 2 else ("other", "")
             yield Sample(families.VDISK_INFO, (str(number), "", f"NFS:{number}", vm, "", role), 1)
-            yield Sample(families.FRONTEND_OPS, (str(number), "read"), 100.0 + number)
+            yield Sample(families.FRONTEND_OPS, (str(number), "read"), (100.0 + number) * self.load)
             yield Sample(families.FRONTEND_OPS, (str(number), "write"), 0.0)
             yield Sample(families.FRONTEND_LATENCY, (str(number), "read"), 0.001)
 
 
 def test_those_of_the_runs_machine_are_shown_else_the_busiest_of_all() -> None:
-    vdisks = Vdisks([Cvm(20)])  # type: ignore[list-item]
-    assert [(one.vdisk, one.role, one.op) for one in vdisks.of({"pg1"})] == [
-        ("0", "data", "read"),
-        ("1", "log", "read"),
-    ]
+    vdisks = Vdisks([Cvm(20)], Exposition().failed)  # type: ignore[list-item]
+    assert {(one.vdisk, one.role) for one in vdisks.of({"pg1"})} == {("0", "data"), ("1", "log")}
     assert {one.vdisk for one in vdisks.of({"unknown"})} == {str(number) for number in range(14, 20)}
 
 
 def test_a_poll_is_looked_at_once_and_each_is_a_point_of_the_plots() -> None:
     cvm = Cvm(2)
-    vdisks, history = Vdisks([cvm]), VdiskHistory()  # type: ignore[list-item]
+    vdisks, history = Vdisks([cvm], Exposition().failed), VdiskHistory()  # type: ignore[list-item]
     for second in range(30):
         if second % 10 == 0:
             cvm.poll(NOW + second)
@@ -55,6 +54,19 @@ def test_a_poll_is_looked_at_once_and_each_is_a_point_of_the_plots() -> None:
     assert operations.svg.count('class="l"') == latency.svg.count('class="l"') == 2
     (path, *_) = [part.split('"')[0] for part in operations.svg.split('class="l"')[1].split(' d="')[1:]]
     assert len(path.removeprefix("M").split()) == 2 * 3
+
+
+def test_a_vdisk_that_does_nothing_for_a_while_has_a_zero_there_and_no_gap() -> None:
+    cvm = Cvm(1)
+    vdisks, history = Vdisks([cvm], Exposition().failed), VdiskHistory()  # type: ignore[list-item]
+    for poll, cvm.load in enumerate((1.0, 0.0, 1.0)):
+        cvm.poll(NOW + 30 * poll)
+        history.note(vdisks.of({"pg1"}))
+    operations, _ = history.plots(NOW - 60, 60.0)
+    (key,) = operations.keys
+    assert key.name == "data read"
+    line = operations.svg.split('class="l"')[1].split(' d="')[1].split('"')[0]
+    assert line.split()[1::2] == ["48", "1000", "48"]
 
 
 def test_vdisks_of_the_same_role_have_curves_and_names_of_their_own() -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import PARTS, Part, Source
-from benchwatch.server.app import Scrapes, make_app
+from benchwatch.server.app import make_app
 from benchwatch.server.connections import Doors
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import serve
 from benchwatch.server.looks import Looks
+from benchwatch.server.process import Scrapes
 from benchwatch.server.views import CvmView, RunView, WorkerView
 from benchwatch.server.webconfig import OPEN, Renewable
 from tests.support.places import NOW
@@ -28,7 +29,6 @@ class FakeBoard:
     workers: Sequence[WorkerView] = ()
     targets: Sequence[CvmView] = ()
     ready: bool = True
-    ready_reason: str = ""
     catching_up: str = ""
     lost: Mapping[Path, str] = field(default_factory=dict)
     faults: Sequence[str] = ()

@@ -1,10 +1,22 @@
-"""How values of one kind are written on an axis and in captions."""
+"""Axes of drawings: how values of one kind are written, where they are along an axis, and its ticks."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from ..tools.roles import Unit
 from ..values import numbers
+from .lines import Array
+
+Ticks = Sequence[tuple[float, str]]
+"""The place of each tick, and its text."""
+_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
+"""Between the ticks of elapsed time, seconds."""
+_MOST_TIMES = 10
+_INTERVALS = 6
+_SMALL = 0.7
 
 
 class Axis(NamedTuple):
@@ -42,3 +54,56 @@ OPERATIONS = Axis("operations a second", count)
 def throughput(unit: Unit) -> Axis:
     """That of a tool's throughput."""
     return BANDWIDTH if unit.in_bytes else Axis(unit.name, count)
+
+
+class Scale(NamedTuple):
+    """Maps values to a fraction of an axis."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def part(self, values: Array) -> Array:
+        """The fractions of values."""
+        if self.log:
+            return np.asarray(np.log(values / self.low) / math.log(self.high / self.low))
+        return np.asarray((values - self.low) / (self.high - self.low))
+
+    def at(self, value: float) -> float:
+        """The fraction of one value."""
+        return float(self.part(np.array([value]))[0])
+
+
+def time_ticks(length: float) -> Ticks:
+    """Ticks of elapsed time, up to `length` seconds."""
+    if not length:
+        return ()
+    step = next((step for step in _STEPS if length / step <= _MOST_TIMES), 86400.0 * max(1, round(length / 864000)))
+    return [(tick, numbers.clock(tick)) for tick in np.arange(0, length + step / 1000, step).tolist()]
+
+
+def value_ticks(most: float, unit: Axis) -> Ticks:
+    """Ticks at round multiples of the unit, from 0 to `most`."""
+    step = _step(most / unit.round(most)) * unit.round(most)
+    return [(tick, unit.text(tick)) for tick in np.arange(0, most + step / 1000, step).tolist()]
+
+
+def latency_ticks(low: float, high: float, unit: Axis) -> Ticks:
+    """Ticks of a logarithmic axis: at 1, 2, 5 of each decade; over more decades at 1 and 3, then at the decades alone;
+    within a small part of a decade, at equal distances."""
+    decades = math.log10(high / low)
+    if decades < _SMALL:
+        step = _step(high - low)
+        ticks = np.arange(math.ceil(low / step) * step, high, step).tolist()
+    else:
+        subs = (1.0, 2.0, 5.0) if decades <= 2.2 else (1.0, 3.0) if decades <= 3.2 else (1.0,)
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        ticks = [sub * 10.0**power for power in powers for sub in subs]
+    return [(tick, unit.text(tick)) for tick in ticks if low <= tick <= high]
+
+
+def _step(length: float) -> float:
+    """A round number that divides the length into a few parts."""
+    rough = length / _INTERVALS
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(step for step in (1, 2, 2.5, 5, 10) if step * power >= rough * 0.999) * power

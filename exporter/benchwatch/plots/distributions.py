@@ -30,12 +30,14 @@ def histogram_figures(scene: Stage) -> Iterator[Plot]:
     if family is None:
         return
     of = scene.roles.operation
-    operations = dict.fromkeys(label(series, of) for run in scene.runs for _, series in run.series(family))
+    every = [[series for _, series in run.series(family)] for run in scene.runs]
+    bounds = latencies.bounds_of(one for series in every for one in series)
+    operations = dict.fromkeys(label(one, of) for series in every for one in series)
     for operation in operations:
         found = []
-        for run in scene.runs:
-            series = [one for _, one in run.series(family) if label(one, of) == operation]
-            histogram = latencies.read(series, run.start, scene.roles.histogram_interval)
+        for run, of_run in zip(scene.runs, every, strict=True):
+            series = [one for one in of_run if label(one, of) == operation]
+            histogram = latencies.read(series, bounds, run.start, scene.roles.histogram_interval)
             if histogram is not None and histogram.counts.any():
                 found.append((run, histogram))
         if found:
@@ -48,8 +50,10 @@ def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyG
     usual = max(interval(histogram.seconds) for _, histogram in found) or 1.0
     width = max(1.0, np.ceil(scene.length / _HEATMAP_COLUMNS / usual - 0.1)) * usual
     grids = [histogram.columns(width) for _, histogram in found]
-    most = max(float(grid.max()) for _, grid in grids)
+    most = max(float(grid.max(initial=0.0)) for _, grid in grids)
     for (run, histogram), (edges, grid) in zip(found, grids, strict=True):
+        if not grid.any():
+            continue
         what = " ".join(part for part in (operation, scene.roles.operations) if part)
         whose = f": {run.name}" if len(scene.runs) > 1 else ""
         yield Plot(
@@ -65,7 +69,7 @@ def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyG
                 f"Heatmap of the latency of {count(histogram.counts.sum())} {what} of {run.name} over time",
             ),
             f"Colour: {what} a second, by time (columns of about {time(width)}) and latency, on a logarithmic scale; "
-            f"blank: none. {scene.source(scene.roles.histogram)}.",
+            f"blank: none. {scene.source(scene.roles.histogram)}".rstrip(),
         )
 
 
@@ -84,7 +88,9 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
         return
     what = f", {operation}" if operation else ""
     words = "; ".join(filter(None, told))
-    without = " From the first report after the warm-up on." if any(run.warmup for run, _ in found) else ""
+    notes = [scene.source(scene.roles.histogram)]
+    if any(run.warmup for run, _ in found):
+        notes.append("From the first report after the warm-up on.")
     yield Plot(
         f"Latency distribution{what}",
         drawing.distribution(
@@ -94,7 +100,7 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
             shares,
         ),
         f"Share of the {scene.roles.operations} by latency, for each doubling of it, and latency by "
-        f"percentile{words and f': {words}'}. {scene.source(scene.roles.histogram)}.{without}",
+        f"percentile{words and f': {words}'}. {' '.join(filter(None, notes))}".rstrip(),
         keys,
     )
 

@@ -15,10 +15,9 @@ import numpy as np
 
 from ..values.printable import in_html
 from . import theme
-from .axes import Axis, count
+from .axes import Axis, Scale, Ticks, count, latency_ticks, time_ticks, value_ticks
 from .heat import BAR, heat
 from .lines import Array, Drawn, Span, alone
-from .scales import Scale, Ticks, latency_ticks, time_ticks, value_ticks
 
 _WIDE, _HIGH = 2000, 1000
 """Units of the inner drawing."""

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from ..metrics.samples import Family
 from ..tools.registry import all_roles
-from . import drawing, theme
+from . import theme
 from .axes import BANDWIDTH, LATENCY, Axis, throughput
 from .distributions import histogram_figures
-from .lines import Drawn, Line, column_width, drawn
-from .section import Key, Plot
+from .section import Plot
 from .stage import Stage
+from .timeplot import time_plot
 from .views import Trace, label, stalled, traces
 
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
@@ -37,7 +35,7 @@ def benchmark_figures(scene: Stage) -> Iterator[Plot]:
         ("Bandwidth", roles.bandwidth, BANDWIDTH),
     ):
         if family and (found := traces(scene.runs, roles, family, rate=True)):
-            yield _lines(scene, title, found, axis, scene.source(family), scene.marks(), rate=True)
+            yield _lines(scene, title, found, axis, family, rate=True)
     if len(scene.runs) == 1:
         yield from _percentiles(scene)
     yield from _mean(scene)
@@ -60,8 +58,7 @@ def _tail(scene: Stage) -> str:
 def _mean(scene: Stage) -> Iterator[Plot]:
     family = scene.roles.latency
     if family and (found := traces(scene.runs, scene.roles, family, rate=False)):
-        marks = scene.marks(latency=True)
-        yield _lines(scene, "Mean latency", found, LATENCY, scene.source(family), marks, rate=False)
+        yield _lines(scene, "Mean latency", found, LATENCY, family, rate=False)
 
 
 def _tails(scene: Stage) -> Iterator[Plot]:
@@ -69,8 +66,7 @@ def _tails(scene: Stage) -> Iterator[Plot]:
     family, level = scene.roles.window, _tail(scene)
     found = traces(scene.runs, scene.roles, family, rate=False, quantile=level) if family else []
     if family and found and (len(scene.runs) > 1 or len(found) > _MOST_PERCENTILES):
-        marks, title = scene.marks(latency=True), f"{100 * float(level):g}th percentile"
-        yield _lines(scene, title, found, LATENCY, scene.source(family), marks, rate=False)
+        yield _lines(scene, f"{100 * float(level):g}th percentile", found, LATENCY, family, rate=False)
 
 
 def _percentiles(scene: Stage) -> Iterator[Plot]:
@@ -84,77 +80,34 @@ def _percentiles(scene: Stage) -> Iterator[Plot]:
     levels = [(traces(scene.runs, scene.roles, family, rate=False, quantile=q), tag) for q, tag in wanted]
     names = list(dict.fromkeys((trace.name, trace.operation) for found, _ in levels for trace in found))
     for name, operation in names if len(names) <= _MOST_PERCENTILES else ():
-        of_level = [(trace, tag) for found, tag in levels for trace in found if trace.name == name]
         several = f" of {name}" if len(names) > 1 else f", {operation}" if operation else ""
-        strokes = dict(zip((tag for _, tag in wanted), theme.LEVELS, strict=False))
-        width = column_width(scene.length, [trace.line for trace, _ in of_level])
-        lines = [
-            (drawn(trace.line, width, rate=False), drawing.Stroke(strokes[tag], False, tag)) for trace, tag in of_level
+        found = [
+            trace._replace(name=tag, colour=colour)
+            for (level, tag), colour in zip(levels, theme.LEVELS, strict=False)
+            for trace in level
+            if trace.name == name
         ]
+        caption = _caption(scene, family, found, rate=False)
         marks = scene.marks(latency=True)
-        caption = _caption(scene, scene.source(family), [trace for trace, _ in of_level], width, rate=False)
-        yield Plot(
-            f"Latency percentiles{several}",
-            drawing.over_time(
-                lines,
-                scene.length,
-                LATENCY,
-                marks,
-                "; ".join(f"{tag} {spread(trace.line, LATENCY)}" for trace, tag in of_level),
-                log=True,
-            ),
-            caption + _objective(lines, marks),
-        )
+        title = f"Latency percentiles{several}"
+        yield time_plot(title, found, scene.length, LATENCY, marks, caption, rate=False, named="tag")
 
 
-def _lines(
-    scene: Stage, title: str, found: Sequence[Trace], unit: Axis, source: str, marks: drawing.Marks, *, rate: bool
-) -> Plot:
-    width = column_width(scene.length, [trace.line for trace in found])
-    lines = [(drawn(trace.line, width, rate=rate), drawing.Stroke(trace.colour, trace.dashed)) for trace in found]
-    svg = drawing.over_time(
-        lines,
-        scene.length,
-        unit,
-        marks,
-        f"{title}: " + "; ".join(f"{trace.name} {spread(trace.line, unit)}" for trace in found),
-        log=not rate,
-    )
-    caption = _caption(scene, source, found, width, rate=rate) + _objective(lines, marks)
-    keys = [Key(trace.name, trace.colour, trace.dashed) for trace in found] if len(found) > 1 else []
-    return Plot(title, svg, caption, keys)
+def _lines(scene: Stage, title: str, found: Sequence[Trace], unit: Axis, family: Family, *, rate: bool) -> Plot:
+    marks, caption = scene.marks(latency=not rate), _caption(scene, family, found, rate=rate)
+    named = "legend" if len(found) > 1 else ""
+    return time_plot(title, found, scene.length, unit, marks, caption, rate=rate, named=named)
 
 
-def spread(line: Line, unit: Axis) -> str:
-    """A line in words."""
-    if not len(line.values):
-        return "not measured"
-    middle = float(np.median(line.values))
-    return f"from {unit.text(line.values.min())} to {unit.text(line.values.max())}, median {unit.text(middle)}"
-
-
-def _caption(scene: Stage, source: str, found: Sequence[Trace], width: float, *, rate: bool) -> str:
-    """Where the lines come from, how they are drawn, and what is marked."""
-    notes = [source]
+def _caption(scene: Stage, family: Family, found: Sequence[Trace], *, rate: bool) -> str:
+    """Where the lines come from, and what is marked."""
+    notes = [scene.source(family)]
     if any(trace.of > 1 for trace in found):
         notes.append("With several workers or jobs, the " + ("sum." if rate else "highest at each moment."))
-    if width:
-        middle = "mean" if rate else "median report"
-        notes.append(f"Line: the {middle} of each {width:.4g} s; band: from the lowest to the highest report in it.")
     for run in scene.runs:
         spans = stalled(run, scene.roles)
         if spans:
             whose = f" of {run.name}" if len(scene.runs) > 1 else ""
             times = f"{len(spans)} stall{'s' if len(spans) > 1 else ''}{whose}"
             notes.append(f"Marked: {times}, {sum(end - begin for begin, end in spans):.3g} s in all.")
-    return " ".join(notes)
-
-
-def _objective(lines: Sequence[tuple[Drawn, drawing.Stroke]], marks: drawing.Marks) -> str:
-    """The caption's words about the objective in its plot; empty without one."""
-    if marks.objective is None:
-        return ""
-    low, high = drawing.latency_limits([line for line, _ in lines], marks.objective)
-    side = "above" if marks.objective > high else "below" if marks.objective < low else ""
-    text = LATENCY.text(marks.objective)
-    return f" The objective, {text}, lies {side} the plot." if side else f" Dotted: the objective, {text}."
+    return " ".join(filter(None, notes))

@@ -45,33 +45,41 @@ class LatencyGrid(NamedTuple):
         sums = np.diff(np.cumsum(self.counts, axis=0)[last], axis=0, prepend=0)
         edges, rates = [begins[0]], []
         for begin, end, counted in zip(begins, self.seconds[last], sums, strict=True):
+            if end <= begin:
+                continue  # at the run's first moment: when these operations began is not known
             if begin > edges[-1] + width / 100:
                 edges.append(begin)
                 rates.append(np.zeros(len(counted)))
             edges.append(end)
             rates.append(counted / (end - begin))
-        return np.array(edges), np.array(rates).T
+        return np.array(edges), np.array(rates).reshape(-1, sums.shape[1]).T
 
 
-def read(series: Iterable[Series], start: float, longest: float) -> LatencyGrid | None:
-    """The sum of the given series of a histogram; None if there are none.
+def bounds_of(series: Iterable[Series]) -> list[str]:
+    """The upper edges of all their buckets, ascending; sysbench reports only the buckets that are not empty."""
+    return sorted({bound for one in series for bound in one.bounds}, key=float)
+
+
+def read(series: Sequence[Series], bounds: Sequence[str], start: float, longest: float) -> LatencyGrid | None:
+    """The sum of the given series of a histogram, by buckets up to these `bounds`; None if there are no series.
 
     `start` is the run's, Unix seconds; `longest` is how long before a report its operations can lie, seconds. The first
-    report counts for one interval, a single one since the start.
+    report counts for one interval. Where each series has only one report, as with sysbench, they count as one report at
+    the time of the last, since the start.
     """
-    series = list(series)
     if not series:
         return None
-    texts = sorted({bound for one in series for bound in one.bounds}, key=float)
     times = np.unique(np.concatenate([one.times for one in series]))
-    cumulative = np.zeros((len(times), len(texts)))
-    place = {text: index for index, text in enumerate(texts)}
+    if all(len(one.times) == 1 for one in series):
+        times = times[-1:]
+    counted = np.zeros((len(times), len(bounds)))
+    place = {bound: index for index, bound in enumerate(bounds)}
     for one in series:
         known = np.concatenate((np.zeros((1, len(one.bounds))), one.values[:, : len(one.bounds)]))
-        places = [place[bound] for bound in one.bounds]
-        cumulative[:, places] += known[np.searchsorted(one.times, times, side="right")]
-    counts = np.diff(np.diff(cumulative, axis=1, prepend=0), axis=0, prepend=0)
-    upper = np.array([float(text) for text in texts])
+        by_bucket = np.diff(known, axis=1, prepend=0)
+        counted[:, [place[bound] for bound in one.bounds]] += by_bucket[np.searchsorted(one.times, times, side="right")]
+    counts = np.diff(counted, axis=0, prepend=0)
+    upper = np.array([float(bound) for bound in bounds])
     upper[-1] = min(upper[-1], 2 * upper[-2])
     seconds = times - start
     before = np.concatenate(([max(0.0, seconds[0] - (interval(seconds) or seconds[0]))], seconds[:-1]))

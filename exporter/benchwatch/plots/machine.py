@@ -14,14 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import axes, drawing, theme
+from . import axes, theme
 from .axes import Axis
-from .figures import spread
-from .lines import Line, column_width, drawn
+from .drawing import Marks
+from .lines import Line
 from .prometheus import TIMEOUT, Prometheus, PrometheusError, Result, text
-from .section import Key, Plot, Section
+from .section import Plot, Section
 from .slowness import why_slow
-from .views import View
+from .timeplot import time_plot
+from .views import Trace, View
 
 _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
 _DESTINATION = "nutanix_vdisk_write_destination_ratio"
@@ -222,25 +223,14 @@ def _figure(
     places = {one.labels[labels[0]] for _, one in found}
     operations = sorted({what or one.labels.get("op", "") for what, one in found})
     things = list(dict.fromkeys(_identity(one, labels) for _, one in found))
-    strokes, keys, lines = [], [], []
+    traces = []
     for what, one in found:
         place, name = _identity(one, labels)
         operation = what or one.labels.get("op", "")
         colour = theme.SERIES[things.index((place, name)) % len(theme.SERIES)]
-        dashed = operations.index(operation) > 0
         parts = (roles.get((place, name), ""), name, f"on {place}" if len(places) > 1 else "", operation)
-        keys.append(Key(" ".join(part for part in parts if part), colour, dashed))
-        strokes.append(drawing.Stroke(colour, dashed))
-        lines.append(Line(one.times - run.start, one.values))
-    width = column_width(run.length, lines)
-    shapes = [drawn(line, width, rate=not panel.log) for line in lines]
-    svg = drawing.over_time(
-        list(zip(shapes, strokes, strict=True)),
-        run.length,
-        panel.unit,
-        drawing.Marks(run.warmup),
-        f"{panel.title}: "
-        + "; ".join(f"{key.name} {spread(line, panel.unit)}" for key, line in zip(keys, lines, strict=True)),
-        log=panel.log,
-    )
-    yield Plot(panel.title, svg, panel.caption, keys)
+        line = Line(one.times - run.start, one.values)
+        key = " ".join(part for part in parts if part)
+        traces.append(Trace(line, key, operation, colour, operations.index(operation) > 0))
+    marks = Marks(run.warmup)
+    yield time_plot(panel.title, traces, run.length, panel.unit, marks, panel.caption, rate=not panel.log)

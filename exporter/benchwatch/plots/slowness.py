@@ -15,13 +15,13 @@ from ..values.printable import in_html
 from ..values.verdict import answered, question
 from . import theme
 from .axes import Axis
-from .drawing import Marks, Stroke, over_time
-from .figures import spread
-from .lines import Array, Line, Span, column_width, drawn
+from .drawing import Marks
+from .lines import Array, Line, Span
 from .prometheus import Prometheus, text
-from .section import Key, Plot, Section
+from .section import Plot, Section
 from .tables import TableRow, table
-from .views import View
+from .timeplot import time_plot
+from .views import Trace, View
 
 _JUDGED = 35.0
 """Seconds from the beginning of a spike that its verdict covers."""
@@ -99,18 +99,17 @@ def _layers(prometheus: Prometheus, run: View, of_run: str, spikes: Iterable[Spa
     found = sorted(found, key=lambda one: -one.values.max())[:_MOST_LAYERS]
     if not found:
         return
-    keys = [Key(one.labels["layer"].replace("_", " "), theme.SERIES[number]) for number, one in enumerate(found)]
-    lines = [Line(one.times - run.start, one.values) for one in found]
-    width = column_width(run.length, lines)
-    shapes = [(drawn(line, width, rate=False), Stroke(key.colour)) for line, key in zip(lines, keys, strict=True)]
+    traces = [
+        Trace(Line(one.times - run.start, one.values), one.labels["layer"].replace("_", " "), "", colour, False)
+        for one, colour in zip(found, theme.SERIES, strict=False)
+    ]
     marked = [(Span(span.begin - run.start, span.end - run.start), theme.STALL) for span in spikes]
-    said = "; ".join(f"{key.name} {spread(line, _TIMES)}" for key, line in zip(keys, lines, strict=True))
-    svg = over_time(shapes, run.length, _TIMES, Marks(run.warmup, marked), f"Layers: {said}", log=True)
     caption = (
         "The worst signal of each layer that ever reached three times its usual value; lower values than usual are "
         "drawn as 1x. From the recorded series run_layer:slowness:ratio. Marked: when the run was slower than usual."
     )
-    yield Plot("Layers, compared with their usual values", svg, caption, keys)
+    title = "Layers, compared with their usual values"
+    yield time_plot(title, traces, run.length, _TIMES, Marks(run.warmup, marked), caption, rate=False)
 
 
 def _alert(labels: Mapping[str, str], spans: Sequence[Span], start: float) -> TableRow:

@@ -73,8 +73,8 @@ def results(runs: Sequence[View]) -> str:
 
 
 def heads(runs: Sequence[View]) -> list[tuple[str, str]]:
-    """Names and colours of runs over the columns of a table."""
-    return [(run.name, run.colour) for run in runs]
+    """Names and colours of runs over the columns of a table; none for a single run."""
+    return [(run.name, run.colour) for run in runs] if len(runs) > 1 else []
 
 
 def _measure(sample: Sample) -> tuple[str, tuple[str, ...]]:
@@ -154,12 +154,10 @@ def _tool(worker: Timeline) -> str:
 
 
 def table(columns: Sequence[tuple[str, str]], rows: Iterable[TableRow], *, numbers: bool = False) -> str:
-    """Rows as an HTML table; `columns` are names and colours (or empty), shown where there is more than one."""
-    chips = [theme.chip(colour) if colour else "" for _, colour in columns]
-    head = "".join(
-        f'<th scope="col">{chip}{in_html(name)}</th>' for chip, (name, _) in zip(chips, columns, strict=True)
-    )
-    top = f"<thead><tr><td></td>{head}</tr></thead>" if len(columns) > 1 else ""
+    """Rows as an HTML table; `columns` are names and colours (or empty); without columns, the table has no head."""
+    heads = ((theme.chip(colour) if colour else "") + in_html(name) for name, colour in columns)
+    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    top = f"<thead><tr><td></td>{head}</tr></thead>" if columns else ""
     body = "".join(map(_row, rows))
     return f'<div class="scroll"><table{" class=numbers" if numbers else ""}>{top}<tbody>{body}</tbody></table></div>'
 

@@ -77,7 +77,7 @@ def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapp
         number = sides.setdefault(side, len(sides))
         workers = list(members)
         moments = [series.times[index] for worker in workers for series in worker.series for index in (0, -1)]
-        begins = [worker.start for worker in workers if worker.start is not None] or moments
+        begins = [*moments, *(worker.start for worker in workers if worker.start is not None)]
         ends = [*moments, *(worker.end for worker in workers if worker.end is not None)]
         start = min(begins, default=0.0)
         length = max(ends, default=start) - start if begins else 0.0

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..compare.text import percent
 from ..plots import theme
-from ..plots.axes import Axis
+from ..plots.axes import Axis, latency_ticks, time_ticks, value_ticks
 from ..plots.drawing import Marks, Stroke
 from ..plots.lines import Drawn, alone
-from ..plots.scales import latency_ticks, time_ticks, value_ticks
 from . import style
 
 if TYPE_CHECKING:

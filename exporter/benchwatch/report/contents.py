@@ -196,7 +196,7 @@ def _tables(runs: Sequence[View]) -> Iterator[Section]:
         html += f"<h3>Different</h3>{tables.table(heads, differing)}"
     if shared and len(runs) > 1:
         one = [row._replace(values=row.values[:1]) for row in shared]
-        html += f"<h3>The same in all runs</h3>{tables.table(heads[:1], one)}"
+        html += f"<h3>The same in all runs</h3>{tables.table((), one)}"
     elif shared:
         html += tables.table(heads, shared)
     if html:

@@ -10,23 +10,24 @@ import gzip
 import logging
 import re
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 
 import msgspec
 from aiohttp import web
 
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import CONTENT_TYPE
-from ..metrics.samples import PARTS, Family, Sample, SummaryValue
+from ..metrics.samples import PARTS
 from ..settings.settings import RunsSettings
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
+from .board import STILL_READING, Exporter
 from .connections import Connection, Doors
 from .guards import USER, Handler, check_host, guards, refusal
 from .ingest import Pushes
 from .landing import landing_page
 from .looks import Looks
+from .process import Scrapes
 from .run_page import no_run, run_page
-from .views import Board
 from .webconfig import OPEN, Renewable
 
 _log = logging.getLogger("benchwatch.server")
@@ -38,37 +39,9 @@ _CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
 DOORS = web.AppKey("doors", Doors)
 """The server's connections and their limits."""
 
-SCRAPE_DURATION = Family(
-    "benchwatch_scrape_duration_seconds",
-    "summary",
-    "Time that answers to /metrics took to render and compress, seconds, up to the one before this.",
-)
-FAMILIES = (SCRAPE_DURATION,)
-
-
-class Scrapes:
-    """Number and duration of scrapes (a source of samples, see samples.Source)."""
-
-    labels: tuple[tuple[str, str], ...] = ()
-
-    def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
-        self.timer = timer
-        """Seconds since some fixed moment."""
-        self.version = 0
-        self._seconds = 0.0
-
-    def add(self, seconds: float) -> None:
-        """Count one scrape."""
-        self.version += 1
-        self._seconds += seconds
-
-    def samples(self) -> Iterator[Sample]:
-        """See samples.Source."""
-        yield Sample(SCRAPE_DURATION, (), SummaryValue(self.version, self._seconds))
-
 
 def make_app(
-    board: Board,
+    board: Exporter,
     pushes: Pushes,
     scrapes: Scrapes,
     *,
@@ -95,14 +68,14 @@ def make_app(
     app.add_routes(
         [
             web.get("/", pages.landing),
-            web.get("/runs/{run}", pages.run),
+            web.get("/runs/{run:[^/]+}", pages.run),  # aiohttp's own pattern excludes braces
             web.get("/metrics", pages.metrics),
             web.get("/reports", pages.reports),
             web.get("/-/healthy", pages.healthy),
             web.get("/-/ready", pages.ready),
         ]
     )
-    for path in ("/ingest/{run}/{worker}", "/ingest/{rest:.*}"):
+    for path in ("/ingest/{run:[^/]+}/{worker:[^/]+}", "/ingest/{rest:.*}"):
         for method in ("PUT", "POST"):
             app.router.add_route(method, path, pages.ingest, expect_handler=_expect_nothing)
 
@@ -122,7 +95,7 @@ def make_app(
 
 class _Pages:
     def __init__(
-        self, board: Board, pushes: Pushes, scrapes: Scrapes, clock: Callable[[], float], looks: Looks
+        self, board: Exporter, pushes: Pushes, scrapes: Scrapes, clock: Callable[[], float], looks: Looks
     ) -> None:
         self._board = board
         self._looks = looks
@@ -136,9 +109,9 @@ class _Pages:
         for name in names:
             if name not in PARTS:
                 raise refusal(web.HTTPBadRequest, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
-        began = self._scrapes.timer()
+        began = time.perf_counter()
         answer = await _answer(request, self._board.render(parts), {"Content-Type": CONTENT_TYPE})
-        self._scrapes.add(self._scrapes.timer() - began)
+        self._scrapes.add(time.perf_counter() - began)
         return answer
 
     async def reports(self, request: web.Request) -> web.Response:
@@ -178,7 +151,7 @@ class _Pages:
     async def ready(self, _request: web.Request) -> web.Response:
         if self._board.ready:
             return web.Response(text="benchwatch is ready.\n")
-        reasons = "; ".join(filter(None, (self._board.ready_reason, self._board.catching_up)))
+        reasons = "; ".join(filter(None, (STILL_READING, self._board.catching_up)))
         return web.Response(status=503, text=f"benchwatch is not ready: {reasons}\n")
 
     async def ingest(self, request: web.Request) -> web.Response:

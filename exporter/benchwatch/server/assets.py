@@ -1,11 +1,15 @@
-"""Style sheets and scripts of the pages, and the Content-Security-Policies that allow these and nothing else."""
+"""The frame of a page: style sheets, the script, and Content-Security-Policies that allow these and nothing else."""
 
 import base64
 import hashlib
 
 from ..plots import section, theme
+from ..values.printable import in_html
 
-_STATES = """
+_SHARED = """
+body > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 14px; padding-top: 18px; }
+a { color: var(--s0); }
+footer a { margin-right: 12px; white-space: nowrap; }
 :root { --good: #18794a; --warn: #8f5a00; --bad: #bf2430; --calm: #46566e;
   --good-back: #e3f4ea; --warn-back: #fdf0d4; --bad-back: #fce6e7; --calm-back: #e9edf3; }
 @media (prefers-color-scheme: dark) { :root { --good: #5fd397; --warn: #f0bd5b; --bad: #ff8a8f; --calm: #a9b7cc;
@@ -21,22 +25,18 @@ _STATES = """
 """
 
 STYLE = (
-    _STATES
+    theme.css()
+    + _SHARED
     + """
-:root { color-scheme: light dark; --page: #f4f5f8; --card: #fff; --text: #1b2230; --soft: #586173; --line: #dde1e8;
-  --rate: #1a66c2; --delay: #b0500a; }
-@media (prefers-color-scheme: dark) { :root { --page: #12151b; --card: #1a1f28; --text: #e7eaf0; --soft: #9aa5b6;
-  --line: #2c3440; --rate: #6db1ff; --delay: #f0a15e; } }
+:root { color-scheme: light dark; }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.45 system-ui, -apple-system, "Segoe UI",
+body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.45 system-ui, -apple-system, "Segoe UI",
   Roboto, "Liberation Sans", sans-serif; font-variant-numeric: tabular-nums; }
-body > header, main, footer { max-width: 1500px; margin: 0 auto; padding: 0 20px; }
-body > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 14px; padding-top: 18px; }
+body > header, main, footer { max-width: 1500px; margin: 0 auto; padding-left: 20px; padding-right: 20px; }
 h1 { font-size: 22px; margin: 0; letter-spacing: -.01em; }
 h2 { font-size: 13px; font-weight: 600; color: var(--soft); text-transform: uppercase; letter-spacing: .06em;
   margin: 26px 0 8px; }
 h3 { font-size: 17px; margin: 0; overflow-wrap: anywhere; }
-a { color: var(--rate); }
 p { margin: 6px 0; }
 .soft, small { color: var(--soft); }
 small { font-size: 12.5px; }
@@ -51,7 +51,7 @@ table { border-collapse: collapse; width: 100%; margin-top: 6px; }
 th, td { text-align: left; padding: 5px 14px 5px 0; vertical-align: middle; }
 th { font-size: 12.5px; font-weight: 500; color: var(--soft); white-space: nowrap; }
 tbody tr { border-top: 1px solid var(--line); }
-tbody th { font-size: 15px; font-weight: 600; color: var(--text); white-space: normal; overflow-wrap: anywhere;
+tbody th { font-size: 15px; font-weight: 600; color: var(--ink); white-space: normal; overflow-wrap: anywhere;
   min-width: 7em; max-width: 18em; }
 th:last-child, td:last-child { padding-right: 0; }
 .figure { white-space: nowrap; text-align: right; }
@@ -65,7 +65,7 @@ svg { display: block; flex: 1; height: 34px; min-width: 80px; width: 100%; fill:
 svg path { vector-effect: non-scaling-stroke; stroke-linecap: round; stroke-linejoin: round; stroke: currentColor; }
 svg .zero { stroke: var(--line); stroke-width: 1; }
 svg .top { stroke-width: 5; }
-.rate { color: var(--rate); } .delay { color: var(--delay); }
+.rate { color: var(--s0); } .delay { color: var(--s1); }
 pre { margin: 6px 0 12px; padding: 10px 12px; border-radius: 8px; background: var(--calm-back); overflow-x: auto;
   font: 13.5px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; }
 pre code { user-select: all; font: inherit; } code { font-size: 13.5px; }
@@ -73,7 +73,6 @@ summary { cursor: pointer; font-weight: 600; }
 ol { margin: 8px 0 0; padding-left: 22px; } li { margin-bottom: 10px; } li::marker { font-weight: 600; }
 details.card { margin-top: 26px; }
 footer { padding-top: 8px; padding-bottom: 30px; color: var(--soft); }
-footer a { margin-right: 12px; white-space: nowrap; }
 @media (max-width: 1180px) { .spark div { display: block; } .spark small { display: block; line-height: 1.2; } }
 @media (max-width: 1040px) {
   body > header, main, footer { padding-left: 12px; padding-right: 12px; }
@@ -94,11 +93,42 @@ footer a { margin-right: 12px; white-space: nowrap; }
 """
 )
 
-_REFRESH = """
+RUN_STYLE = (
+    theme.css()
+    + section.STYLE
+    + _SHARED
+    + """
+body > header h1 { font-size: 26px; margin: 0; }
+body > * { max-width: 1560px; }
+section { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); gap: 0 16px;
+  grid-auto-flow: dense; }
+section > :not(figure), figure:has(.pair) { grid-column: 1 / -1; }
+.result { display: flex; flex-wrap: wrap; align-items: start; gap: 0 32px; } .result > .scroll { max-width: 100%; }
+h2 { margin: 22px 0 8px; padding-top: 14px; }
+.tiles { grid-template-columns: repeat(auto-fill, minmax(148px, 1fr)); margin-top: 14px; }
+.tiles dd small { font-size: 13px; font-weight: 400; display: block; white-space: normal; }
+.bar { display: block; width: 100%; height: 6px; margin: 12px 0 0; }
+.bar rect { fill: var(--line); } .bar .gone { fill: var(--s0); }
+main ul { margin: 8px 0; padding-left: 20px; } main ul.keys { padding-left: 0; }
+@media print { .bar, footer { display: none; } section { display: block; } }
+"""
+)
+
+SCRIPT = """
 (() => {
-  %s
   const lost = document.getElementById("lost");
   let busy = false;
+  const query = () => {
+    const known = [...document.querySelectorAll("[data-version]")].map(part => part.id + ":" + part.dataset.version);
+    return "?since=" + encodeURIComponent(known.join(","));
+  };
+  const show = page => {
+    const selects = String(getSelection()) !== "";
+    for (const part of page.querySelectorAll("main > div[id]")) {
+      const shown = document.getElementById(part.id);
+      if (!(selects && getSelection().containsNode(shown, true))) shown.replaceWith(part);
+    }
+  };
   const refresh = async () => {
     if (busy || document.hidden) return;
     busy = true;
@@ -127,56 +157,7 @@ _REFRESH = """
   document.addEventListener("visibilitychange", refresh);
 })();
 """
-"""Fetches the page again and again, with the `query`, and passes it to `show`: functions that the page defines."""
-
-SCRIPT = (
-    _REFRESH
-    % """
-  const query = () => "";
-  const show = page => document.getElementById("live").replaceWith(page.getElementById("live"));
-"""
-)
-
-RUN_STYLE = (
-    theme.css()
-    + section.STYLE
-    + _STATES
-    + """
-body > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 14px; padding-top: 18px; }
-body > header h1 { font-size: 26px; margin: 0; }
-body > * { max-width: 1560px; }
-section { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); gap: 0 16px;
-  grid-auto-flow: dense; }
-section > :not(figure), figure:has(.pair) { grid-column: 1 / -1; }
-.result { display: flex; flex-wrap: wrap; align-items: start; gap: 0 32px; } .result > .scroll { max-width: 100%; }
-h2 { margin: 22px 0 8px; padding-top: 14px; }
-a { color: var(--s0); }
-.tiles { grid-template-columns: repeat(auto-fill, minmax(148px, 1fr)); margin-top: 14px; }
-.tiles dd small { font-size: 13px; font-weight: 400; display: block; white-space: normal; }
-.bar { display: block; width: 100%; height: 6px; margin: 12px 0 0; }
-.bar rect { fill: var(--line); } .bar .gone { fill: var(--s0); }
-main ul { margin: 8px 0; padding-left: 20px; } main ul.keys { padding-left: 0; }
-footer a { margin-right: 12px; }
-@media print { .bar, footer { display: none; } section { display: block; } }
-"""
-)
-
-RUN_SCRIPT = (
-    _REFRESH
-    % """
-  const query = () => {
-    const known = [...document.querySelectorAll("[data-version]")].map(part => part.id + ":" + part.dataset.version);
-    return "?since=" + encodeURIComponent(known.join(","));
-  };
-  const show = page => {
-    const selects = String(getSelection()) !== "";
-    for (const part of page.querySelectorAll("main > div[id]")) {
-      const shown = document.getElementById(part.id);
-      if (!(selects && getSelection().containsNode(shown, true))) shown.replaceWith(part);
-    }
-  };
-"""
-)
+"""Fetches the page again every `data-seconds` and replaces its parts, except where the reader has selected text."""
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
@@ -189,13 +170,35 @@ def _source(text: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def _policy(script: str, style: str) -> str:
+def _policy(style: str) -> str:
     return (
-        f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; img-src data:; "
+        f"default-src 'none'; script-src {_source(SCRIPT)}; style-src {_source(style)}; img-src data:; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 
 
-CONTENT_SECURITY_POLICY = _policy(SCRIPT, STYLE)
-RUN_POLICY = _policy(RUN_SCRIPT, RUN_STYLE)
+CONTENT_SECURITY_POLICY = _policy(STYLE)
+RUN_POLICY = _policy(RUN_STYLE)
 """That of the page of a run."""
+
+
+def document(title: str, style: str, header: str, main: str, footer: str, *, refresh: int = 0) -> str:
+    """A whole page; everything but its title is HTML.
+
+    With `refresh` it stays up to date: by its script, or without scripts by loading it again after so many seconds.
+    """
+    again, lost, script = "", "", ""
+    if refresh:
+        again = f'<noscript><meta http-equiv="refresh" content="{refresh}"></noscript>'
+        lost = (
+            '<p class="banner bad" id="lost" role="status" hidden>The exporter does not answer. '
+            "The figures below are from the time shown.</p>\n"
+        )
+        script = f"<script>{SCRIPT}</script>"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">{again}'
+        f'<title>{in_html(title)}</title><link rel="icon" href="{ICON}"><style>{style}</style></head>\n'
+        f"<body><header>{header}</header>\n<main>{lost}{main}</main>\n"
+        f"<footer><p>{footer}</p></footer>{script}</body></html>\n"
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..metrics.exposition import Exposition
 from ..metrics.limits import DEFAULT, Limits
-from ..metrics.samples import Family, Part, Sample, Source
+from ..metrics.samples import Part, Source
 from ..nutanix.poller import Poller
 from ..runs.run import Run
 from ..runs.watcher import Runs
@@ -16,34 +16,10 @@ from ..tools.api import Times
 from .vdisks import Vdisks
 from .views import CvmView, RunPlace, RunView, WorkerView
 
-DISK_INFO = Family(
-    "benchwatch_disk_info",
-    "gauge",
-    "Role of a disk of the exporter's machine (data, log ...), by the device's name in node_exporter, from the "
-    "configuration; always 1.",
-    ("host", "device", "role"),
-    "runs",
-)
-FAMILIES = (DISK_INFO,)
-
-
+STILL_READING = "still reading the runs that existed at the start"
+"""Why an exporter is not ready."""
 _SILENT = 15.0
 """Seconds without a report after which a page says that a running benchmark does not report."""
-
-
-class Disks:
-    """The roles of this machine's disks (see samples.Source)."""
-
-    labels: tuple[tuple[str, str], ...] = ()
-    version = 0
-
-    def __init__(self, roles: Mapping[str, str], host: str) -> None:
-        self._roles = roles
-        self._host = host
-
-    def samples(self) -> Iterator[Sample]:
-        """See samples.Source."""
-        return (Sample(DISK_INFO, (self._host, *pair), 1) for pair in self._roles.items())
 
 
 class Exporter:
@@ -65,7 +41,7 @@ class Exporter:
         self.push_folder = push_folder
         self._exposition = Exposition(limits)
         self._ready = False
-        self._vdisks = Vdisks(cvms)
+        self._vdisks = Vdisks(cvms, self._exposition.failed)
 
     def render(self, parts: frozenset[Part]) -> str:
         """The exposition of these parts."""
@@ -77,11 +53,6 @@ class Exporter:
         """Whether the output that existed at the start has been read; once ready, it stays ready."""
         self._ready = self._ready or (self._runs.looked and not self._runs.behind)
         return self._ready
-
-    @property
-    def ready_reason(self) -> str:
-        """Why it is not ready, one clause; otherwise empty."""
-        return "" if self.ready else "still reading the runs that existed at the start"
 
     @property
     def catching_up(self) -> str:

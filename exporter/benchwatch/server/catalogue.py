@@ -8,8 +8,7 @@ from ..nutanix import metrics as nutanix
 from ..runs import families as worker_metrics
 from ..runs import watcher as runs
 from ..tools.registry import TOOLS
-from . import app, connections, process
-from . import board as exporter
+from . import connections, process
 from . import ingest as push
 
 
@@ -21,11 +20,10 @@ def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
             "",
             (
                 *process.FAMILIES,
-                *app.FAMILIES,
                 *connections.FAMILIES,
                 *push.FAMILIES,
                 *runs.FAMILIES,
-                *exporter.FAMILIES,
+                process.DISK_INFO,
                 *exposition.FAMILIES,
             ),
         ),

@@ -18,14 +18,14 @@ from ..nutanix.mapping import Unlisted, load_mapping
 from ..nutanix.poller import Poller, start_pollers
 from ..runs.watcher import Runs
 from ..settings.settings import Here, Settings
-from .app import Scrapes, make_app
-from .board import Disks, Exporter
+from .app import make_app
+from .board import Exporter
 from .connections import Doors
 from .ingest import Pushes
 from .listen import listen_address
 from .listen import serve as serve_web
 from .looks import Looks
-from .process import Process
+from .process import Disks, Process, Scrapes
 from .repeats import Repeats
 from .webconfig import OPEN, Renewable, WebConfigFile
 

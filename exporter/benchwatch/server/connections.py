@@ -21,6 +21,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from ..metrics.samples import Family, Sample
 from ..values.addresses import is_loopback
+from .process import OwnSource
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -60,13 +61,10 @@ def most_connections() -> int:
     return _MOST if soft == resource.RLIM_INFINITY else max(4, min(_MOST, soft // 2))
 
 
-class Doors:
-    """The open connections, and counters of closed and refused ones (a source of samples, see samples.Source)."""
-
-    labels: tuple[tuple[str, str], ...] = ()
+class Doors(OwnSource):
+    """The open connections, and counters of closed and refused ones."""
 
     def __init__(self, limit: int | None = None) -> None:
-        self.version = 0
         self.limit = most_connections() if limit is None else limit
         self.connections: set[Connection] = set()
         self._closed = Counter({"headers": 0, "idle": 0, "answer": 0, "room": 0})
@@ -82,17 +80,6 @@ class Doors:
     def refused(self, reason: str) -> None:
         """Count a request that is refused."""
         self._refused[reason] += 1
-        self.version += 1
-
-    def add(self, connection: "Connection") -> None:
-        """Count a connection as open."""
-        self.connections.add(connection)
-        self.version += 1
-
-    def remove(self, connection: "Connection") -> None:
-        """Count a connection as closed."""
-        self.connections.discard(connection)
-        self.version += 1
 
     def make_room(self, now: float) -> bool:
         """Close the most dispensable connection; whether there is one."""
@@ -112,7 +99,7 @@ class Doors:
     def _close(self, connection: "Connection", reason: str) -> None:
         self._closed[reason] += 1
         connection.abort()
-        self.remove(connection)
+        self.connections.discard(connection)
 
 
 class Connection(web.RequestHandler):
@@ -159,7 +146,7 @@ class Connection(web.RequestHandler):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """See asyncio.Protocol."""
-        self.doors.remove(self)
+        self.doors.connections.discard(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -257,7 +244,7 @@ class Listener:
         protocol = Connection(
             self._server, self._doors, address, loop=self._loop, loopback=self._loopback, **self._options
         )
-        self._doors.add(protocol)
+        self._doors.connections.add(protocol)
         protocol.opening = self._loop.create_task(self._connect(connection, protocol))
 
     async def _connect(self, connection: socket.socket, protocol: Connection) -> None:
@@ -266,7 +253,7 @@ class Listener:
             await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=context)
         except BaseException as error:
             connection.close()
-            self._doors.remove(protocol)
+            self._doors.connections.discard(protocol)
             if isinstance(error, ssl.SSLError):
                 self._doors.refused("malformed")
             if not isinstance(error, OSError):

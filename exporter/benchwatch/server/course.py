@@ -55,16 +55,8 @@ def _figures(result: RunResult) -> str:
     head, *rows = figures(result) or [[]]
     if not rows:
         return ""
-    heads = "".join(f'<th scope="col">{in_html(name)}</th>' for name in head[1:])
-    body = "".join(
-        f'<tr><th scope="row">{in_html(name or "all")}</th>{"".join(map(_cell, cells))}</tr>' for name, *cells in rows
-    )
-    table = f'<table class="numbers"><thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<div class="scroll">{table}</div>'
-
-
-def _cell(text: str) -> str:
-    return f"<td>{in_html(text)}</td>"
+    found = [tables.TableRow(name or "all", "", cells) for name, *cells in rows]
+    return tables.table([(name, "") for name in head[1:]], found, numbers=True)
 
 
 def _plots(run: View) -> Iterator[Section]:
@@ -84,14 +76,14 @@ def _tables(run: View) -> Iterator[Section]:
         yield Section("Results of the whole run, as the tool reports them", html=results)
     _, shared, machine = tables.settings([run])
     if shared:
-        yield Section("Parameters", html=tables.table(tables.heads([run]), shared))
+        yield Section("Parameters", html=tables.table((), shared))
     disks = {
         f"{worker.runfile.server} {disk}".strip(): role
         for worker in run.timelines
         for disk, role in worker.runfile.roles.items()
     }
     rows = [tables.TableRow(f"Disk {disk}", "", [role]) for disk, role in disks.items()]
-    yield Section("Environment", html=tables.table(tables.heads([run]), [*tables.environment([run]), *rows, *machine]))
+    yield Section("Environment", html=tables.table((), [*tables.environment([run]), *rows, *machine]))
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:

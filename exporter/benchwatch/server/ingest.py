@@ -41,6 +41,7 @@ from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names
 from .places import Places, PushPlace
+from .process import OwnSource
 from .unpacking import CODINGS, Unpacker
 
 _log = logging.getLogger("benchwatch.server")
@@ -86,13 +87,11 @@ def check_name(what: str, name: str) -> str:
         raise Refused(400, str(error)) from None
 
 
-class Pushes:
-    """The active pushes, and counters of all pushes (a source of samples, see samples.Source).
+class Pushes(OwnSource):
+    """The active pushes, and counters of all pushes.
 
     At most `limit` at a time, and a quarter as many pieces and records, which are short.
     """
-
-    labels: tuple[tuple[str, str], ...] = ()
 
     def __init__(self, *, limit: int = 256, settings: PushSettings | None = None) -> None:
         self._settings = settings or PushSettings()
@@ -102,14 +101,8 @@ class Pushes:
         self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
         self._broken: dict[Path, PushedPart] = {}
         self._codes: Counter[int] = Counter({200: 0})
-        self._changes = 0
         self._writer = ThreadPoolExecutor(1, "push")
         self._stopped = False
-
-    @property
-    def version(self) -> int:
-        """See samples.Source."""
-        return self._changes + self._room.written
 
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
@@ -134,16 +127,12 @@ class Pushes:
             sentence, status = str(refusal), refusal.status
             more = _MORE.get(status, {})
         except (ConnectionError, asyncio.CancelledError) as error:
-            self._count(CLIENT_GONE)
+            self._codes[CLIENT_GONE] += 1
             if isinstance(error, asyncio.CancelledError):
                 raise
             return web.Response(status=CLIENT_GONE, reason="Client Closed Request")
-        self._count(status)
+        self._codes[status] += 1
         return web.Response(status=status, text=sentence + "\n", headers=more)
-
-    def _count(self, code: int) -> None:
-        self._codes[code] += 1
-        self._changes += 1
 
     def _check_running(self) -> None:
         if self._stopped:
@@ -176,7 +165,6 @@ class Pushes:
         assert task
         place = self._streams.take(request.remote or "")
         self._tasks[run, worker] = task
-        self._changes += 1
         path = folder / run / f"{worker}.push"
         file = PushFile(path, self._room, self._broken.pop(path, None))
         try:
@@ -195,7 +183,6 @@ class Pushes:
             raise
         finally:
             del self._tasks[run, worker]
-            self._changes += 1
         return f"{taken} bytes received for worker {worker} of run {run}"
 
     async def _take_record(self, request: web.Request, path: Path, coding: str) -> str:

@@ -17,9 +17,10 @@ from ..values.names import natural
 from ..values.printable import in_html
 from ..values.version import VERSION
 from . import cells
-from .assets import ICON, SCRIPT, STYLE
+from .assets import STYLE, document
+from .board import STILL_READING, Exporter
 from .sparkline import SECONDS, sparkline
-from .views import Board, CvmView, WorkerView
+from .views import CvmView, WorkerView
 
 ACTIVE_SHOWN = 100
 _REFRESH_SECONDS = 5
@@ -29,7 +30,7 @@ ENDED_SHOWN = 50
 _SPARKLINES = f"last {SECONDS // 60} min"
 
 
-def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
+def landing_page(board: Exporter, *, now: float, url: str, user: str = "") -> str:
     """The page at `now` (Unix seconds).
 
     `url` is where the exporter was reached, without a slash at the end; `user` is the user name for pushes, if any.
@@ -50,25 +51,20 @@ def landing_page(board: Board, *, now: float, url: str, user: str = "") -> str:
         )
     )
     seconds = max(_REFRESH_SECONDS, min(len(present), ACTIVE_SHOWN) // _WORKERS_A_SECOND)
-    title = f"{cells.counted(counts)} · benchwatch" if counts else "benchwatch"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<noscript><meta http-equiv="refresh" content="{seconds}"></noscript>'
-        f'<title>{title}</title><link rel="icon" href="{ICON}"><style>{STYLE}</style></head>\n<body>'
-        f'<header><h1>benchwatch</h1><span class="soft">{in_html(VERSION)}</span></header>\n<main>'
-        '<p class="banner bad" id="lost" role="status" hidden>The exporter does not answer. '
-        "The figures below are from the time shown.</p>\n"
-        f'<div id="live" data-seconds="{seconds}">{live}</div>\n'
-        f"{_begin(board, url, user, first=not workers)}</main>\n{_LINKS}"
-        f"<script>{SCRIPT}</script></body></html>\n"
+    return document(
+        f"{cells.counted(counts)} · benchwatch" if counts else "benchwatch",
+        STYLE,
+        f'<h1>benchwatch</h1><span class="soft">{in_html(VERSION)}</span>',
+        f'<div id="live" data-seconds="{seconds}">{live}</div>\n{_begin(board, url, user, first=not workers)}',
+        _LINKS,
+        refresh=seconds,
     )
 
 
 _LINKS = (
-    '<footer><p>Metrics: <a href="metrics">everything</a><a href="metrics?collect[]=live">live</a>'
+    'Metrics: <a href="metrics">everything</a><a href="metrics?collect[]=live">live</a>'
     '<a href="metrics?collect[]=runs">runs</a><a href="metrics?collect[]=nutanix">nutanix</a> '
-    'Health: <a href="-/healthy">healthy</a><a href="-/ready">ready</a></p></footer>\n'
+    'Health: <a href="-/healthy">healthy</a><a href="-/ready">ready</a>'
 )
 
 
@@ -76,10 +72,10 @@ def _section(title: str, body: str) -> str:
     return f"<section><h2>{title}</h2>{body}</section>\n" if body else ""
 
 
-def _banners(board: Board) -> str:
+def _banners(board: Exporter) -> str:
     texts = []
     if not board.ready:
-        texts.append(f"Not ready: {board.ready_reason}")
+        texts.append(f"Not ready: {STILL_READING}")
     if board.catching_up:
         texts.append(f"Catching up: {board.catching_up}. Figures are incomplete until then.")
     for folder, reason in board.lost.items():
@@ -253,7 +249,7 @@ def _cvms(cvms: Sequence[CvmView]) -> str:
 _WEB = re.compile(r"https?://")
 
 
-def _begin(board: Board, url: str, user: str, first: bool) -> str:
+def _begin(board: Exporter, url: str, user: str, first: bool) -> str:
     """How to watch a benchmark; expanded as long as there is none."""
     folder = board.push_folder
     tools = [tool for tool in TOOLS if tool.example]

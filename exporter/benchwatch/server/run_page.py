@@ -12,7 +12,7 @@ from ..values import numbers as figures
 from ..values.names import natural
 from ..values.printable import in_html
 from . import cells
-from .assets import ICON, RUN_SCRIPT, RUN_STYLE
+from .assets import RUN_STYLE, document
 from .looks import PagePart
 from .views import RunView, WorkerView
 
@@ -37,14 +37,7 @@ def run_page(view: RunView, parts: Mapping[str, PagePart], *, now: float, since:
     title = f"{view.name} · {cells.counted(counts)}" if counts else view.name
     if since is not None:
         return f"<!doctype html>\n<title>{in_html(title)}</title><main>{body}</main>\n"
-    return _document(
-        title,
-        f"<h1>{in_html(view.name)}</h1>",
-        '<p class="banner bad" id="lost" role="status" hidden>The exporter does not answer. '
-        f"The figures below are from the time shown.</p>\n{body}",
-        f'<noscript><meta http-equiv="refresh" content="{_WITHOUT_SCRIPT}"></noscript>',
-        f"<script>{RUN_SCRIPT}</script>",
-    )
+    return _document(title, view.name, body, refresh=_WITHOUT_SCRIPT)
 
 
 def no_run(name: str, names: Sequence[str]) -> str:
@@ -56,18 +49,16 @@ def no_run(name: str, names: Sequence[str]) -> str:
         if names
         else "<p>There are no runs yet.</p>"
     )
-    return _document("No such run", "<h1>No such run</h1>", f"<p>There is no run {in_html(name)}.</p>{there}")
+    return _document("No such run", "No such run", f"<p>There is no run {in_html(name)}.</p>{there}")
 
 
-def _document(title: str, head: str, main: str, more: str = "", script: str = "") -> str:
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">{more}'
-        f'<title>{in_html(title)} · benchwatch</title><link rel="icon" href="{ICON}"><style>{RUN_STYLE}</style></head>'
-        f'\n<body><header><a href="../">benchwatch</a>{head}</header>\n<main>{main}</main>\n'
-        '<footer><p><a href="../">All runs</a><a href="../metrics">Metrics</a> A gap means that nothing was measured; '
-        f"it is never drawn as zero.</p></footer>{script}</body></html>\n"
+def _document(title: str, heading: str, main: str, *, refresh: int = 0) -> str:
+    header = f'<a href="../">benchwatch</a><h1>{in_html(heading)}</h1>'
+    footer = (
+        '<a href="../">All runs</a><a href="../metrics">Metrics</a> A gap means that nothing was measured; '
+        "it is never drawn as zero."
     )
+    return document(f"{title} · benchwatch", RUN_STYLE, header, main, footer, refresh=refresh)
 
 
 def _reads(view: RunView, parts: Mapping[str, PagePart]) -> bool:
@@ -149,7 +140,8 @@ def _table(workers: Sequence[WorkerView], now: float) -> str:
     rows = ""
     for worker in workers[:_MOST_WORKERS]:
         age = None if worker.last_report is None else now - worker.last_report
-        rate = f"{cells.throughput(worker)(worker.throughput)} {in_html(cells.unit(worker))}".rstrip()
+        unit = "" if worker.throughput is None else in_html(cells.unit(worker))
+        rate = f"{cells.throughput(worker)(worker.throughput)} {unit}".rstrip()
         values = (figures.latency(worker.latency), figures.latency(worker.p99), figures.count(worker.operations))
         rows += (
             f'<tr><th scope="row">{in_html(worker.worker)}</th><td>{cells.state(worker.state)}</td><td>{rate}</td>'

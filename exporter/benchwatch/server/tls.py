@@ -85,7 +85,7 @@ def _reason(error: ssl.SSLError) -> str:
 
 
 def _files(tls: Tls) -> list[Path]:
-    return [path for path in (tls.cert_file, tls.key_file, tls.client_ca_file) if path]
+    return [Path(file) for file in (tls.cert_file, tls.key_file, tls.client_ca_file) if file]
 
 
 def _check_readable(path: Path) -> None:

@@ -1,19 +1,21 @@
 """The vdisks of the CVMs as the page of a run shows them: now, and since the page was opened."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..metrics.samples import Family, SampleColumn
+from ..metrics.samples import Family, SampleColumn, Source
 from ..nutanix import families
 from ..nutanix.poller import Poller
 from ..nutanix.snapshot import Status
 from ..plots import theme
 from ..plots.axes import LATENCY, OPERATIONS, Axis
-from ..plots.drawing import Marks, Stroke, over_time
-from ..plots.lines import Line, drawn
-from ..plots.section import Key, Plot
+from ..plots.drawing import Marks
+from ..plots.lines import Line
+from ..plots.section import Plot
+from ..plots.timeplot import time_plot
+from ..plots.views import Trace
 from .views import VdiskView
 
 _MOST = 6
@@ -23,10 +25,12 @@ _KEPT = 3600
 
 
 class Vdisks:
-    """The vdisks that have any operations, of all CVMs; each poll is looked at once."""
+    """The vdisks of all CVMs; each poll is read once."""
 
-    def __init__(self, pollers: Sequence[Poller]) -> None:
+    def __init__(self, pollers: Sequence[Poller], failed: Callable[[Source, str, Exception], None]) -> None:
         self._pollers = pollers
+        self._failed = failed
+        """Called for a CVM that cannot be shown (see Exposition.failed)."""
         self._seen: dict[str, tuple[Status, list[VdiskView]]] = {}
 
     def of(self, vms: Collection[str]) -> list[VdiskView]:
@@ -40,10 +44,14 @@ class Vdisks:
         return sorted((one for one in chosen if (one.cvm, one.vdisk) in shown), key=lambda one: (one.cvm, one.vdisk))
 
     def _views(self, poller: Poller) -> list[VdiskView]:
-        status = poller.status
-        known = self._seen.get(poller.name)
-        if known is None or known[0] is not status:
-            known = self._seen[poller.name] = status, list(_read(poller, status))
+        try:
+            status = poller.status
+            known = self._seen.get(poller.name)
+            if known is None or known[0] is not status:
+                known = self._seen[poller.name] = status, list(_read(poller, status))
+        except Exception as error:  # a bug in one CVM must not affect the others
+            self._failed(poller, "view", error)
+            return []
         return known[1]
 
 
@@ -60,7 +68,7 @@ def _read(poller: Poller, status: Status) -> Iterator[VdiskView]:
             names[sample.labels[0]] = dict(zip(sample.family.labels, sample.labels, strict=True))
     for (vdisk, op), rate in found[families.FRONTEND_OPS].items():
         name, latency = names.get(vdisk, {}), found[families.FRONTEND_LATENCY].get((vdisk, op))
-        if status.snapshot and rate:
+        if status.snapshot:
             time = status.snapshot.time
             yield VdiskView(poller.name, vdisk, name.get("vm", ""), name.get("role", ""), op, time, rate, latency)
 
@@ -72,9 +80,11 @@ class VdiskHistory:
         self._seen: dict[tuple[str, ...], list[tuple[float, float, float | None]]] = {}
 
     def note(self, views: Sequence[VdiskView]) -> None:
-        """Record the figures, if they are new."""
+        """Record the figures, if they are new; a vdisk and operation appears with its first rate above 0."""
         for view in views:
             key = (view.cvm, view.vdisk, view.role, view.op)
+            if key not in self._seen and not view.rate:
+                continue
             known = self._seen.setdefault(key, [])
             if not known or known[-1][0] < view.time:
                 known.append((view.time, view.rate, view.latency))
@@ -86,7 +96,7 @@ class VdiskHistory:
             yield from self._plot(title, unit, place, start, length)
 
     def _plot(self, title: str, unit: Axis, place: int, start: float, length: float) -> Iterator[Plot]:
-        keys, lines = [], []
+        traces = []
         every = list(self._seen.items())  # which another thread may add to
         things = list(dict.fromkeys(key[:3] for key, _ in every))
         several = len({cvm for cvm, *_ in things}) > 1
@@ -98,14 +108,13 @@ class VdiskHistory:
             colour, dashed = theme.SERIES[things.index((cvm, vdisk, role)) % len(theme.SERIES)], op != "read"
             times, values = np.array(known, float).T
             name = f"{role} {vdisk}".strip() if not role or alike[cvm, role] > 1 else role
-            keys.append(Key(f"{name} {f'on {cvm} ' * several}{op}", colour, dashed))
-            lines.append((drawn(Line(times - start, values), 0.0, rate=False), Stroke(colour, dashed)))
-        if not lines:
+            key = f"{name} {f'on {cvm} ' * several}{op}"
+            traces.append(Trace(Line(times - start, values), key, op, colour, dashed))
+        if not traces:
             return
-        length = max(length, *(float(line.seconds[-1]) for line, _ in lines))
-        svg = over_time(lines, length, unit, Marks(), f"{title} of {len(things)} vdisks", log=unit is LATENCY)
+        length = max(length, *(float(trace.line.seconds[-1]) for trace in traces))
         caption = (
             "As the virtual machine sees them, from the CVM's pages since this page was opened. With `serve "
             "--prometheus.url`, this shows the whole run."
         )
-        yield Plot(title, svg, caption, keys)
+        yield time_plot(title, traces, length, unit, Marks(), caption, rate=unit is not LATENCY)

@@ -1,11 +1,10 @@
-"""What the web pages need to know about the exporter."""
+"""What the pages show of workers, CVMs, vdisks and runs: plain values, taken at one moment."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from ..metrics.samples import Part
 from ..tools.api import Report
 
 
@@ -114,47 +113,3 @@ class RunView:
     """What is wrong with its files: a sentence each."""
     vdisks: Sequence[VdiskView] = ()
     """Those of its virtual machine, otherwise all, busiest first."""
-
-
-class Board(Protocol):
-    """The exporter, as the web pages see it. Everything is called on the event loop and must answer at once."""
-
-    @property
-    def ready(self) -> bool:
-        """Whether what is exported is complete."""
-
-    @property
-    def ready_reason(self) -> str:
-        """Why it is not ready, one clause; otherwise empty."""
-
-    @property
-    def catching_up(self) -> str:
-        """What is still being read, for example `reading 3 files, 41 % of 1.2 GB`; empty when nothing is."""
-
-    @property
-    def lost(self) -> Mapping[Path, str]:
-        """The folders of runs that cannot be read at the moment, and why."""
-
-    @property
-    def faults(self) -> Sequence[str]:
-        """What is wrong with the configuration and with files of runs: a sentence each."""
-
-    @property
-    def push_folder(self) -> Path | None:
-        """Folder of runs to which pushes are written as `<run>/<worker>.push`; None: pushes are refused."""
-
-    def render(self, parts: frozenset[Part]) -> str:
-        """The exposition of these parts."""
-
-    def runs(self) -> Sequence[WorkerView]:
-        """All known workers of all known runs."""
-
-    def run(self, name: str) -> RunView | None:
-        """The run with that label; None if there is none."""
-
-    @property
-    def run_names(self) -> Sequence[str]:
-        """The labels of all runs, the most recently changed first."""
-
-    def cvms(self) -> Sequence[CvmView]:
-        """The configured CVMs."""

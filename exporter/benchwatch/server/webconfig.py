@@ -70,7 +70,9 @@ _UNSUPPORTED = {
 }
 
 
-class _Tls(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The settings of TLS. Once they are checked, paths are complete and cipher suites have OpenSSL's names."""
+
     cert_file: str = ""
     key_file: str = ""
     client_auth_type: str = "NoClientCert"
@@ -79,6 +81,7 @@ class _Tls(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     min_version: str = "TLS12"
     max_version: str = "TLS13"
     cipher_suites: list[str] = []
+    """Empty: OpenSSL's own choice."""
     prefer_server_cipher_suites: bool = True
     cert: Any = None
     key: Any = None
@@ -97,25 +100,10 @@ class _Rate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    tls_server_config: _Tls | None = None
+    tls_server_config: Tls | None = None
     http_server_config: _Http | None = None
     basic_auth_users: dict[str, str] | None = None
     rate_limit: _Rate | None = None
-
-
-class Tls(NamedTuple):
-    """How TLS is spoken. Paths are complete."""
-
-    cert_file: Path
-    key_file: Path
-    client_auth_type: str = "NoClientCert"
-    client_ca_file: Path | None = None
-    client_allowed_sans: frozenset[str] = frozenset()
-    min_version: str = "TLS12"
-    max_version: str = "TLS13"
-    cipher_suites: tuple[str, ...] = ()
-    """OpenSSL's names; empty: its own choice."""
-    prefer_server_cipher_suites: bool = True
 
 
 class WebConfig(NamedTuple):
@@ -207,7 +195,7 @@ def load_web_config(path: Path) -> WebConfig:
     return WebConfig(tls, headers, users, float(rate.interval), rate.burst)
 
 
-def _tls(path: Path, given: _Tls) -> Tls:
+def _tls(path: Path, given: Tls) -> Tls:
     where = f"{path}: tls_server_config"
     for key, instead in _UNSUPPORTED.items():
         if getattr(given, key) is not None:
@@ -235,19 +223,14 @@ def _tls(path: Path, given: _Tls) -> Tls:
             raise ConfigError(f"{where}.{key}: requires a client_auth_type other than NoClientCert")
     if given.client_allowed_sans and given.client_auth_type != _CERTIFICATE_REQUIRED:
         raise ConfigError(f"{where}.client_allowed_sans: requires client_auth_type {_CERTIFICATE_REQUIRED}")
-    chosen = tuple(CIPHER_SUITES[suite] for suite in given.cipher_suites if suite in CIPHER_SUITES)
+    chosen = [CIPHER_SUITES[suite] for suite in given.cipher_suites if suite in CIPHER_SUITES]
     only_fixed = given.cipher_suites and not chosen
     if only_fixed and given.max_version == "TLS12":
         raise ConfigError(f"{where}.cipher_suites: none of them is of TLS 1.2, which is max_version")
-    folder = path.parent
-    return Tls(
-        cert_file=folder / given.cert_file,
-        key_file=folder / given.key_file,
-        client_auth_type=given.client_auth_type,
-        client_ca_file=folder / given.client_ca_file if given.client_ca_file else None,
-        client_allowed_sans=frozenset(given.client_allowed_sans),
+    files = {key: getattr(given, key) for key in ("cert_file", "key_file", "client_ca_file")}
+    return msgspec.structs.replace(
+        given,
+        **{key: str(path.parent / file) for key, file in files.items() if file},
         min_version="TLS13" if only_fixed else given.min_version,
-        max_version=given.max_version,
         cipher_suites=chosen,
-        prefer_server_cipher_suites=given.prefer_server_cipher_suites,
     )

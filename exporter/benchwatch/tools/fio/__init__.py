@@ -49,7 +49,7 @@ _ROLES = Roles(
         metrics.LATENCY_AVERAGE: "Completion latency, from differences between fio's documents.",
         metrics.LATENCY_WINDOW: "Completion latency of all I/Os between two documents of fio, from json+ bins; within "
         "0.8 %.",
-        metrics.COMPLETION_LATENCY: "Completion latency of all I/Os, from fio's exact json+ bins",
+        metrics.COMPLETION_LATENCY: "Completion latency of all I/Os, from fio's exact json+ bins.",
     },
 )
 _WARNINGS = {

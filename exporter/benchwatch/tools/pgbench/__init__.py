@@ -70,7 +70,7 @@ _ROLES = Roles(
         metrics.LATENCY_AVERAGE: "From pgbench's progress lines; without them, from its transaction log.",
         metrics.LATENCY_WINDOW: "From the transaction log, every transaction in it, by second; percentiles within "
         "1.6 %, the maximum exact.",
-        metrics.LATENCY: "From the transaction log, every transaction in it, in exact bins",
+        metrics.LATENCY: "From the transaction log, every transaction in it, in exact bins.",
     },
 )
 
