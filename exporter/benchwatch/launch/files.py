@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..machine.host import Host
+from ..values.errors import UserError
 from .memory import MEMORY, Memory, copy_to_disk
 from .record import RunRecord
 
@@ -55,13 +56,24 @@ class OwnFiles:
         self._found: dict[Path, Path] = {}
 
     def expect_log(self, prefix: Path, memory: Memory | None = None, name: str = "log") -> None:
-        """Expect a log; `memory` was made for it, if anything was, and `name` is for messages."""
+        """Expect a log; `memory` is what was made for it, and `name` is for messages.
+
+        Raises UserError if it would count twice.
+        """
+        self._check(prefix, self._record.folder / self._record.worker)
         self._log, self._memory, self._log_name = prefix.absolute(), memory, name
 
     def expect_output(self, path: Path) -> None:
-        """Expect a file that the benchmark writes its output to."""
+        """Expect a file that the benchmark writes its output to. Raises UserError if it would count twice."""
+        self._check(path, self._record.file("json"))
         self._output = path.absolute()
         self._output_before = _written(self._output)
+
+    def _check(self, path: Path, own: Path) -> None:
+        if path.parent.resolve() == own.parent.resolve() and path.name != own.name:
+            raise UserError(
+                f"{path} is in the run's folder and would count twice: write to another folder, or to {own}"
+            )
 
     def link(self, process: int) -> None:
         """Link the files that have appeared, written by `process` or its descendants. Raises OSError."""
@@ -75,9 +87,11 @@ class OwnFiles:
 
     def _link(self, file: Path, suffix: str) -> None:
         link = self._record.file(suffix)
-        if file not in self._found and not link.exists():
-            self._found[file] = link
+        if file in self._found:
+            return
+        if not link.exists():  # else it is the file itself
             link.symlink_to(file)
+        self._found[file] = link
 
     def missing(self) -> str:
         """A sentence if a log was expected and not found; otherwise empty."""
@@ -89,7 +103,7 @@ class OwnFiles:
         """Replace links to memory, and to a file that another run overwrites, with copies; returns what went wrong."""
         wrong = ""
         for file, link in self._found.items():
-            if not self._memory and file != self._output:
+            if not link.is_symlink() or not (self._memory or file == self._output):
                 continue
             try:
                 copy_to_disk(file, link)
