@@ -9,8 +9,7 @@ from ..values import numbers as figures
 from ..values.sparkline import sparkline
 from .layout import joined, line, text
 from .rows import STATES, Note, RunRows, ShownRow
-from .trend import COLUMNS, SECONDS
-from .trends import Trends
+from .trends import COLUMNS, SECONDS, Trends
 
 STYLES = {
     "running": "green",
@@ -202,7 +201,7 @@ def _title(run: RunRows, look: Look) -> Text:
 def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
     columns, measured = look.columns, row.measured
     state = "unknown" if look.lost and row.state else row.state
-    rates, latencies = trends.values(row.key, look.now, columns.chart)
+    rates, latencies = (trend.chart(look.now, columns.chart) for trend in trends.of(row.key))
     start = line(
         (text(_MARKS.get(state, "?"), STYLES.get(state, "")), 1, "left"),
         (_name(row, columns.name), columns.name, "left"),
