@@ -1,4 +1,4 @@
-"""`benchwatch watch`: its options, one snapshot, or the loop that draws and obeys keys."""
+"""`benchwatch watch`: its options, and what it does: one snapshot, or a loop that draws and obeys keys."""
 
 import argparse
 import sys
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from .screen import Screen
 
 DEFAULT_URL = f"http://{DEFAULT_EXPORTER}"
-_ALERTS_EVERY = 2.0
 _REDRAWN_AFTER = 5.0
-"""Seconds after which the clock and the age of the data are redrawn, even if nothing new was read."""
+"""Seconds after which the screen is redrawn even if nothing new was read: the clock and ages move on."""
 _PLAIN_WIDTH = 120
 """Columns of a snapshot that does not go to a terminal."""
 
@@ -109,7 +108,7 @@ def _live(console: "Console", screen: "Screen", readings: "Readings", interval: 
         stack.enter_context(wakener.signals())
         stack.enter_context(keys(descriptor))
         stack.enter_context(console.screen())
-        readings.start(wakener.wake, _ALERTS_EVERY)
+        readings.start(wakener.wake)
         while not wakener.ended_by:
             fresh = readings.take()
             screen.show(readings.moment(), fresh)
