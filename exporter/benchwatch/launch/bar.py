@@ -12,7 +12,8 @@ from contextlib import suppress
 
 from ..values import numbers
 from .live import Live, Shown
-from .record import Place, RunRecord
+from .preparation import Place
+from .record import RunRecord
 from .sinks import write_to
 
 _STDERR = 2

@@ -29,8 +29,8 @@ class Ending(NamedTuple):
     """Its own, or 128 plus the signal's number."""
     signal: str
     """Name of the signal that killed it, or that preceded its end; empty if it ended by itself."""
-    told: bool
-    """Whether someone asked it to end."""
+    requested: bool
+    """Whether a signal asked it to end."""
     cpu_seconds: float
     """CPU time used, including that of its children."""
 

@@ -17,7 +17,7 @@ from . import child, sinks
 from .files import OwnFiles
 from .memory import rescue
 from .preparation import Plan, Prepared, prepare
-from .record import Place, RunRecord
+from .record import RunRecord
 from .schedule import Schedule
 from .terminal import STDERR, STDOUT, Terminal
 
@@ -40,11 +40,12 @@ class _Running(NamedTuple):
     bar: "Bar | None"
 
 
-def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place, at: float | None = None) -> child.Ending:
-    """Run the benchmark once, at that moment (Unix seconds) if given. Raises UserError if it is not started."""
+def launch(plan: Plan, terminal: Terminal) -> child.Ending:
+    """Run the benchmark once. Raises UserError if it is not started."""
+    record = plan.record
     for sentence in rescue(record.folder.parent):
         terminal.say(sentence)
-    schedule = Schedule(at) if at is not None else None
+    schedule = Schedule(plan.at) if plan.at is not None else None
     delivery, opener = None, None
     if plan.push:  # imported only if it is needed
         from .delivery import Delivery
@@ -54,7 +55,7 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place, at: 
     host = Host()
     files = OwnFiles(record, host)
     with _nothing_started(record, files, delivery):
-        prepared = prepare(plan, record, files, host, terminal)
+        prepared = prepare(plan, files, host, terminal)
         if delivery and (remark := delivery.start()):
             terminal.say(remark)
         if plan.page is not None:
@@ -73,7 +74,7 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place, at: 
                 record.write(scheduled={"at": schedule.at})
                 terminal.say(schedule.announcement())
             terminal.wait(_SHOWN)
-            running = _start(prepared, record, terminal, opened, place, schedule)
+            running = _start(prepared, plan, terminal, opened, schedule)
             record.started()
         exactness = _record_start(running.start, record, schedule)
         if opener:
@@ -106,17 +107,12 @@ def _nothing_started(record: RunRecord, files: OwnFiles, delivery: "Delivery | N
 
 
 def _start(
-    prepared: Prepared,
-    record: RunRecord,
-    terminal: Terminal,
-    opened: ExitStack,
-    place: Place,
-    schedule: Schedule | None,
+    prepared: Prepared, plan: Plan, terminal: Terminal, opened: ExitStack, schedule: Schedule | None
 ) -> _Running:
-    paths = {STDOUT: record.file("out"), STDERR: record.file("err")}
+    paths = {STDOUT: plan.record.file("out"), STDERR: plan.record.file("err")}
     files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
     make_bar = _bar_maker()
-    bar = make_bar(record, prepared.length, place, schedule.at if schedule else 0.0) if make_bar else None
+    bar = make_bar(plan.record, prepared.length, plan.place, plan.at or 0.0) if make_bar else None
     if bar:
         opened.callback(bar.stop)
     if schedule:

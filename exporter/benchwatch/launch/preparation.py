@@ -16,18 +16,31 @@ from .record import RunRecord
 from .terminal import STDOUT, Terminal
 
 
-class Plan(NamedTuple):
-    """What every run of a series shares."""
+class Place(NamedTuple):
+    """The place of a run in its series."""
 
+    number: int = 1
+    of: int = 1
+    after: float | None = 0.0
+    """Seconds that the runs after it take, pauses included; None: not known."""
+
+
+class Plan(NamedTuple):
+    """One run of a benchmark, as the options ask for it."""
+
+    record: RunRecord
     benchmark: Benchmark
+    content: dict[str, Any]
+    """What the options put into the record."""
     percentiles: bool
     push: str
-    """URL of an exporter elsewhere; empty for none."""
-    content: dict[str, Any]
-    """What the user's options put into the records."""
-    overwrite: bool = False
+    """URL of an exporter elsewhere; empty: none."""
+    overwrite: bool
+    place: Place = Place()
+    at: float | None = None
+    """When it starts, Unix seconds; None: at once."""
     page: str | None = None
-    """The run whose page is to be opened in a browser, empty for that of all runs; None: none."""
+    """The run whose page is opened in a browser; empty: the page of all runs; None: no page."""
 
 
 class Prepared(NamedTuple):
@@ -59,14 +72,14 @@ def _read(benchmark: Benchmark, version: str) -> Command:
     return tool.launcher.read(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
 
 
-def prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
+def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
     """Find out what the benchmark is going to do, and record that. Raises UserError if it cannot be started."""
+    record, benchmark = plan.record, plan.benchmark
     record.write(**plan.content)
     record.check()
-    benchmark = plan.benchmark
     version = ask_version(benchmark)
     command = _read(benchmark, version)
-    preparation = _expect_files(plan, command, record, files, host)
+    preparation = _expect_files(plan, command, files, host)
     facts = find_facts(benchmark, command, version, host)
     planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
     warmup = plan.content.get("warmup")
@@ -94,7 +107,7 @@ def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list
     return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
 
-def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFiles, host: Host) -> Preparation:
+def _expect_files(plan: Plan, command: Command, files: OwnFiles, host: Host) -> Preparation:
     """What to add to the command; also expects the files that it will write itself."""
     benchmark, output, log = plan.benchmark, command.output, command.log
     if output and not benchmark.elsewhere:
@@ -111,8 +124,8 @@ def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFil
         return no_log.remark(
             f"no {log.name}, because {wrapper} may not let {benchmark.tool} write here: no percentiles"
         )
-    place = place_log(record, log.size, host)
-    prefix = place.folder / record.worker
+    place = place_log(plan.record, log.size, host)
+    prefix = place.folder / plan.record.worker
     preparation = command.prepare(plan.percentiles, LogRoom(prefix, place.room))
     if not preparation.uses_log:
         if place.memory:

@@ -9,7 +9,7 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -18,15 +18,6 @@ from ..settings.settings import RunsSettings
 from ..values.errors import UserError
 
 _SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
-
-
-class Place(NamedTuple):
-    """Which run of a series it is."""
-
-    number: int = 1
-    of: int = 1
-    after: float | None = 0.0
-    """Seconds that the runs after it take, pauses included; None if not known."""
 
 
 class RunRecord:

@@ -121,6 +121,11 @@ class SweepOrder(NamedTuple):
     order: str
     seed: int | None
 
+    @property
+    def shown(self) -> str:
+        """For people: shuffled with seed 7."""
+        return self.order + (f" with seed {self.seed}" if self.seed is not None else "")
+
     def arranged(self, points: int, rounds: int) -> list[tuple[int, int]]:
         """(number of the point, number of the repeat), both from 0."""
         if self.order == "given":
