@@ -9,9 +9,9 @@ import glob
 import re
 import shutil
 from pathlib import Path
-from typing import NamedTuple
 
 from ..machine.host import Host
+from ..tools.launcher import ExtraLog, LogRoom
 from ..values.errors import UserError
 from .memory import MEMORY, Memory, copy_to_disk
 from .record import RunRecord
@@ -19,27 +19,6 @@ from .record import RunRecord
 _SHARE_OF_MEMORY = 4
 _SHARE_OF_DISK = 2
 _NUMBER = re.compile(r"\.(\d+)(?:\.\d+)?")
-
-
-class LogPlace(NamedTuple):
-    """Where the benchmark's log goes."""
-
-    folder: Path
-    room: float
-    """Bytes that it may take there."""
-    memory: Memory | None = None
-
-
-def place_log(record: RunRecord, size: float, host: Host) -> LogPlace:
-    """The place for a log of up to `size` bytes: memory, if that is at most a quarter of what is free there."""
-    try:
-        free = min(shutil.disk_usage(MEMORY).free, host.available_memory()) / _SHARE_OF_MEMORY
-        if size <= free:
-            memory = Memory(record)
-            return LogPlace(memory.folder, free, memory)
-    except OSError:  # there is none
-        pass
-    return LogPlace(record.folder.absolute(), shutil.disk_usage(record.folder).free / _SHARE_OF_DISK)
 
 
 class OwnFiles:
@@ -55,13 +34,33 @@ class OwnFiles:
         self._output_before: tuple[int, ...] = ()
         self._found: dict[Path, Path] = {}
 
-    def expect_log(self, prefix: Path, memory: Memory | None = None, name: str = "log") -> None:
-        """Expect a log; `memory` is what was made for it, and `name` is for messages.
+    def offer(self, log: ExtraLog) -> LogRoom:
+        """A place for a log that the command does not request.
 
-        Raises UserError if it would count twice.
+        It is in memory if the log takes at most a quarter of what is free there, otherwise in the run's folder.
         """
+        folder = self._record.folder
+        room = shutil.disk_usage(folder).free / _SHARE_OF_DISK
+        try:
+            free = min(shutil.disk_usage(MEMORY).free, self._host.available_memory()) / _SHARE_OF_MEMORY
+            if log.size <= free:
+                self._memory = Memory(self._record)
+                folder, room = self._memory.folder, free
+                self._log, self._log_name = folder / self._record.worker, log.name
+        except OSError:  # there is no such memory
+            pass
+        return LogRoom(folder.absolute() / self._record.worker, room)
+
+    def decline(self) -> None:
+        """The log is not written to the place that was offered."""
+        if self._memory:
+            self._memory.give_back()
+        self._log = self._memory = None
+
+    def expect_log(self, prefix: Path, name: str) -> None:
+        """Expect a log that the command requests; `name` is for messages. Raises UserError if it would count twice."""
         self._check(prefix, self._record.folder / self._record.worker)
-        self._log, self._memory, self._log_name = prefix.absolute(), memory, name
+        self._log, self._log_name = prefix.absolute(), name
 
     def expect_output(self, path: Path) -> None:
         """Expect a file that the benchmark writes its output to. Raises UserError if it would count twice."""

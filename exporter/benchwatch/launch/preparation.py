@@ -11,7 +11,7 @@ from ..tools.invocation import Benchmark, recordable
 from ..tools.launcher import Command, Display, Facts, LogRoom, Preparation
 from ..tools.registry import named
 from .facts import ask_version, find_facts
-from .files import OwnFiles, place_log
+from .files import OwnFiles
 from .record import RunRecord
 from .terminal import STDOUT, Terminal
 
@@ -79,7 +79,7 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
     record.check()
     version = ask_version(benchmark)
     command = _read(benchmark, version)
-    preparation = _expect_files(plan, command, files, host)
+    preparation = _expect_files(plan, command, files)
     facts = find_facts(benchmark, command, version, host)
     planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
     warmup = plan.content.get("warmup")
@@ -107,13 +107,13 @@ def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list
     return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
 
-def _expect_files(plan: Plan, command: Command, files: OwnFiles, host: Host) -> Preparation:
+def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> Preparation:
     """What to add to the command; also expects the files that it will write itself."""
     benchmark, output, log = plan.benchmark, command.output, command.log
     if output and not benchmark.elsewhere:
         files.expect_output(Path(output))
     if log and log.prefix and not benchmark.elsewhere:
-        files.expect_log(Path(log.prefix), name=log.name)
+        files.expect_log(Path(log.prefix), log.name)
     no_log = command.prepare(plan.percentiles, None)
     if output and benchmark.elsewhere:
         no_log = no_log.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")
@@ -124,14 +124,10 @@ def _expect_files(plan: Plan, command: Command, files: OwnFiles, host: Host) -> 
         return no_log.remark(
             f"no {log.name}, because {wrapper} may not let {benchmark.tool} write here: no percentiles"
         )
-    place = place_log(plan.record, log.size, host)
-    prefix = place.folder / plan.record.worker
-    preparation = command.prepare(plan.percentiles, LogRoom(prefix, place.room))
+    room = files.offer(log)
+    preparation = command.prepare(plan.percentiles, room)
     if not preparation.uses_log:
-        if place.memory:
-            place.memory.give_back()
+        files.decline()
         return preparation
-    if place.memory:
-        files.expect_log(prefix, place.memory, log.name)
     size = f"{log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
-    return preparation.remark(f"the {log.name} takes {size} and goes to {place.folder}")
+    return preparation.remark(f"the {log.name} takes {size} and goes to {room.prefix.parent}")
