@@ -1,7 +1,7 @@
-"""The status line below a benchmark's output: drawn on stderr while that is a terminal, erased at the end.
+"""The status line below a benchmark's output: drawn on stderr if that is a terminal, erased at the end.
 
-All other output to the terminal passes through the bar, which is erased first and redrawn after a complete line, so
-that the benchmark's bytes stay unchanged. It is drawn once a second at most, and is not drawn in the background.
+All other output to the terminal passes through the bar, which erases itself first and is redrawn after a complete line,
+so the benchmark's bytes stay unchanged. It is drawn at most once a second, and not in the background.
 """
 
 import os
@@ -22,9 +22,9 @@ _EVERY = 1.0
 
 
 class Bar:
-    """A status line over `length` seconds from `begin` on; None: the length is unknown.
+    """A status line for a benchmark of `length` seconds (None: not known); before its start, a countdown to `at`.
 
-    Before that, it counts down to `at` (Unix seconds).
+    `at` is in Unix seconds.
     """
 
     def __init__(self, record: RunRecord, length: float | None, place: Place, at: float) -> None:
@@ -69,7 +69,9 @@ class Bar:
 
     def _run(self) -> None:
         while not self._stopped.wait(0.1):
-            if self._start is not None and time.monotonic() - self._looked >= _EVERY and self._is_seen():
+            if not self._is_seen():
+                continue
+            if self._start is not None and time.monotonic() - self._looked >= _EVERY:
                 self._looked = time.monotonic()
                 with suppress(OSError):  # the folder is gone
                     self._shown = self._live.look()
@@ -78,7 +80,7 @@ class Bar:
                     self._draw()
 
     def _is_seen(self) -> bool:
-        """Whether the terminal is there, and does not belong to another job."""
+        """Whether the terminal exists and shows this job in the foreground."""
         try:
             return os.tcgetpgrp(_STDERR) == os.getpgrp()
         except OSError:  # the terminal is gone
@@ -86,8 +88,6 @@ class Bar:
             return False
 
     def _draw(self) -> None:
-        if not self._is_seen():
-            return
         try:
             width = os.get_terminal_size(_STDERR).columns or 80
             line = self._shown.line(width - 1, before=self._name, after=self._time())

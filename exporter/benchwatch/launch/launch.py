@@ -1,10 +1,11 @@
 """One run of a benchmark: everything between the decision to start it and its exit code.
 
-Before the start, a problem ends the command. After it, nothing does: what cannot be recorded is lost, and reported once
-the benchmark has ended.
+A problem before the start ends the command. After the start, nothing does: what cannot be recorded is lost, and
+reported when the benchmark has ended.
 """
 
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -35,7 +36,7 @@ class _Running(NamedTuple):
     process: int
     start: float
     """Unix seconds."""
-    reader: sinks.Reader
+    reader: threading.Thread
     recorded: dict[Path, sinks.Sink]
     bar: "Bar | None"
 
@@ -130,17 +131,17 @@ def _start(
     if prepared.display:
         writers[STDOUT] = prepared.display(writers[STDOUT])
     recorded = {number: sinks.Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
-    # With 2>&1 the order matters: a reader attributes a summary before a progress line to an older run.
+    # With 2>&1 the order matters: a parser takes a summary that precedes a progress line for that of an older run.
     outlets = {STDERR: terminal.outlet(STDERR, writers[STDERR])}
     together = _is_one_place() and not prepared.display
     outlets[STDOUT] = outlets[STDERR] if together else terminal.outlet(STDOUT, writers[STDOUT])
-    reader = sinks.Reader({pipes[number][0]: (recorded[number], outlets[number]) for number in (STDERR, STDOUT)})
+    reader = sinks.forward({pipes[number][0]: (recorded[number], outlets[number]) for number in (STDERR, STDOUT)})
     by_path = {paths[number]: sink for number, sink in recorded.items()}
     return _Running(process, start, reader, by_path, bar)
 
 
 def _record_start(start: float, record: RunRecord, schedule: Schedule | None) -> str:
-    """Returns a sentence on how exactly a scheduled run started; empty for another."""
+    """Returns a sentence about how exactly a scheduled run started; empty for any other run."""
     kept, sentence = schedule.kept(start) if schedule else ({}, "")
     with suppress(OSError):  # the end of the run says so
         record.write(start=round(start, 3), scheduled=kept)

@@ -1,7 +1,7 @@
 """What the benchmark reports while it runs, for the status line: read from the files that the launcher writes anyway.
 
-Any tool of the table is read as the exporter reads it, except logs of single operations: reading those costs too much
-beside the benchmark.
+Every tool is read as the exporter reads it, except for logs of single operations: reading them costs too much beside
+the benchmark.
 """
 
 import logging
@@ -22,22 +22,22 @@ from .record import RunRecord
 
 _LOG = re.compile(r"\.\d+(?:\.\d+)?")
 _AT_ONCE = 4 * 1024 * 1024
-"""Bytes of each file that are read at one look; the rest is read at the next."""
+"""Bytes of each file that one look reads; the next look continues."""
 _LEAST, _MOST = 8, 40
 """Columns of the chart."""
 _BESIDE_CHART = 2
 
 
 class Shown(NamedTuple):
-    """What can be shown of a benchmark, in words."""
+    """What a status line shows of a benchmark."""
 
     rates: list[float | None]
-    """Of the last reports."""
+    """The throughput of recent reports."""
     figures: list[str]
-    """The most important one first."""
+    """In words, the most important one first."""
 
     def line(self, width: int, *, before: str, after: str) -> str:
-        """One line of at most `width` columns: it drops all but the first two figures, then the chart."""
+        """One line of at most `width` columns: if space is short, later figures go first, then the chart."""
         for count in range(len(self.figures), -1, -1):
             parts = [before, *self.figures[:count], after]
             left = width - len("  ".join(parts)) - 2
@@ -56,7 +56,7 @@ class Live:
         self._run = Run(label(record.run), record.folder, RunsSettings(), Buckets(1), Faults())
 
     def look(self) -> Shown:
-        """What there is now. Raises OSError."""
+        """What the files say now. Raises OSError."""
         now = time.time()
         worker = self._record.worker
         found = listing(self._record.folder).files
@@ -75,12 +75,12 @@ def _shown(worker: Worker) -> Shown:
     rates: list[float | None] = [report.throughput for report in worker.state.history]
     if worker.phase == "stalled":
         return Shown(rates, [f"stalled: {worker.reason}"])
-    said = []
+    words = []
     if figures.throughput is not None:
         rate = figures.throughput
-        said.append(numbers.bandwidth(rate) if unit.in_bytes else f"{numbers.rate_in_full(rate)} {unit.name}")
+        words.append(numbers.bandwidth(rate) if unit.in_bytes else f"{numbers.rate_in_full(rate)} {unit.name}")
     if figures.latency is not None:
-        said.append(f"mean {numbers.latency(figures.latency)}")
+        words.append(f"mean {numbers.latency(figures.latency)}")
     if figures.p99 is not None:
-        said.append(f"p99 {numbers.latency(figures.p99)}")
-    return Shown(rates, said)
+        words.append(f"p99 {numbers.latency(figures.p99)}")
+    return Shown(rates, words)

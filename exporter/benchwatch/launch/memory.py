@@ -1,7 +1,7 @@
 """Logs in memory (/dev/shm) while a benchmark runs, and logs that a killed launcher left there.
 
-Each run has a folder of its own there. A file in it names the run's folder, and stays locked (flock) while the launcher
-or the benchmark lives. The next launcher in the same folder of runs moves the logs of unlocked folders to their runs.
+Each run has its own folder there. A file in it names the run's folder, and stays locked (flock) while the launcher or
+the benchmark lives. The next launcher in the same folder of runs moves the logs of unlocked folders to their runs.
 """
 
 import fcntl
@@ -48,12 +48,12 @@ def rescue(runs: Path) -> list[str]:
     """Move the logs of killed launchers from memory to their runs in this folder; returns sentences about it."""
     done, runs = [], runs.absolute()
     for folder in sorted(MEMORY.glob("benchwatch-*")):
-        with suppress(OSError):  # another user's, or that of a launcher that is alive
+        with suppress(OSError):  # it belongs to another user, or its launcher is alive
             if folder.lstat().st_uid != os.geteuid():
                 continue
             with (folder / _OWNER).open("rb") as owner:
                 run = Path(os.fsdecode(owner.read()))
-                if run.parent == runs:  # else its lock is none of our business
+                if run.parent == runs:  # else a lock would disturb its own launcher
                     fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     done += _bring(folder, run)
                     _remove(folder)
@@ -61,7 +61,7 @@ def rescue(runs: Path) -> list[str]:
 
 
 def _bring(folder: Path, run: Path) -> list[str]:
-    """The logs of a run that was removed are deleted."""
+    """Move the logs of one run; if the run was removed, delete them."""
     logs = [file for file in folder.iterdir() if file.name != _OWNER]
     for file in logs:
         there = run / file.name

@@ -1,4 +1,4 @@
-"""What precedes the start of a benchmark: its reporting flags, the files that it will write, facts about its run."""
+"""The preparation of a benchmark: its reporting flags, the files that it will write, facts about its run."""
 
 import os
 from collections.abc import Mapping
@@ -52,11 +52,14 @@ class Prepared(NamedTuple):
     length: float | None
     """How long it will take, seconds, if known."""
     display: Display | None
-    """What is shown in place of documents, if stdout is a terminal."""
+    """What a terminal shows instead of documents; None if stdout is no terminal."""
 
 
 def planned_length(benchmark: Benchmark) -> float | None:
-    """How long it will take, seconds, if its command says so. Raises UserError if the command is no benchmark."""
+    """How long it will take, seconds, as its command says; None: not known.
+
+    Raises UserError if the command is no benchmark.
+    """
     return _read(benchmark, "").length
 
 
@@ -73,7 +76,7 @@ def _read(benchmark: Benchmark, version: str) -> Command:
 
 
 def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
-    """Find out what the benchmark is going to do, and record that. Raises UserError if it cannot be started."""
+    """Find out what the benchmark will do, and record that. Raises UserError if it cannot be started."""
     record, benchmark = plan.record, plan.benchmark
     record.write(**plan.content)
     record.check()
@@ -100,7 +103,7 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
 
 
 def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
-    """What is wrong or missing in the run's location (host, disks)."""
+    """What is wrong or missing in what is known about the run's host and disks."""
     if not (content["host"] or facts.host):
         return ["it is not known which machine does the work: name it with --host to see its disks and processors"]
     own = content["host"] in (None, facts.host) and facts.host == host.name
@@ -108,7 +111,7 @@ def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list
 
 
 def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> Preparation:
-    """What to add to the command; also expects the files that it will write itself."""
+    """What to add to the command; also expects the files that the benchmark itself will write."""
     benchmark, output, log = plan.benchmark, command.output, command.log
     if output and not benchmark.elsewhere:
         files.expect_output(Path(output))

@@ -22,7 +22,7 @@ from .record import RunRecord
 _WORKER = re.compile(r"([^.].*)\.(?:out|err|json|yaml)")
 _EVERY = 0.5
 _PATIENCE = 50.0
-"""Seconds that the rest may take after the end was asked for; container managers allow 30 or 60 until they kill."""
+"""Seconds that the rest may take after the signal to end; container managers kill after 30 or 60."""
 
 
 def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
@@ -83,7 +83,7 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
     deliveries: dict[Path, Delivery] = {}
-    said: dict[Path, str] = {}
+    reported: dict[Path, str] = {}
     while True:
         last = ending.is_set()
         for record in (record for path in paths for record in _records(path)):
@@ -91,9 +91,9 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
                 delivery = deliveries[record.path] = Delivery(url, record, takes_name=False)
                 delivery.follow()
         for path, delivery in deliveries.items():
-            if delivery.trouble != said.get(path, ""):
-                said[path] = delivery.trouble
-                say(f"{path.parent.name}/{path.stem}: {said[path] or 'delivered again'}")
+            if (trouble := delivery.trouble) != reported.get(path, ""):
+                reported[path] = trouble
+                say(f"{path.parent.name}/{path.stem}: {trouble or 'delivered again'}")
         if last:
             break
         ending.wait(_EVERY)
