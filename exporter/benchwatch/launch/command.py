@@ -25,7 +25,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `run`."""
     parser = add(
         usage=f"benchwatch run [options] -- {'|'.join(tool.name for tool in TOOLS)} ...",
-        description=f"Starts {names()}, adds reporting flags that are missing, and records it.",
+        description=f"Starts {names()} with the reporting flags that are missing, and records it.",
         examples=_EXAMPLES,
     )
     run = parser.add_argument_group("names")
@@ -42,20 +42,20 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     )
     run = parser.add_argument_group("what is recorded")
     run.add_argument("--label", help="additional label of the run; can be repeated", **pairs)
-    run.add_argument("--parameter", help="parameter that benchwatch cannot find out; can be repeated", **pairs)
+    run.add_argument("--parameter", help="parameter that benchwatch cannot detect; can be repeated", **pairs)
     run.add_argument(
-        "--host", metavar="NAME", help="machine whose disks and processors it uses (default: found automatically)"
+        "--host", metavar="NAME", help="machine whose disks and processors the run uses (default: detected)"
     )
-    run.add_argument("--client", metavar="NAME", help="machine of the benchmark itself (default: found automatically)")
-    run.add_argument("--vm", metavar="NAME", help="name that the mapping of vdisks has for the host")
+    run.add_argument("--client", metavar="NAME", help="machine that runs the benchmark itself (default: detected)")
+    run.add_argument("--vm", metavar="NAME", help="name of the host in the mapping of vdisks")
     run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pairs)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
-    run.add_argument("--warmup", type=duration, metavar="TIME", help="time at the start to leave out of results")
+    run.add_argument("--warmup", type=duration, metavar="TIME", help="leave this time at the start out of results")
     run.add_argument(
         "--percentiles",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="count the latency of each transaction or I/O (default: yes)",
+        help="record the latency of each transaction or I/O (default: yes)",
     )
     run = parser.add_argument_group("where the record goes")
     run.add_argument(
@@ -81,12 +81,12 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         default=[],
         type=parameter,
         metavar="NAME=VALUES",
-        help="run with each value, such as clients=1,2,4 or 1..64x2, in place of {NAME} in the command; at most twice",
+        help="run once for each value of {NAME} in the command: clients=1,2,4 or clients=1..64x2; at most twice",
     )
     run.add_argument("--order", choices=ORDERS, help="order of the runs of a sweep (default: shuffled)")
-    run.add_argument("--seed", type=int, metavar="N", help="seed of the shuffled order (default: a new one)")
+    run.add_argument("--seed", type=int, metavar="N", help="seed of the shuffled order (default: random)")
     add_require(run)
-    run.add_argument("--overwrite", action="store_true", help="replace a run (and worker) of this name that has ended")
+    run.add_argument("--overwrite", action="store_true", help="replace the worker of this name, if its run has ended")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.set_defaults(func=partial(_run, parser))
 

@@ -29,7 +29,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `push`."""
     parser = add(
         usage="benchwatch push [options] URL PATH...",
-        description="Sends recorded runs to an exporter elsewhere; what it already has is not sent again.",
+        description="Sends recorded runs to an exporter elsewhere, except for what it already has.",
         examples=(
             "benchwatch push host:19777 runs/test1",
             "benchwatch push host:19777 runs",

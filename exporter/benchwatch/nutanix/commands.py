@@ -122,14 +122,18 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         "--cvms", type=count, default=1, metavar="N", help="number of CVMs, on ports from --listen upwards (default: 1)"
     )
     simulate.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="equal seeds give equal numbers (default: 1)"
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the simulation; equal seeds give equal numbers (default: 1)",
     )
     simulate.add_argument(
         "--runs.path",
         dest="runs",
         type=Path,
         metavar="DIR",
-        help="also write the run of a simulated pgbench in the guest to a new folder SCENE-TIME here",
+        help="also write the run of a simulated pgbench in the guest, to a new folder SCENE-TIME in DIR",
     )
     simulate.add_argument("--list", action="store_true", help="list scenes and variations, then exit")
     command.set_defaults(func=_simulate)

@@ -27,7 +27,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `watch`."""
     command = add(
         usage="benchwatch watch [options] [URL]",
-        description="Shows runs, latency, vdisks and alerts. Keys: q ends it, j and k choose a run, p pauses.",
+        description="Shows runs, latencies, vdisks and alerts. Keys: q quits, j and k choose a run, p pauses.",
         examples=(
             "benchwatch watch",
             "benchwatch watch host:19777 --prometheus host:9090",
@@ -45,7 +45,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         "--interval", type=_interval, default=Duration(1), metavar="TIME", help="time between readings (default: 1s)"
     )
     watch.add_argument(
-        "--once", action="store_true", help="print one plain snapshot; exit code 1 if the exporter cannot be read"
+        "--once", action="store_true", help="print one plain snapshot; exit with code 1 if the exporter cannot be read"
     )
     watch.add_argument("--json", action="store_true", help="with --once: print JSON (docs/watch.md)")
     command.set_defaults(func=_watch)
