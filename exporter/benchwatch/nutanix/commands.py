@@ -122,11 +122,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         "--cvms", type=count, default=1, metavar="N", help="number of CVMs, on ports from --listen upwards (default: 1)"
     )
     simulate.add_argument(
-        "--seed",
-        type=int,
-        default=1,
-        metavar="N",
-        help="seed of the simulation; equal seeds give equal numbers (default: 1)",
+        "--seed", type=int, default=1, metavar="N", help="equal seeds give equal numbers (default: 1)"
     )
     simulate.add_argument(
         "--runs.path",

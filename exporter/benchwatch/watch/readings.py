@@ -14,7 +14,7 @@ _PROMETHEUS_EVERY = 2.0
 _OVERDUE = 5.0
 """Seconds beyond two intervals after which a silent exporter counts as lost."""
 _OLD = 10.0
-"""Seconds after which a verdict is no longer shown."""
+"""Seconds after which a verdict is no longer shown, but not before two intervals have passed."""
 
 _Source = WatchedExporter | WatchedPrometheus
 
@@ -99,5 +99,7 @@ class Readings:
             alerts=self._judged.alerts,
             alerts_problem=self._judged.problem,
             past=self._past,
-            verdicts=self._judged.verdicts if time.monotonic() - self._judged_at < _OLD else {},
+            verdicts=self._judged.verdicts
+            if time.monotonic() - self._judged_at < max(_OLD, 2 * self._interval)
+            else {},
         )

@@ -16,7 +16,7 @@ from .model import Measured, Page, ShownWorker
 
 _TARGET_REACHED = 0.95
 """Share of a target from which on it counts as reached: rates of single windows are slightly off."""
-STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
+_STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
 """Worst first."""
 
 Key = tuple[str, ...]
@@ -66,6 +66,11 @@ class RunRows(NamedTuple):
     rows: tuple[ShownRow, ...]
     verdict: tuple[str, ...] = ()
     """Why it is slower than usual, in lines of the screen; empty if it is not, or if that is not known."""
+
+
+def severity(state: str) -> int:
+    """The rank of a state, 0 for the worst; a state that only a newer exporter has ranks as unknown."""
+    return _STATES.index(state if state in _STATES else "unknown")
 
 
 def total(measured: Sequence[Measured]) -> Measured:
@@ -123,7 +128,7 @@ def _run(workers: list[ShownWorker], now: float) -> RunRows:
     return RunRows(
         name=workers[0].run,
         facts=tuple(_facts(workers, now)),
-        states=tuple((state, counts[state]) for state in STATES if counts[state]),
+        states=tuple(sorted(counts.items(), key=lambda one: severity(one[0]))),
         totals=tuple(row for row in totals if row),
         rows=tuple(rows),
     )

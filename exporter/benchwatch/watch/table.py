@@ -8,7 +8,7 @@ from rich.text import Text
 from ..values import numbers as figures
 from ..values.sparkline import sparkline
 from .layout import joined, line, rest, text
-from .rows import STATES, Note, RunRows, ShownRow
+from .rows import Note, RunRows, ShownRow, severity
 from .trends import COLUMNS, SECONDS, Trends
 
 STYLES = {
@@ -178,8 +178,8 @@ def _draw(plan: _Plan, trends: Trends, look: Look) -> list[Text]:
     return drawn + rest(plan.hidden if plan.rows else 0)
 
 
-def _worst_first(row: ShownRow) -> tuple[int, float]:
-    return STATES.index(row.state) if row.state != "running" else len(STATES), -(row.measured.latency or 0.0)
+def _worst_first(row: ShownRow) -> tuple[bool, int, float]:
+    return row.state == "running", severity(row.state), -(row.measured.latency or 0.0)
 
 
 def _title(run: RunRows, look: Look) -> Text:
