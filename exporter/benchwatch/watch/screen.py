@@ -12,7 +12,7 @@ from .curves import curve_lines, draw_curves
 from .layout import Align, Block, cut, fit, joined, line, rest, spread, text
 from .model import Alert, Measured, Page, Past, ShownVdisk, ShownWorker
 from .rows import active_runs, ended_workers, labels_of
-from .table import STYLES, Columns, Look, brief, draw_runs, lines_wanted
+from .table import Columns, Look, brief, draw_runs, in_style, lines_wanted
 from .trends import Trends
 
 _RECENTLY = 600.0
@@ -126,7 +126,7 @@ class Screen:
     def _head(self, moment: ScreenMoment, page: Page, width: int) -> list[Text]:
         states = [worker.state for worker in page.workers if worker.active]
         counts = [
-            text(f"{states.count(state)} {state}", STYLES[state]) for state in ("stalled", "running") if state in states
+            in_style(f"{states.count(state)} {state}", state) for state in ("stalled", "running") if state in states
         ]
         if self._prometheus and moment.alerts is not None:
             count = len(moment.alerts)
@@ -250,7 +250,7 @@ def _result(name: str, length: int, worker: ShownWorker, result: Measured, now: 
         figured[:_MEASURED] = [(text(worker.reason), room, "left")]
     drawn = line(
         (text(f"  {name}"), length + 2, "left"),
-        (text(worker.state, STYLES.get(worker.state, "")), _STATE, "left"),
+        (in_style(worker.state, worker.state), _STATE, "left"),
         *figured,
     )
     return drawn.append_text(text("".join(f"  {remark}" for remark in worker.remarks), "dim"))

@@ -68,17 +68,13 @@ class _Web:
         self._session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
         self._session.headers["User-Agent"] = f"benchwatch/{VERSION}"
 
-    def get(self, path: str, **parameters: list[str]) -> tuple[bytes, str]:
+    def get(self, path: str, *parameters: tuple[str, str]) -> tuple[bytes, str]:
         """The body, and the Date header. Raises SourceUnreadable."""
         end = time.monotonic() + _TIMEOUT
         body = bytearray()
+        url = f"{self._url}{path}?{urlencode(parameters)}"
         try:
-            with self._session.get(
-                self._url + path,
-                params={f"{name}[]": values for name, values in parameters.items()},
-                timeout=_TIMEOUT,
-                stream=True,
-            ) as response:
+            with self._session.get(url, timeout=_TIMEOUT, stream=True) as response:
                 if response.status_code != 200:
                     raise SourceUnreadable(*_refusal(response.status_code))
                 for chunk in response.iter_content(65536):
@@ -112,8 +108,6 @@ def _why(error: BaseException) -> SourceUnreadable:
             f"has a certificate that is not trusted ({verification})",
             advice="Set REQUESTS_CA_BUNDLE to a file of trusted certificates.",
         )
-    if isinstance(cause, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
-        return SourceUnreadable("closed the connection")
     return SourceUnreadable(f"cannot be reached: {reason_of(cause)}")
 
 
@@ -157,7 +151,7 @@ class WatchedExporter:
         if not new:
             return {}
         try:
-            body, _ = self._web.get(f"/reports?{urlencode([('run', run) for run in new])}")
+            body, _ = self._web.get("/reports", *(("run", run) for run in new))
             found = msgspec.json.decode(body, type=_Reports).workers
         except (SourceUnreadable, msgspec.DecodeError):  # an older exporter: charts begin now
             return {}
@@ -165,7 +159,7 @@ class WatchedExporter:
         return {(one.run, one.worker): one.reports for one in found if (one.run, one.worker) not in observers}
 
     def _samples(self, reader: SampleReader, *parts: str) -> tuple[list[ReadSample], float]:
-        body, date = self._web.get("/metrics", collect=list(parts))
+        body, date = self._web.get("/metrics", *(("collect[]", part) for part in parts))
         try:
             samples = reader.read(body.decode())
         except (ValueError, KeyError) as error:
@@ -196,6 +190,10 @@ def _states(page: Page) -> set[tuple[str, str, str]]:
     return {(worker.run, worker.name, worker.state) for worker in page.workers}
 
 
+class _Answer(msgspec.Struct):
+    data: dict[str, msgspec.Raw]
+
+
 class _Alert(msgspec.Struct):
     state: str
     labels: dict[str, str]
@@ -203,17 +201,9 @@ class _Alert(msgspec.Struct):
     activeAt: datetime
 
 
-class _Alerts(msgspec.Struct):
-    alerts: list[_Alert]
-
-
 class _Series(msgspec.Struct):
     metric: dict[str, str]
     value: tuple[float, str]
-
-
-class _Vector(msgspec.Struct):
-    result: list[_Series]
 
 
 _Decoded = TypeVar("_Decoded")
@@ -247,9 +237,9 @@ class WatchedPrometheus:
             return PrometheusReading(alerts, {}, f"gives no verdict, because it {error}")
 
     def _verdicts(self) -> dict[str, str]:
-        vector = self._data(f"/api/v1/query?{urlencode({'query': question(_FRESH)})}", _Vector)
+        series = self._data("query", "result", list[_Series], ("query", question(_FRESH)))
         try:
-            found = answered([(one.metric, float(one.value[1])) for one in vector.result])
+            found = answered([(one.metric, float(one.value[1])) for one in series])
         except ValueError as error:
             raise SourceUnreadable("is not a Prometheus server") from error
         return {run: evidence.sentence() for run, evidence in found.items()}
@@ -263,16 +253,16 @@ class WatchedPrometheus:
                 summary=alert.annotations.get("summary", ""),
                 since=alert.activeAt.timestamp(),
             )
-            for alert in self._data("/api/v1/alerts", _Alerts).alerts
+            for alert in self._data("alerts", "alerts", list[_Alert])
             if alert.state == "firing"
         ]
         return tuple(sorted(firing, key=lambda alert: (_rank(alert.severity), -alert.since)))
 
-    def _data(self, path: str, kind: type[_Decoded]) -> _Decoded:
-        body, _ = self._web.get(path)
+    def _data(self, endpoint: str, key: str, kind: type[_Decoded], *parameters: tuple[str, str]) -> _Decoded:
+        """One key of the answer of an endpoint. Raises SourceUnreadable."""
+        body, _ = self._web.get(f"/api/v1/{endpoint}", *parameters)
         try:
-            answer = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-            return msgspec.json.decode(answer["data"], type=kind)
+            return msgspec.json.decode(msgspec.json.decode(body, type=_Answer).data[key], type=kind)
         except (msgspec.DecodeError, KeyError) as error:
             raise SourceUnreadable("is not a Prometheus server") from error
 

@@ -11,25 +11,17 @@ from .layout import joined, line, rest, text
 from .rows import Note, RunRows, ShownRow, severity
 from .trends import COLUMNS, SECONDS, Trends
 
-STYLES = {
-    "running": "green",
-    "stalled": "bold red",
-    "failed": "bold red",
-    "abandoned": "red",
-    "interrupted": "yellow",
-    "unknown": "yellow",
-    "finished": "cyan",
+_STATES = {
+    "running": ("●", "green"),
+    "stalled": ("■", "bold red"),
+    "failed": ("✗", "bold red"),
+    "abandoned": ("✗", "red"),
+    "interrupted": ("◌", "yellow"),
+    "unknown": ("?", "yellow"),
+    "finished": ("✓", "cyan"),
+    "": (" ", ""),
 }
-_MARKS = {
-    "running": "●",
-    "stalled": "■",
-    "failed": "✗",
-    "abandoned": "✗",
-    "interrupted": "◌",
-    "unknown": "?",
-    "finished": "✓",
-    "": " ",
-}
+"""Mark and style."""
 QUANTILES = (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99"), ("max", "1"))
 _REMARKS = ("all", "bad", "none")
 """Which remarks are shown below a row, fullest form first."""
@@ -74,6 +66,11 @@ class Look(NamedTuple):
     """The run that is shown first."""
     lost: bool
     """Whether the exporter does not answer, so that no number is current."""
+
+
+def in_style(content: str, state: str) -> Text:
+    """The content in the style of a state."""
+    return text(content, _STATES.get(state, ("", ""))[1])
 
 
 def brief(seconds: float | None) -> str:
@@ -186,7 +183,7 @@ def _title(run: RunRows, look: Look) -> Text:
     workers = sum(count for _, count in run.states)
     states = [("unknown", workers)] if look.lost else run.states
     title = text("").append_text(text(run.name, "bold reverse" if run.name == look.selected else "bold"))
-    counts = [text(state if workers == 1 else f"{count} {state}", STYLES.get(state, "")) for state, count in states]
+    counts = [in_style(state if workers == 1 else f"{count} {state}", state) for state, count in states]
     facts = [text(fact, "dim") for fact in run.facts if fact]
     return title.append("  ").append_text(joined([*counts, *facts], width=look.width - title.cell_len))
 
@@ -196,7 +193,7 @@ def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
     state = "unknown" if look.lost and row.state else row.state
     rates, latencies = (trend.chart(look.now, columns.chart) for trend in trends.of(row.key))
     start = line(
-        (text(_MARKS.get(state, "?"), STYLES.get(state, "")), 1, "left"),
+        (in_style(_STATES.get(state, "?")[0], state), 1, "left"),
         (_name(row, columns.name), columns.name, "left"),
         (text(brief(row.age) if row.state else "", "yellow" if row.late or look.lost else "dim"), _AGE, "right"),
         (_rate(measured.rate, look), _RATE, "right"),
@@ -204,10 +201,9 @@ def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
         (_latency(measured.latency, look, row.objective, "bold red", "bold"), columns.figure, "right"),
         (_chart(latencies), columns.chart, "left"),
     )
-    instead, style = _instead(row, look)
-    if instead:
+    if instead := _instead(row, look):
         room = (columns.figure + 1) * len(QUANTILES) - 1
-        return line((start, start.cell_len, "left"), (text(instead, style), room, "left"))
+        return line((start, start.cell_len, "left"), (instead, room, "left"))
     return line(
         (start, start.cell_len, "left"),
         *(
@@ -217,16 +213,17 @@ def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
     )
 
 
-def _instead(row: ShownRow, look: Look) -> tuple[str, str]:
-    """What is shown instead of percentiles, and its style; empty if they are shown."""
+def _instead(row: ShownRow, look: Look) -> Text | None:
+    """What is shown instead of percentiles; None if they are shown."""
     if look.lost:
-        return ("exporter does not answer", STYLES["unknown"]) if row.state else ("", "")
+        return in_style("exporter does not answer", "unknown") if row.state else None
     if row.state not in ("running", ""):
-        return ": ".join(filter(None, (row.state, row.reason))), STYLES.get(row.state, "")
+        return in_style(": ".join(filter(None, (row.state, row.reason))), row.state)
     if row.apart:
         name, quantile = ("p99", "0.99") if "0.99" in row.measured.quantiles else ("max", "1")
-        return f"{name} {figures.latency(row.measured.quantiles.get(quantile)).replace(' ', '')}, {row.apart}", "dim"
-    return "", ""
+        latency = figures.latency(row.measured.quantiles.get(quantile)).replace(" ", "")
+        return text(f"{name} {latency}, {row.apart}", "dim")
+    return None
 
 
 def _name(row: ShownRow, width: int) -> Text:
