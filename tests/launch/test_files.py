@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.files import OwnFiles
-from benchwatch.launch.memory import Memory, rescue
+from benchwatch.launch.files import Memory, OwnFiles, rescue
 from benchwatch.launch.record import RunRecord
 from benchwatch.machine.host import Host
 from benchwatch.tools.launcher import ExtraLog
@@ -41,8 +40,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in place of /dev/shm."""
     made = tmp_path / "memory"
     made.mkdir()
-    for module in ("memory", "files"):
-        monkeypatch.setattr(f"benchwatch.launch.{module}.MEMORY", made)
+    monkeypatch.setattr("benchwatch.launch.files.MEMORY", made)
     return made
 
 

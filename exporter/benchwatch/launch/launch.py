@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..machine.host import Host
 from ..tools.launcher import Write
 from . import child, sinks
-from .files import OwnFiles
-from .memory import rescue
+from .files import OwnFiles, rescue
 from .preparation import Plan, Prepared, prepare
 from .record import RunRecord
 from .schedule import Schedule
