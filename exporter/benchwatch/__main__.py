@@ -1,4 +1,4 @@
-"""The entry of the command `benchwatch`, and of `python -m benchwatch`: Ctrl-C ends it quietly from here on."""
+"""The entry point of `benchwatch` and `python -m benchwatch`. Ctrl-C ends it quietly from here on."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The command `benchwatch`: its subcommands, their options, and the one place that reports a failure."""
+"""The command `benchwatch`: its subcommands, and the one place that reports a failure."""
 
 import argparse
 import gc
@@ -35,9 +35,9 @@ _COMMANDS = {
     "nutanix": ("nutanix.commands.add_parser", "check, save or simulate the pages of a Nutanix CVM"),
     "completion": ("cli.add_completion", "print a script that completes this command in a shell"),
 }
-"""What adds a command, given `add` and the common options, and what the command does; imported only if it is given."""
+"""The function that adds each command, and what the command does. A module is imported only if its command is given."""
 _FREED_KEPT = 1 << 23
-"""Bytes. By default, glibc returns the memory of each page and each block of a log to the system, and asks again."""
+"""Bytes of freed memory that glibc keeps. By default it returns each page and each block of a log to the system."""
 _EPILOG = """\
 examples:
   benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb   run a benchmark and record it
@@ -77,8 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     options = _parser(next((argument for argument in given if not argument.startswith("-")), "")).parse_args(given)
-    gc.set_threshold(50_000, 20, 50)  # almost all that a command makes is let go without the collector
-    bytes(_FREED_KEPT)  # once glibc has freed so large a block, it keeps freed memory up to twice that (mallopt(3))
+    gc.set_threshold(50_000, 20, 50)  # almost all objects are freed without the collector
+    bytes(_FREED_KEPT)  # once glibc has freed such a large block, it keeps freed memory up to twice that (mallopt(3))
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=getattr(logging, options.log_level.upper()), handlers=[handler])
@@ -86,7 +86,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """A stream that the shell has closed (>&-) would else be the next file that is opened, and that written to."""
+    """Otherwise the next file that is opened would take the number of a stream that the shell closed (>&-)."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -97,12 +97,12 @@ def _open_what_is_closed() -> None:
 
 
 def _drop_output() -> None:
-    """What is buffered for stdout must not fail again at exit."""
+    """Keep what is buffered for stdout from failing again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser(given: str = "") -> argparse.ArgumentParser:
-    """The parser, with the options of the given command only, or of all for `completion`."""
+    """The parser, with the options of the given command only; for `completion`, with those of all commands."""
     parser = CommandParser(
         prog="benchwatch",
         usage="benchwatch COMMAND [options]",
@@ -173,7 +173,7 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
         help="folder of runs; overrides the configuration file (default: runs)",
     )
     serve.add_argument(
-        "--host", metavar="NAME", help="name of this machine, as node_exporter's label host (default: its own name)"
+        "--host", metavar="NAME", help="name of this machine in node_exporter's label host (default: its host name)"
     )
     serve.add_argument(
         "--prometheus.url",

@@ -202,4 +202,4 @@ def test_it_is_named_where_no_benchmark_is_found(
     assert f"the word {either(sorted(tool.name for tool in TOOLS))} in it" in capfd.readouterr().err
     with pytest.raises(SystemExit):
         main(["run", "--help"])
-    assert f"Starts {names()}," in " ".join(capfd.readouterr().out.split())
+    assert f"Starts {names()} with" in " ".join(capfd.readouterr().out.split())

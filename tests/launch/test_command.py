@@ -193,6 +193,33 @@ def test_a_benchmark_that_prints_nothing_is_recorded_and_nothing_is_made_up(plac
     assert b"nothing recognised in" in seen.stderr
 
 
+def test_a_log_of_the_workers_own_name_in_the_folder_of_the_run_is_its_log(place: Launchpad) -> None:
+    place.tool("pgbench", "echo '0 1 1000 0 1790000000 1' >runs/a/db1.$$; sleep 1")
+    done = place.run("--name", "a", "--worker", "db1", "--", "pgbench", "-l", "--log-prefix=./runs/a/db1")
+    assert done.returncode == 0
+    assert not [sentence for sentence in own(done.stderr) if "not found" in sentence]
+    assert [log.is_symlink() for log in (place.runs / "a").glob("db1.[0-9]*")] == [False]
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "own_name"),
+    [
+        ("pgbench -l --log-prefix=runs/a/mine", "runs/a/mine", "runs/a/db1"),
+        ("fio --name=j --output=./runs/../runs/a/mine.json", "runs/../runs/a/mine.json", "runs/a/db1.json"),
+        ("fio --name=j --output=runs/a/db1.out", "runs/a/db1.out", "runs/a/db1.json"),
+    ],
+)
+def test_a_file_in_the_folder_of_the_run_that_would_count_twice_is_refused(
+    place: Launchpad, command: str, file: str, own_name: str
+) -> None:
+    for tool in ("pgbench", "fio"):
+        place.tool(tool, "touch started")
+    done = place.run("--name", "a", "--worker", "db1", "--", *command.split())
+    expected = f"{file} is in the run's folder and would count twice: write to another folder, or to {own_name}"
+    assert (done.returncode, own(done.stderr)) == (2, [expected])
+    assert not (place.folder / "started").exists() and not (place.runs / "a").exists()
+
+
 def test_whether_fios_output_file_is_new_does_not_depend_on_the_clock(place: Launchpad) -> None:
     (place.folder / "out.json").write_text("of an earlier run")
     os.utime(place.folder / "out.json", (4e9, 4e9))

@@ -56,6 +56,12 @@ def test_a_folder_of_runs_is_delivered_and_may_be_again(
     assert content(tmp_path / "there") == content(runs)
 
 
+def test_a_run_may_have_folders_of_its_own(server: Served, runs: Path, tmp_path: Path) -> None:
+    write(runs / "b-1" / "perf", {"perf.data": b"7\n"})
+    assert main(["push", server.url, str(runs / "b-1")]) == 0
+    assert content(tmp_path / "there") == {"b-1/db1.out": b"5\n", "b-1/run.yaml": b"repeat_of: b\n"}
+
+
 def test_an_experiment_is_all_its_repeats(server: Served, runs: Path, tmp_path: Path) -> None:
     assert main(["push", server.url, str(runs / "b")]) == 0
     assert content(tmp_path / "there") == {name: data for name, data in content(runs).items() if name.startswith("b-")}

@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 import worker_rules
 from benchwatch.cli import main
-from benchwatch.launch.live import Live, Shown
+from benchwatch.launch.bar import Live, Shown
 from benchwatch.launch.record import RunRecord
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.limits import DEFAULT

@@ -83,6 +83,13 @@ def test_a_fio_that_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
     assert [one.rate for one in worker.now] == [None, None]
 
 
+def test_the_highest_latency_is_known_of_a_tool_that_reports_it_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    fileio = RECORDINGS / "sysbench" / "fileio-rndrd-t8-histogram-1.0.20"
+    (worker,) = page_of(exported(capsys, fileio)).workers
+    (result,) = worker.result
+    assert result.quantiles == {"0.99": 1e-05, "1": 0.17764}
+
+
 @pytest.mark.parametrize(
     ("command", "seconds"),
     [("pgbench -P 1 -T 60 db", 60), ("pgbench --time=60 db", 60), ("pgbench -nST60", 60), ("pgbench -t 60 -P 1", None)],

@@ -326,3 +326,9 @@ def test_a_stalled_run_comes_before_younger_ones() -> None:
     lines = shown(screen_of(moment(*workers)), 100, 12)
     order = [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in ("young", "old", "older")]
     assert order[:3] == ["old", "young", "older"]
+
+
+def test_a_state_that_only_a_newer_exporter_knows_is_shown_as_it_is() -> None:
+    workers = [pgbench(f"db{number}", state="waiting" if number == 7 else "running") for number in range(1, 30)]
+    lines = shown(screen_of(moment(*workers)), height=12)
+    assert row(lines, "db7").endswith("waiting")

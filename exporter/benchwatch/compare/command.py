@@ -42,7 +42,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="parameter that you changed, or a pattern; can be repeated; exit code 1 if another one differs",
+        help="parameter that you changed, or a pattern; can be repeated; exit with code 1 if another one differs",
     )
     verdict.add_argument(
         "--confidence",
@@ -56,12 +56,12 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         type=_part,
         default=0.05,
         metavar="RATIO",
-        help="change that two equal single runs may show (default: 0.05); not used for repeated runs",
+        help="difference that two equal single runs may show (default: 0.05); not used for repeated runs",
     )
     verdict.add_argument(
         "--fail-on",
         choices=("worse",),
-        help="exit code 3 if a verdict is worse (not for what is not judged)",
+        help="exit with code 3 if a verdict is worse; figures without a verdict do not count",
     )
     parser.set_defaults(func=_compare)
 

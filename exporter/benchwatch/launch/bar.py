@@ -1,29 +1,49 @@
-"""The status line below a benchmark's output: drawn on stderr while that is a terminal, erased at the end.
+"""The status line below a benchmark's output: drawn on stderr if that is a terminal, erased at the end.
 
-All other output to the terminal passes through the bar, which is erased first and redrawn after a complete line, so
-that the benchmark's bytes stay unchanged. It is drawn once a second at most, and is not drawn in the background.
+All other output to the terminal passes through the bar, which erases itself first and is redrawn after a complete line,
+so the benchmark's bytes stay unchanged. It is drawn at most once a second, and not in the background.
+
+It shows what the benchmark reports in the files that the launcher writes anyway. Every tool is read as the exporter
+reads it, except for logs of single operations: reading them costs too much beside the benchmark.
 """
 
+import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NamedTuple
 
+from ..metrics.buckets import Buckets
+from ..runs.faults import Faults
+from ..runs.files import listing
+from ..runs.run import Run
+from ..runs.worker import Worker
+from ..settings.settings import RunsSettings
 from ..values import numbers
-from .live import Live, Shown
-from .record import Place, RunRecord
+from ..values.names import label
+from ..values.sparkline import sparkline
+from .preparation import Place
+from .record import RunRecord
 from .sinks import write_to
 
 _STDERR = 2
 _ERASE = b"\r\x1b[2K"
 _EVERY = 1.0
+_LOG = re.compile(r"\.\d+(?:\.\d+)?")
+_AT_ONCE = 4 * 1024 * 1024
+"""Bytes of each file that one look reads; the next look continues."""
+_LEAST, _MOST = 8, 40
+"""Columns of the chart."""
+_BESIDE_CHART = 2
 
 
 class Bar:
-    """A status line over `length` seconds from `begin` on; None: the length is unknown.
+    """A status line for a benchmark of `length` seconds (None: not known); before its start, a countdown to `at`.
 
-    Before that, it counts down to `at` (Unix seconds).
+    `at` is in Unix seconds.
     """
 
     def __init__(self, record: RunRecord, length: float | None, place: Place, at: float) -> None:
@@ -68,7 +88,9 @@ class Bar:
 
     def _run(self) -> None:
         while not self._stopped.wait(0.1):
-            if self._start is not None and time.monotonic() - self._looked >= _EVERY and self._is_seen():
+            if not self._is_seen():
+                continue
+            if self._start is not None and time.monotonic() - self._looked >= _EVERY:
                 self._looked = time.monotonic()
                 with suppress(OSError):  # the folder is gone
                     self._shown = self._live.look()
@@ -77,7 +99,7 @@ class Bar:
                     self._draw()
 
     def _is_seen(self) -> bool:
-        """Whether the terminal is there, and does not belong to another job."""
+        """Whether the terminal exists and shows this job in the foreground."""
         try:
             return os.tcgetpgrp(_STDERR) == os.getpgrp()
         except OSError:  # the terminal is gone
@@ -85,8 +107,6 @@ class Bar:
             return False
 
     def _draw(self) -> None:
-        if not self._is_seen():
-            return
         try:
             width = os.get_terminal_size(_STDERR).columns or 80
             line = self._shown.line(width - 1, before=self._name, after=self._time())
@@ -110,3 +130,61 @@ class Bar:
             self._drawn = 0.0
             with suppress(OSError):  # the terminal is gone
                 os.write(_STDERR, _ERASE)
+
+
+class Shown(NamedTuple):
+    """What a status line shows of a benchmark."""
+
+    rates: list[float | None]
+    """The throughput of recent reports."""
+    figures: list[str]
+    """In words, the most important one first."""
+
+    def line(self, width: int, *, before: str, after: str) -> str:
+        """One line of at most `width` columns: if space is short, later figures go first, then the chart."""
+        for count in range(len(self.figures), -1, -1):
+            parts = [before, *self.figures[:count], after]
+            left = width - len("  ".join(parts)) - 2
+            if left >= (_LEAST if count > _BESIDE_CHART else 0):
+                break
+        chart = sparkline(self.rates[-min(left, _MOST) :]) if left >= _LEAST else ""
+        return "  ".join(filter(None, [before, chart, *parts[1:]]))[:width]
+
+
+class Live:
+    """Follows one worker."""
+
+    def __init__(self, record: RunRecord) -> None:
+        logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
+        self._record = record
+        self._run = Run(label(record.run), record.folder, RunsSettings(), Buckets(1), Faults())
+
+    def look(self) -> Shown:
+        """What the files say now. Raises OSError."""
+        now = time.time()
+        worker = self._record.worker
+        found = listing(self._record.folder).files
+        files = {
+            name: status
+            for name, status in found.items()
+            if name.startswith(f"{worker}.") and not _LOG.fullmatch(name, len(worker))
+        }
+        self._run.look(files, now)
+        self._run.read(_AT_ONCE, now)
+        return next((_shown(one) for one in self._run.workers if one.name == label(worker)), Shown([], []))
+
+
+def _shown(worker: Worker) -> Shown:
+    figures, unit = worker.state.figures(), worker.roles.unit
+    rates: list[float | None] = [report.throughput for report in worker.state.history]
+    if worker.phase == "stalled":
+        return Shown(rates, [f"stalled: {worker.reason}"])
+    words = []
+    if figures.throughput is not None:
+        rate = figures.throughput
+        words.append(numbers.bandwidth(rate) if unit.in_bytes else f"{numbers.rate_in_full(rate)} {unit.name}")
+    if figures.latency is not None:
+        words.append(f"mean {numbers.latency(figures.latency)}")
+    if figures.p99 is not None:
+        words.append(f"p99 {numbers.latency(figures.p99)}")
+    return Shown(rates, words)

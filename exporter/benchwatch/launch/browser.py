@@ -1,7 +1,7 @@
-"""`benchwatch run --open`: opens the run's page on an exporter, once the exporter knows the run.
+"""`benchwatch run --open`: opens the page of the run on an exporter, as soon as the exporter knows the run.
 
-The benchmark waits for none of this. If no browser can show the page, as over ssh, or no exporter answers, a sentence
-says so, with the address.
+The benchmark does not wait for this. If no browser can show the page (for example over ssh), or if no exporter answers,
+a sentence gives the address.
 """
 
 import os
@@ -19,16 +19,16 @@ from ..values.addresses import DEFAULT_EXPORTER, is_loopback, server_url
 from .child import leave_signals
 
 _SEEN = 5.0
-"""Seconds that the exporter has to see the run."""
+"""Seconds within which the exporter has to know the run."""
 _AGAIN = 0.25
 _PATIENCE = 2.0
 """Seconds that an answer may take."""
 
 
 class PageOpener:
-    """Opens the page of a run of that name, or of all runs if it is empty.
+    """Opens the page of the run of that name, or the page of all runs if the name is empty.
 
-    `exporter` is the option --push, empty for the exporter of this machine.
+    `exporter` is the value of --push; if it is empty, the exporter is that of this machine.
     """
 
     def __init__(self, exporter: str, run: str) -> None:
@@ -43,7 +43,7 @@ class PageOpener:
         self._deadline = 0.0
 
     def announce(self) -> str:
-        """What is going to happen, before the benchmark starts."""
+        """What will happen, a clause, before the benchmark starts."""
         if self._status("/-/healthy") is None:
             address = urlsplit(self._url).netloc
             return f"--open: no exporter answers at {address}: start `benchwatch serve`, then open {self._url}"
@@ -53,15 +53,15 @@ class PageOpener:
         return f"opens {self._url}"
 
     def start(self) -> None:
-        """Open it in the background, once the exporter knows the run."""
+        """Open the page in the background."""
         if self._opens:
             self._deadline = time.monotonic() + _SEEN + _PATIENCE
             self._thread.start()
 
     def finish(self) -> str:
-        """Why it was not opened, a sentence; empty if it was, or if that was said before.
+        """Why the page was not opened, a sentence; empty if it was, or if `announce` said so.
 
-        A run that ends within a few seconds waits for its page, unless Ctrl-C ends that.
+        A run that ends within a few seconds waits for its page; Ctrl-C ends the wait.
         """
         with suppress(KeyboardInterrupt):  # the series notes it
             if self._opens:
@@ -85,7 +85,7 @@ class PageOpener:
             self._failure = f"--open: no browser was found for {self._url}: set BROWSER to the command that starts one"
 
     def _status(self, path: str) -> int | None:
-        """What the exporter answers; None if it does not."""
+        """The status of the exporter's answer; None without an answer."""
         try:
             return requests.get(self._exporter + path, timeout=_PATIENCE).status_code
         except requests.RequestException:
@@ -93,7 +93,7 @@ class PageOpener:
 
 
 def no_display(environment: Mapping[str, str], exporter: str) -> str:
-    """Why no browser can be shown here, a clause, and how to reach an exporter of this machine; empty if one can."""
+    """Why no browser can run here, a clause, and how to reach an exporter of this machine; empty if one can."""
     if ssh := environment.get("SSH_CONNECTION"):
         parts = urlsplit(exporter)
         if not is_loopback(parts.hostname or ""):

@@ -1,9 +1,9 @@
-"""The benchmark's process: how it is started, which signals reach it, how it ended.
+"""The benchmark's process: how it starts, which signals reach it, how it ends.
 
 It runs in the launcher's own process group: signals from the terminal (Ctrl-C) reach it directly, and a wrapper in
 front of it can ask for a password. Signals sent to the launcher alone are forwarded; if a wrapper (`timeout`, `setsid`)
-has left that group, all signals are. Losing the terminal (a lost ssh connection) ends neither: the benchmark starts
-with SIGHUP ignored, as under nohup; a SIGHUP from elsewhere is forwarded as SIGTERM.
+has left the group, all signals are. A lost terminal (a lost ssh connection) ends neither: the benchmark starts with
+SIGHUP ignored, as under nohup; any other SIGHUP is forwarded as SIGTERM.
 """
 
 import os
@@ -16,7 +16,7 @@ from ..values.errors import UserError
 
 PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2})
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
-"""Signals that tell a benchmark, or the launcher, to end."""
+"""Signals that end a benchmark or the launcher."""
 _AWAITED = PASSED_ON | {signal.SIGCHLD}
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 _TICK = 0.5
@@ -28,21 +28,21 @@ class Ending(NamedTuple):
     exit_code: int
     """Its own, or 128 plus the signal's number."""
     signal: str
-    """Name of the signal that killed it, or that preceded its end; empty if it ended by itself."""
-    told: bool
-    """Whether someone asked it to end."""
+    """Name of the signal that killed it or that it received before its end; empty if it ended by itself."""
+    requested: bool
+    """Whether a signal asked it to end."""
     cpu_seconds: float
     """CPU time used, including that of its children."""
 
 
 def leave_signals() -> None:
-    """Block signals in the calling thread, so that the thread that waits for them gets them."""
+    """Block signals in the calling thread, so that only the thread that waits for them gets them."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
 
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """Hold signals back for `wait`; threads started meanwhile inherit this."""
+    """Hold signals back for `wait`; threads that start meanwhile do the same."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     try:
         yield
@@ -51,7 +51,7 @@ def signals_held() -> Iterator[None]:
 
 
 def start(command: Sequence[str], stdout: int, stderr: int) -> int:
-    """Start it while signals are held; returns its process id. Raises UserError if it cannot be started."""
+    """Start the benchmark while signals are held; returns its process id. Raises UserError if it cannot be started."""
     hangup = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         return os.posix_spawnp(
@@ -69,7 +69,7 @@ def start(command: Sequence[str], stdout: int, stderr: int) -> int:
 
 
 def wait(process: int, tick: Callable[[], None]) -> Ending:
-    """Wait for its end and forward signals; calls `tick` twice a second."""
+    """Wait for its end and forward signals; calls `tick` at least twice a second."""
     terminal = has_terminal()
     sent: signal.Signals | None = None
     while True:
@@ -96,7 +96,7 @@ def wait(process: int, tick: Callable[[], None]) -> Ending:
 
 
 def has_terminal() -> bool:
-    """Whether the process has a terminal, and it has not been disconnected."""
+    """Whether this process has a terminal that is still connected."""
     try:
         os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
     except OSError:

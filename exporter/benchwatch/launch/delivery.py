@@ -1,12 +1,12 @@
 """Sends a run's files to a remote exporter while they are being written.
 
-A thread sends each file in pieces with their offsets (see runs.append), so that it resumes where it stopped after any
-interruption; the record is sent whenever it changes. An exporter that has lost what it had gets everything again. The
+A thread sends each file in pieces with their offsets (see runs.append), so after an interruption it resumes where it
+stopped; it sends the record whenever that changes. An exporter that lost what it had gets everything again. The
 benchmark never waits for any of this.
 
-A launcher sends the record first, which takes the name at the exporter. A run that was recorded without a launcher, or
-earlier, may partly be there already: its pieces come first, which the exporter refuses if they differ from its own,
-then its record.
+A launcher sends the record first, which takes the name at the exporter. A run that was recorded earlier, or without a
+launcher, may partly be there already: its pieces come first, and the exporter refuses them if they differ from its own;
+its record follows.
 """
 
 import glob
@@ -33,7 +33,7 @@ _LAST_PATIENCE = 10.0
 _OK = 200
 _REPLACES = "replaces"
 _AGAIN = (408, 429)
-"""Status codes of an exporter that is busy with other pushes."""
+"""Status codes of an exporter that is busy with other pushes: try again."""
 
 
 class _Refused(Exception):
@@ -65,9 +65,9 @@ class Delivery:
         Returns a sentence if the exporter cannot be reached now, or replaces a failed start. Raises UserError if the
         exporter refuses the record.
         """
-        said = ""
+        remark = ""
         try:
-            said = self._send_record()
+            remark = self._send_record()
         except requests.exceptions.SSLError as error:
             sentence = f"--push: {self._shown} cannot be reached: {reason_of(error)}; nothing was started"
             raise UserError(sentence) from None
@@ -75,12 +75,12 @@ class Delivery:
             self._trouble = reason_of(error)
         except _Refused as refusal:
             raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
-        said = self.trouble or said  # read before the thread can clear it
+        remark = self.trouble or remark  # read before the thread can clear it
         self._thread.start()
-        return said
+        return remark
 
     def withdraw(self) -> None:
-        """Nothing was started: give the name back, with an empty record."""
+        """Nothing was started: release the name with an empty record."""
         self._deadline = 0.0
         self._ending.set()
         if self._record_sent:
@@ -90,7 +90,7 @@ class Delivery:
                     self._put(self._place + SUFFIX, b"")
 
     def follow(self) -> None:
-        """Send in the background what exists and what is added; `trouble` says what prevents it."""
+        """Send in the background what exists and what is added; `trouble` says if that fails."""
         self._thread.start()
 
     @property
@@ -101,9 +101,9 @@ class Delivery:
         return f"{self._shown} cannot be reached now ({self._trouble}): retrying" if self._trouble else ""
 
     def deliver(self) -> str:
-        """Send all that is there now; returns a sentence if the exporter refuses it.
+        """Send everything that exists now; returns a sentence if the exporter refuses it.
 
-        Raises UserError if it cannot be reached.
+        Raises UserError if the exporter cannot be reached.
         """
         try:
             self._round()
@@ -159,9 +159,9 @@ class Delivery:
         self._send_record()
 
     def _files(self) -> dict[str, Path]:
-        """The worker's files by suffix (a log's is `<pid>[.<thread>]`); for `db`, not those of worker `db.1`.
+        """The worker's files by suffix (that of a log is `<pid>[.<thread>]`); those of `db.1` do not belong to `db`.
 
-        Output precedes logs: an exporter that has another run's refuses it before a log is added to that.
+        Output precedes logs: an exporter that has another run of this name refuses its output before it gets a log.
         """
         start = len(self._record.worker) + 1
         found = self._record.folder.glob(f"{glob.escape(self._record.worker)}.*")
@@ -169,22 +169,22 @@ class Delivery:
         return {file.name[start:]: file for file in streams if file.exists()}
 
     def _send_record(self) -> str:
-        """Send the current record; until its first version is acknowledged, send that: the exporter may have it.
+        """Send the current record, but the first version until that is acknowledged: the exporter may have it already.
 
         Returns the exporter's answer if the user should see it.
         """
-        said = ""
+        answer = ""
         if not self._record_sent and not self._sent:
             self._first_record = self._first_record or _content(self._record.path)
             if not self._first_record:
                 return ""
-            said = self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
+            answer = self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
             self._record_sent = self._first_record
         content = _content(self._record.path)
         if content != self._record_sent:
             self._put(self._place + SUFFIX, content)
             self._record_sent = content
-        return f"{self._shown}: {said}" if _REPLACES in said else ""
+        return f"{self._shown}: {answer}" if _REPLACES in answer else ""
 
     def _send_piece(self, suffix: str, path: Path) -> bool:
         """Send the new part of a file, at most one piece; returns whether it was a full piece."""
@@ -199,7 +199,7 @@ class Delivery:
         except _Refused as refusal:
             if GAP not in str(refusal):
                 raise
-            self._sent, self._record_sent = {}, b""  # it has lost what it had
+            self._sent, self._record_sent = {}, b""  # the exporter lost what it had
             return False
         return len(data) == LARGEST_PIECE
 
@@ -231,6 +231,6 @@ def _content(path: Path) -> bytes:
 
 
 def _said(answer: requests.Response) -> str:
-    """The answer of an exporter, a sentence; of any other server, whose answer may be a page, the status."""
+    """The sentence that an exporter answers, or the status of any other server, whose answer may be a page."""
     page = "html" in answer.headers.get("Content-Type", "")
     return (not page and answer.text.strip()[:300]) or f"{answer.status_code} {answer.reason}"

@@ -1,8 +1,8 @@
 """The parameters of a run that its output does not contain: versions, server settings, the machine, the disks.
 
-A fact keeps its plain name only if it describes the machine that does the measured work. Unless this machine is known
-to do it, its facts begin with `client.`: the server may be another one. If the benchmark itself may run elsewhere
-(through ssh, in a container), this machine's facts are left out.
+A fact keeps its plain name only if it describes the machine that does the measured work. Facts about this machine begin
+with `client.` unless it is known to do that work: the server may be another machine. They are left out if the benchmark
+itself may run elsewhere (through ssh, in a container).
 """
 
 import re
@@ -14,15 +14,12 @@ from ..tools.launcher import Command, Facts
 from ..values.errors import UserError
 
 _PATIENCE = 3.0
-"""Seconds to wait for the tool's version; ssh alone can take one."""
+"""Seconds to wait for the tool's version; ssh alone can take one second."""
 _VERSION = re.compile(r"\d+(?:\.\d+)+\S*|\d+(?:beta|rc|devel)\S*")
 
 
 def ask_version(benchmark: Benchmark) -> str:
-    """The tool's answer to --version; empty if there is none.
-
-    Raises UserError if the command cannot be started, before the run is announced anywhere.
-    """
+    """The tool's answer to --version; empty without an answer. Raises UserError if the command cannot be started."""
     if benchmark.makes_container:
         return ""
     command = [*benchmark.wrapper, benchmark.program, "--version"]
@@ -33,7 +30,7 @@ def ask_version(benchmark: Benchmark) -> str:
 
 
 def find_facts(benchmark: Benchmark, command: Command, version: str, host: Host) -> Facts:
-    """All facts of a benchmark that is about to start, as parameters."""
+    """All facts about a benchmark that is about to start, as parameters."""
     number = _VERSION.search(version)
     found = command.facts(benchmark, host)
     machine = {} if benchmark.elsewhere else host.facts()

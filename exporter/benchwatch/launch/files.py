@@ -3,42 +3,30 @@
 A log that the launcher requests is written to memory (/dev/shm) if there is room; an output file and a log that the
 user requests stay where the user put them. The run's folder has links to all of them. When the benchmark has ended,
 copies replace the links to files that would not stay; they are on disk before another run begins.
+
+Each run has its own folder in memory. A file in it names the run's folder, and stays locked (flock) while the launcher
+or the benchmark lives. The next launcher in the same folder of runs moves the logs of unlocked folders to their runs.
 """
 
+import fcntl
 import glob
+import os
 import re
 import shutil
+import tempfile
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from ..machine.host import Host
-from .memory import MEMORY, Memory, copy_to_disk
+from ..tools.launcher import ExtraLog, LogRoom
+from ..values.errors import UserError
 from .record import RunRecord
 
+MEMORY = Path("/dev/shm")
+_OWNER = ".run"
 _SHARE_OF_MEMORY = 4
 _SHARE_OF_DISK = 2
 _NUMBER = re.compile(r"\.(\d+)(?:\.\d+)?")
-
-
-class LogPlace(NamedTuple):
-    """Where the benchmark's log goes."""
-
-    folder: Path
-    room: float
-    """Bytes that it may take there."""
-    memory: Memory | None = None
-
-
-def place_log(record: RunRecord, size: float, host: Host) -> LogPlace:
-    """The place for a log of up to `size` bytes: memory, if that is at most a quarter of what is free there."""
-    try:
-        free = min(shutil.disk_usage(MEMORY).free, host.available_memory()) / _SHARE_OF_MEMORY
-        if size <= free:
-            memory = Memory(record)
-            return LogPlace(memory.folder, free, memory)
-    except OSError:  # there is none
-        pass
-    return LogPlace(record.folder.absolute(), shutil.disk_usage(record.folder).free / _SHARE_OF_DISK)
 
 
 class OwnFiles:
@@ -54,14 +42,45 @@ class OwnFiles:
         self._output_before: tuple[int, ...] = ()
         self._found: dict[Path, Path] = {}
 
-    def expect_log(self, prefix: Path, memory: Memory | None = None, name: str = "log") -> None:
-        """Expect a log; `memory` was made for it, if anything was, and `name` is for messages."""
-        self._log, self._memory, self._log_name = prefix.absolute(), memory, name
+    def offer(self, log: ExtraLog) -> LogRoom:
+        """A place for a log that the command does not request.
+
+        It is in memory if the log takes at most a quarter of what is free there, otherwise in the run's folder.
+        """
+        folder = self._record.folder
+        room = shutil.disk_usage(folder).free / _SHARE_OF_DISK
+        try:
+            free = min(shutil.disk_usage(MEMORY).free, self._host.available_memory()) / _SHARE_OF_MEMORY
+            if log.size <= free:
+                self._memory = Memory(self._record)
+                folder, room = self._memory.folder, free
+                self._log, self._log_name = folder / self._record.worker, log.name
+        except OSError:  # there is no such memory
+            pass
+        return LogRoom(folder.absolute() / self._record.worker, room)
+
+    def decline(self) -> None:
+        """The log is not written to the place that was offered."""
+        if self._memory:
+            self._memory.give_back()
+        self._log = self._memory = None
+
+    def expect_log(self, prefix: Path, name: str) -> None:
+        """Expect a log that the command requests; `name` is for messages. Raises UserError if it would count twice."""
+        self._check(prefix, self._record.folder / self._record.worker)
+        self._log, self._log_name = prefix.absolute(), name
 
     def expect_output(self, path: Path) -> None:
-        """Expect a file that the benchmark writes its output to."""
+        """Expect a file that the benchmark writes its output to. Raises UserError if it would count twice."""
+        self._check(path, self._record.file("json"))
         self._output = path.absolute()
         self._output_before = _written(self._output)
+
+    def _check(self, path: Path, own: Path) -> None:
+        if path.parent.resolve() == own.parent.resolve() and path.name != own.name:
+            raise UserError(
+                f"{path} is in the run's folder and would count twice: write to another folder, or to {own}"
+            )
 
     def link(self, process: int) -> None:
         """Link the files that have appeared, written by `process` or its descendants. Raises OSError."""
@@ -75,9 +94,11 @@ class OwnFiles:
 
     def _link(self, file: Path, suffix: str) -> None:
         link = self._record.file(suffix)
-        if file not in self._found and not link.exists():
-            self._found[file] = link
+        if file in self._found:
+            return
+        if not link.exists():  # else it is the file itself
             link.symlink_to(file)
+        self._found[file] = link
 
     def missing(self) -> str:
         """A sentence if a log was expected and not found; otherwise empty."""
@@ -89,7 +110,7 @@ class OwnFiles:
         """Replace links to memory, and to a file that another run overwrites, with copies; returns what went wrong."""
         wrong = ""
         for file, link in self._found.items():
-            if not self._memory and file != self._output:
+            if not link.is_symlink() or not (self._memory or file == self._output):
                 continue
             try:
                 copy_to_disk(file, link)
@@ -109,3 +130,77 @@ def _written(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+class Memory:
+    """A folder in memory for the logs of one run."""
+
+    def __init__(self, record: RunRecord) -> None:
+        """Raises OSError."""
+        self.folder = Path(tempfile.mkdtemp(prefix=f"benchwatch-{record.run}-", dir=MEMORY))
+        self.folder.chmod(0o755)  # the exporter may be another user
+        owner = self.folder / ".new"
+        self._lock = os.open(owner, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        os.set_inheritable(self._lock, True)  # the benchmark may outlive the launcher
+        os.write(self._lock, os.fsencode(record.folder.absolute()))
+        owner.rename(self.folder / _OWNER)
+
+    def give_back(self) -> None:
+        """Remove the folder if it has no logs."""
+        os.close(self._lock)
+        with suppress(OSError):
+            _remove(self.folder)
+
+
+def _remove(folder: Path) -> None:
+    if os.listdir(folder) == [_OWNER]:  # noqa: PTH208
+        (folder / _OWNER).unlink()
+        folder.rmdir()
+
+
+def rescue(runs: Path) -> list[str]:
+    """Move the logs of killed launchers from memory to their runs in this folder; returns sentences about it."""
+    done, runs = [], runs.absolute()
+    for folder in sorted(MEMORY.glob("benchwatch-*")):
+        with suppress(OSError):  # it belongs to another user, or its launcher is alive
+            if folder.lstat().st_uid != os.geteuid():
+                continue
+            with (folder / _OWNER).open("rb") as owner:
+                run = Path(os.fsdecode(owner.read()))
+                if run.parent == runs:  # else a lock would disturb its own launcher
+                    fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    done += _bring(folder, run)
+                    _remove(folder)
+    return done
+
+
+def _bring(folder: Path, run: Path) -> list[str]:
+    """Move the logs of one run; if the run was removed, delete them."""
+    logs = [file for file in folder.iterdir() if file.name != _OWNER]
+    for file in logs:
+        there = run / file.name
+        try:
+            if run.is_dir() and (there.is_symlink() or not there.exists()):
+                copy_to_disk(file, there)
+            file.unlink()
+        except OSError as error:
+            return [
+                f"{file}, of a launcher that was killed, cannot be copied to {run}: {error.strerror}; it stays there"
+            ]
+    return [f"{run} now has its log, which a launcher that was killed left in memory"] if logs and run.is_dir() else []
+
+
+def copy_to_disk(file: Path, to: Path) -> None:
+    """Put a copy on disk in place of a link. Raises OSError."""
+    beside = to.with_name(f".{to.name}")
+    try:
+        shutil.copyfile(file, beside)
+        shutil.copystat(file, beside)
+        with beside.open("rb") as copy:
+            os.fsync(copy.fileno())
+        beside.replace(to)
+    except OSError:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise

@@ -1,10 +1,11 @@
 """One run of a benchmark: everything between the decision to start it and its exit code.
 
-Before the start, a problem ends the command. After it, nothing does: what cannot be recorded is lost, and reported once
-the benchmark has ended.
+A problem before the start ends the command. After the start, nothing does: what cannot be recorded is lost, and
+reported when the benchmark has ended.
 """
 
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,10 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..machine.host import Host
 from ..tools.launcher import Write
 from . import child, sinks
-from .files import OwnFiles
-from .memory import rescue
+from .files import OwnFiles, rescue
 from .preparation import Plan, Prepared, prepare
-from .record import Place, RunRecord
+from .record import RunRecord
 from .schedule import Schedule
 from .terminal import STDERR, STDOUT, Terminal
 
@@ -35,16 +35,17 @@ class _Running(NamedTuple):
     process: int
     start: float
     """Unix seconds."""
-    reader: sinks.Reader
+    reader: threading.Thread
     recorded: dict[Path, sinks.Sink]
     bar: "Bar | None"
 
 
-def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place, at: float | None = None) -> child.Ending:
-    """Run the benchmark once, at that moment (Unix seconds) if given. Raises UserError if it is not started."""
+def launch(plan: Plan, terminal: Terminal) -> child.Ending:
+    """Run the benchmark once. Raises UserError if it is not started."""
+    record = plan.record
     for sentence in rescue(record.folder.parent):
         terminal.say(sentence)
-    schedule = Schedule(at) if at is not None else None
+    schedule = Schedule(plan.at) if plan.at is not None else None
     delivery, opener = None, None
     if plan.push:  # imported only if it is needed
         from .delivery import Delivery
@@ -54,7 +55,7 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place, at: 
     host = Host()
     files = OwnFiles(record, host)
     with _nothing_started(record, files, delivery):
-        prepared = prepare(plan, record, files, host, terminal)
+        prepared = prepare(plan, files, host, terminal)
         if delivery and (remark := delivery.start()):
             terminal.say(remark)
         if plan.page is not None:
@@ -73,7 +74,7 @@ def launch(plan: Plan, record: RunRecord, terminal: Terminal, place: Place, at: 
                 record.write(scheduled={"at": schedule.at})
                 terminal.say(schedule.announcement())
             terminal.wait(_SHOWN)
-            running = _start(prepared, record, terminal, opened, place, schedule)
+            running = _start(prepared, plan, terminal, opened, schedule)
             record.started()
         exactness = _record_start(running.start, record, schedule)
         if opener:
@@ -106,17 +107,12 @@ def _nothing_started(record: RunRecord, files: OwnFiles, delivery: "Delivery | N
 
 
 def _start(
-    prepared: Prepared,
-    record: RunRecord,
-    terminal: Terminal,
-    opened: ExitStack,
-    place: Place,
-    schedule: Schedule | None,
+    prepared: Prepared, plan: Plan, terminal: Terminal, opened: ExitStack, schedule: Schedule | None
 ) -> _Running:
-    paths = {STDOUT: record.file("out"), STDERR: record.file("err")}
+    paths = {STDOUT: plan.record.file("out"), STDERR: plan.record.file("err")}
     files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
     make_bar = _bar_maker()
-    bar = make_bar(record, prepared.length, place, schedule.at if schedule else 0.0) if make_bar else None
+    bar = make_bar(plan.record, prepared.length, plan.place, plan.at or 0.0) if make_bar else None
     if bar:
         opened.callback(bar.stop)
     if schedule:
@@ -134,17 +130,17 @@ def _start(
     if prepared.display:
         writers[STDOUT] = prepared.display(writers[STDOUT])
     recorded = {number: sinks.Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
-    # With 2>&1 the order matters: a reader attributes a summary before a progress line to an older run.
+    # With 2>&1 the order matters: a parser takes a summary that precedes a progress line for that of an older run.
     outlets = {STDERR: terminal.outlet(STDERR, writers[STDERR])}
     together = _is_one_place() and not prepared.display
     outlets[STDOUT] = outlets[STDERR] if together else terminal.outlet(STDOUT, writers[STDOUT])
-    reader = sinks.Reader({pipes[number][0]: (recorded[number], outlets[number]) for number in (STDERR, STDOUT)})
+    reader = sinks.forward({pipes[number][0]: (recorded[number], outlets[number]) for number in (STDERR, STDOUT)})
     by_path = {paths[number]: sink for number, sink in recorded.items()}
     return _Running(process, start, reader, by_path, bar)
 
 
 def _record_start(start: float, record: RunRecord, schedule: Schedule | None) -> str:
-    """Returns a sentence on how exactly a scheduled run started; empty for another."""
+    """Returns a sentence about how exactly a scheduled run started; empty for any other run."""
     kept, sentence = schedule.kept(start) if schedule else ({}, "")
     with suppress(OSError):  # the end of the run says so
         record.write(start=round(start, 3), scheduled=kept)

@@ -1,7 +1,7 @@
-"""What the launcher prints when benchmarks have ended: the result of each run, that of the series, and what to do next.
+"""What the launcher prints when benchmarks have ended: the results of each run and of the series, and what to do next.
 
-The result is made from the recorded files by `results`, after the benchmark has ended; whatever goes wrong with that
-changes neither the record nor the exit code.
+`results` reads them from the recorded files after the benchmark has ended. If that fails, the record and the exit code
+stay as they are.
 """
 
 import logging
@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
 from ..tools.api import Tool
 from .child import ENDING, signals_held
-from .record import RunRecord
+from .record import RunRecord, recorded
 from .terminal import Terminal
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def read_requirements(texts: Sequence[str], tool: Tool | None) -> list["Requirement"]:
-    """Raises UserError for what cannot be required of that tool."""
+    """The conditions of --require. Raises UserError for one that the tool cannot meet."""
     if not texts:
         return []
     from ..results.requirements import requirement
@@ -57,7 +58,7 @@ class Outcomes:
         raise KeyboardInterrupt
 
     def add(self, record: RunRecord, *, shown: bool = True) -> None:
-        """Show the result of a run that has ended; `shown` is false for one that belongs to the series only."""
+        """Show the result of a run that has ended; if not `shown`, it only counts for the series."""
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._records.append(record)
         known = len(self._results)
@@ -73,7 +74,7 @@ class Outcomes:
             self._without.append(record.run)
 
     def pause(self, seconds: float) -> int:
-        """Wait that long; returns the number of the signal that ended the wait or came before it, 0 without one."""
+        """Wait so long; returns the number of the signal that ended the wait or came before it, 0 if none did."""
         try:
             with signals_held():
                 received = None if self._interrupted else signal.sigtimedwait(ENDING, seconds)
@@ -94,7 +95,7 @@ class Outcomes:
             self._terminal.say(text(Subject(record.run, found, False)).rstrip("\n"))
 
     def together(self, name: str, *, repeated: bool, swept: bool) -> bool:
-        """Show the result of a series, requirements, and what to do next; false if a requirement is not met."""
+        """Show the result of the series, the requirements, and what to do next; false if a requirement is not met."""
         met = True
         try:
             if (repeated and len(self._results) > 1) or (swept and self._results):
@@ -132,26 +133,11 @@ class Outcomes:
 
 def _before(folder: Path, own: set[str], worker: str) -> Path | None:
     """The latest other run with a worker of that name, or the experiment that it repeats; None if there is none."""
-    from ..settings.record import SUFFIX, load_runfile
-    from ..values.errors import UserError
-
     records = [path for path in folder.glob(f"*/{worker}{SUFFIX}") if path.parent.name not in own]
     for path in sorted(records, key=lambda path: path.stat().st_mtime, reverse=True):
-        try:
-            name = load_runfile(path, RunsSettings()).repeat_of
-        except (UserError, OSError):
-            continue
-        each = [one for one in records if one.parent.name.startswith(f"{name}-")] if name else [path]
-        if all(map(_ended_well, each)):  # `compare` would refuse another
-            return folder / (name or path.parent.name)
+        record = recorded(path)
+        experiment = record.repeat_of if record else None
+        repeats = [one for one in records if one.parent.name.startswith(f"{experiment}-")] if experiment else [path]
+        if all((found := recorded(one)) and found.exit_code == 0 for one in repeats):  # `compare` would refuse another
+            return folder / (experiment or path.parent.name)
     return None
-
-
-def _ended_well(path: Path) -> bool:
-    from ..settings.record import load_runfile
-    from ..values.errors import UserError
-
-    try:
-        return load_runfile(path, RunsSettings()).exit_code == 0
-    except (UserError, OSError):
-        return False

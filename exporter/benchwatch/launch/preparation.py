@@ -1,4 +1,4 @@
-"""What precedes the start of a benchmark: its reporting flags, the files that it will write, facts about its run."""
+"""The preparation of a benchmark: its reporting flags, the files that it will write, facts about its run."""
 
 import os
 from collections.abc import Mapping
@@ -11,23 +11,36 @@ from ..tools.invocation import Benchmark, recordable
 from ..tools.launcher import Command, Display, Facts, LogRoom, Preparation
 from ..tools.registry import named
 from .facts import ask_version, find_facts
-from .files import OwnFiles, place_log
+from .files import OwnFiles
 from .record import RunRecord
 from .terminal import STDOUT, Terminal
 
 
-class Plan(NamedTuple):
-    """What every run of a series shares."""
+class Place(NamedTuple):
+    """The place of a run in its series."""
 
+    number: int = 1
+    of: int = 1
+    after: float | None = 0.0
+    """Seconds that the runs after it take, pauses included; None: not known."""
+
+
+class Plan(NamedTuple):
+    """One run of a benchmark, as the options ask for it."""
+
+    record: RunRecord
     benchmark: Benchmark
+    content: dict[str, Any]
+    """What the options put into the record."""
     percentiles: bool
     push: str
-    """URL of an exporter elsewhere; empty for none."""
-    content: dict[str, Any]
-    """What the user's options put into the records."""
-    overwrite: bool = False
+    """URL of an exporter elsewhere; empty: none."""
+    overwrite: bool
+    place: Place = Place()
+    at: float | None = None
+    """When it starts, Unix seconds; None: at once."""
     page: str | None = None
-    """The run whose page is to be opened in a browser, empty for that of all runs; None: none."""
+    """The run whose page is opened in a browser; empty: the page of all runs; None: no page."""
 
 
 class Prepared(NamedTuple):
@@ -39,11 +52,14 @@ class Prepared(NamedTuple):
     length: float | None
     """How long it will take, seconds, if known."""
     display: Display | None
-    """What is shown in place of documents, if stdout is a terminal."""
+    """What a terminal shows instead of documents; None if stdout is no terminal."""
 
 
 def planned_length(benchmark: Benchmark) -> float | None:
-    """How long it will take, seconds, if its command says so. Raises UserError if the command is no benchmark."""
+    """How long it will take, seconds, as its command says; None: not known.
+
+    Raises UserError if the command is no benchmark.
+    """
     return _read(benchmark, "").length
 
 
@@ -59,14 +75,14 @@ def _read(benchmark: Benchmark, version: str) -> Command:
     return tool.launcher.read(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
 
 
-def prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
-    """Find out what the benchmark is going to do, and record that. Raises UserError if it cannot be started."""
+def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
+    """Find out what the benchmark will do, and record that. Raises UserError if it cannot be started."""
+    record, benchmark = plan.record, plan.benchmark
     record.write(**plan.content)
     record.check()
-    benchmark = plan.benchmark
     version = ask_version(benchmark)
     command = _read(benchmark, version)
-    preparation = _expect_files(plan, command, record, files, host)
+    preparation = _expect_files(plan, command, files)
     facts = find_facts(benchmark, command, version, host)
     planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
     warmup = plan.content.get("warmup")
@@ -87,20 +103,20 @@ def prepare(plan: Plan, record: RunRecord, files: OwnFiles, host: Host, terminal
 
 
 def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
-    """What is wrong or missing in the run's location (host, disks)."""
+    """What is wrong or missing in what is known about the run's host and disks."""
     if not (content["host"] or facts.host):
         return ["it is not known which machine does the work: name it with --host to see its disks and processors"]
     own = content["host"] in (None, facts.host) and facts.host == host.name
     return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
 
-def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFiles, host: Host) -> Preparation:
-    """What to add to the command; also expects the files that it will write itself."""
+def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> Preparation:
+    """What to add to the command; also expects the files that the benchmark itself will write."""
     benchmark, output, log = plan.benchmark, command.output, command.log
     if output and not benchmark.elsewhere:
         files.expect_output(Path(output))
     if log and log.prefix and not benchmark.elsewhere:
-        files.expect_log(Path(log.prefix), name=log.name)
+        files.expect_log(Path(log.prefix), log.name)
     no_log = command.prepare(plan.percentiles, None)
     if output and benchmark.elsewhere:
         no_log = no_log.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")
@@ -111,14 +127,10 @@ def _expect_files(plan: Plan, command: Command, record: RunRecord, files: OwnFil
         return no_log.remark(
             f"no {log.name}, because {wrapper} may not let {benchmark.tool} write here: no percentiles"
         )
-    place = place_log(record, log.size, host)
-    prefix = place.folder / record.worker
-    preparation = command.prepare(plan.percentiles, LogRoom(prefix, place.room))
+    room = files.offer(log)
+    preparation = command.prepare(plan.percentiles, room)
     if not preparation.uses_log:
-        if place.memory:
-            place.memory.give_back()
+        files.decline()
         return preparation
-    if place.memory:
-        files.expect_log(prefix, place.memory, log.name)
     size = f"{log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
-    return preparation.remark(f"the {log.name} takes {size} and goes to {place.folder}")
+    return preparation.remark(f"the {log.name} takes {size} and goes to {room.prefix.parent}")

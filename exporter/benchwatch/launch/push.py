@@ -1,6 +1,6 @@
 """`benchwatch push URL PATH...`: sends runs, recorded or still growing, to an exporter elsewhere.
 
-A folder that contains folders holds runs, any other is a run. It sends the files of a run that are named like those of
+A folder in which no folder is a run is a run itself. A run's files are sent if they are named like those of
 `benchwatch run`: `<worker>.out`, `.err`, `.json`, `.yaml`, and logs `<worker>.<pid>[.<thread>]` beside one of these.
 With `--follow`, new ones are found while it runs, as beside a benchmark in another container.
 """
@@ -9,12 +9,11 @@ import argparse
 import re
 import signal
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..runs.files import listing
+from ..runs.files import Listing, listing
 from ..settings.settings import RunsSettings
 from ..values.errors import FAILED, UserError
 from ..values.printable import say
@@ -23,14 +22,14 @@ from .record import RunRecord
 _WORKER = re.compile(r"([^.].*)\.(?:out|err|json|yaml)")
 _EVERY = 0.5
 _PATIENCE = 50.0
-"""Seconds that the rest may take after the end was asked for; container managers allow 30 or 60 until they kill."""
+"""Seconds that the rest may take after the signal to end; container managers kill after 30 or 60."""
 
 
 def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `push`."""
     parser = add(
         usage="benchwatch push [options] URL PATH...",
-        description="Sends recorded runs to an exporter elsewhere; what it already has is not sent again.",
+        description="Sends recorded runs to an exporter elsewhere, except for what it already has.",
         examples=(
             "benchwatch push host:19777 runs/test1",
             "benchwatch push host:19777 runs",
@@ -64,7 +63,8 @@ def _send(url: str, paths: Sequence[Path]) -> int:
 
     found = [record for path in paths for one in one_thing(path, RunsSettings()) for record in _records(one)]
     if not found:
-        raise UserError(f"nothing to send in {', '.join(map(str, paths))}: expected outputs like db1.out", FAILED)
+        shown = ", ".join(map(str, paths))
+        raise UserError(f"nothing to send in {shown}: expected a folder with outputs like db1.out", FAILED)
     refused = 0
     for record in found:
         trouble = Delivery(url, record, takes_name=False).deliver()
@@ -83,7 +83,7 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
     deliveries: dict[Path, Delivery] = {}
-    said: dict[Path, str] = {}
+    reported: dict[Path, str] = {}
     while True:
         last = ending.is_set()
         for record in (record for path in paths for record in _records(path)):
@@ -91,9 +91,9 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
                 delivery = deliveries[record.path] = Delivery(url, record, takes_name=False)
                 delivery.follow()
         for path, delivery in deliveries.items():
-            if delivery.trouble != said.get(path, ""):
-                said[path] = delivery.trouble
-                say(f"{path.parent.name}/{path.stem}: {said[path] or 'delivered again'}")
+            if (trouble := delivery.trouble) != reported.get(path, ""):
+                reported[path] = trouble
+                say(f"{path.parent.name}/{path.stem}: {trouble or 'delivered again'}")
         if last:
             break
         ending.wait(_EVERY)
@@ -105,10 +105,20 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
     return FAILED if wrong else 0
 
 
-def _records(path: Path) -> Iterator[RunRecord]:
-    """The workers of a run, or of all runs in a folder; the record of a run counts as one."""
+def _records(path: Path) -> list[RunRecord]:
+    """The workers of all runs in a folder, or of the run itself; the record of a run counts as a worker."""
     folder = path.resolve()
-    with suppress(OSError):  # not there, or not to be read
-        for run in [folder / name for name in sorted(listing(folder).folders)] or [folder]:
-            workers = {name[1] for file in listing(run).files if (name := _WORKER.fullmatch(file))}
-            yield from (RunRecord(run.parent, run.name, worker) for worker in sorted(workers))
+    runs = sorted(_listed(folder).folders)
+    return [record for run in runs for record in _workers(folder / run)] or _workers(folder)
+
+
+def _workers(run: Path) -> list[RunRecord]:
+    names = {found[1] for file in _listed(run).files if (found := _WORKER.fullmatch(file))}
+    return [RunRecord(run.parent, run.name, name) for name in sorted(names)]
+
+
+def _listed(folder: Path) -> Listing:
+    try:
+        return listing(folder)
+    except OSError:  # not there, or not readable
+        return Listing([], {})

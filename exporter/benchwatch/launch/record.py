@@ -1,7 +1,7 @@
 """A worker's record, `runs/<run>/<worker>.yaml` (see settings.record): created before the start, completed at the end.
 
-Whoever creates the file owns the name, so that two launchers cannot record the same worker. The output file stays
-locked (flock) while its launcher lives, so that nothing replaces what is still being recorded.
+The launcher that creates the file owns the name, so two launchers cannot record the same worker. The output file stays
+locked (flock) while its launcher lives, so nothing replaces what is still being recorded.
 """
 
 import fcntl
@@ -9,28 +9,19 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
-from ..settings.record import SUFFIX, load_runfile
+from ..settings.record import SUFFIX, Record, load_runfile, read_record
 from ..settings.settings import RunsSettings
 from ..values.errors import UserError
 
 _SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
 
 
-class Place(NamedTuple):
-    """Which run of a series it is."""
-
-    number: int = 1
-    of: int = 1
-    after: float | None = 0.0
-    """Seconds that the runs after it take, pauses included; None if not known."""
-
-
 class RunRecord:
-    """A worker's record, and the paths of the worker's other files."""
+    """A worker's record, and the paths of its other files."""
 
     def __init__(self, runs: Path, run: str, worker: str) -> None:
         self.folder = runs / run
@@ -38,7 +29,7 @@ class RunRecord:
         self.worker = worker
         self._content: dict[str, Any] = {}
         self._lock: int | None = None
-        self._replaced: dict[Path, Path] = {}  # files of an earlier run, and where they are kept until this one starts
+        self._replaced: dict[Path, Path] = {}  # files of an earlier run, and their names until this run starts
 
     @property
     def path(self) -> Path:
@@ -50,10 +41,10 @@ class RunRecord:
         return self.folder / f"{self.worker}.{suffix}"
 
     def check_is_new(self, overwrite: bool = False) -> str:
-        """Raises UserError if files of this worker exist already and are to be kept.
+        """Raises UserError if this worker has files already that may not be replaced.
 
-        Those of a failed start, which has measured nothing, are not; with `overwrite` only those of a worker that is
-        still being recorded are. Returns what will be replaced, a sentence; empty if nothing is there.
+        Those of a failed start, which measured nothing, may be; with `overwrite`, all may be, unless they are still
+        being recorded. Returns a sentence about what will be replaced; empty if nothing is there.
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise UserError(f"{self.folder} already exists and is not a folder: choose another --name")
@@ -76,7 +67,7 @@ class RunRecord:
         return sorted(file for file in files if _SUFFIX.fullmatch(file.name, len(self.worker)))
 
     def _is_active(self) -> bool:
-        """Whether a launcher that is alive records this worker."""
+        """Whether another launcher is recording this worker."""
         try:
             with self.file("out").open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -108,12 +99,12 @@ class RunRecord:
         return replaced
 
     def unwritable(self, error: OSError) -> UserError:
-        """Why nothing was started, and what to do."""
+        """The error that says why nothing was started, and what to do."""
         why = f"{self.folder} cannot be written to: {error.strerror}"
         return UserError(f"{why}; nothing was started; choose another folder with --runs.path")
 
     def started(self) -> None:
-        """The benchmark runs: what it replaces goes."""
+        """The benchmark runs: delete what it replaces."""
         for kept in self._replaced.values():
             kept.unlink(missing_ok=True)
         self._replaced = {}
@@ -142,7 +133,7 @@ class RunRecord:
         load_runfile(self.path, RunsSettings())
 
     def remove(self) -> None:
-        """Release the name: nothing was started, and what was to be replaced stays."""
+        """Release the name: nothing was started, so nothing is replaced."""
         self.release()
         for file in (self.path, self.file("out"), self.file("err")):
             file.unlink(missing_ok=True)
@@ -154,3 +145,11 @@ class RunRecord:
         for file, kept in self._replaced.items():
             kept.replace(file)
         self._replaced = {}
+
+
+def recorded(path: Path) -> Record | None:
+    """The content of a record; None if it cannot be read."""
+    try:
+        return read_record(path)
+    except (UserError, OSError):
+        return None

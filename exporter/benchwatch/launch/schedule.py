@@ -1,6 +1,6 @@
-"""`--at`: a prepared benchmark waits for its moment.
+"""`--at`: a prepared benchmark waits for its start.
 
-It waits by the wall clock and in short steps, because the clock may be set and the machine may sleep meanwhile.
+It waits by the wall clock and in short steps, because somebody may set the clock, and the machine may sleep.
 """
 
 import signal
@@ -16,7 +16,7 @@ _STEP = 0.5
 _LATEST = 10.0
 """Seconds after the moment within which the benchmark still starts."""
 _SET = 0.05
-"""Changes of the clock, in seconds, from which on a sentence mentions them."""
+"""Smallest change of the clock, in seconds, that a sentence mentions."""
 
 
 class Schedule:
@@ -28,14 +28,15 @@ class Schedule:
         self._has_terminal = child.has_terminal()
 
     def announcement(self) -> str:
-        """What the launcher waits for."""
+        """A sentence about what the launcher waits for."""
         left = max(0.0, self.at - time.time())
         return f"starts at {shown_moment(self.at)}, in {numbers.duration(left)}; this machine's clock is {_off()}"
 
     def wait(self) -> None:
-        """Return at the moment, while signals are held (see child).
+        """Return at the moment; signals are held (see child).
 
-        Raises UserError if the moment has passed, is long past when the wait ends, or a signal ends the wait.
+        Raises UserError if the moment has passed already, if it is long past when the wait ends, or if a signal ends
+        the wait.
         """
         if (over := time.time() - self.at) > 0:
             raise UserError(
@@ -57,7 +58,7 @@ class Schedule:
             )
 
     def kept(self, start: float) -> tuple[dict[str, float], str]:
-        """For the record, in seconds, and in a sentence: how exactly it started."""
+        """How exactly it started: for the record, in seconds, and as a sentence."""
         off, late = clock_error(), start - self.at
         record = {"at": self.at, "late": round(late, 6)} | ({} if off is None else {"clock_error": round(off, 6)})
         return record, f"started {numbers.latency(late)} after {shown_moment(self.at)}{self._jump()}"
@@ -68,7 +69,7 @@ class Schedule:
 
 
 def _ahead() -> float:
-    """The wall clock minus a clock that is never set and stops while the machine sleeps."""
+    """The wall clock minus a clock that nobody can set and that stops while the machine sleeps."""
     return time.time() - time.monotonic()
 
 

@@ -14,20 +14,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 _WAITING = 64 * 1024 * 1024
-"""How many bytes a slow destination may fall behind."""
+"""Bytes that a slow destination may fall behind."""
 _PIPE = 1024 * 1024
 _CHUNK = 256 * 1024
 
 
 class Sink:
-    """One destination; `write` writes some of the bytes that it is given and returns how many.
+    """One destination; `write` writes some of the bytes that it gets and returns how many.
 
-    `after` is the previous sink of the same destination: it is closed, and writes all that it has first.
+    `after` is the previous sink of the same destination: it is closed, and writes everything that it has first.
     """
 
     def __init__(self, write: Callable[[memoryview], int], after: "Sink | None" = None) -> None:
         self.lost = 0
-        """Bytes that could not be written, or that arrived after it had fallen too far behind."""
+        """Number of bytes that could not be written, or that arrived when it was too far behind."""
         self.reason = ""
         """Why the first of them were lost."""
         self._write = write
@@ -47,7 +47,7 @@ class Sink:
             self._queue.put(data)
 
     def close(self, seconds: float | None = None) -> None:
-        """Accept no more, and wait until all is written, at most `seconds` if given."""
+        """Accept no more bytes, and wait until all are written, at most `seconds` if given."""
         self._queue.put(b"")
         self._thread.join(seconds)
 
@@ -79,48 +79,44 @@ def write_to(descriptor: int) -> Callable[[memoryview], int]:
 
 
 def pipe() -> tuple[int, int]:
-    """A large pipe, because bytes wait in it until this process is scheduled."""
+    """A large pipe, because bytes wait in it until the kernel schedules this process."""
     reader, writer = os.pipe()
     with suppress(OSError):  # the pipes of an unprivileged user share a limit
         fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE)
     return reader, writer
 
 
-class Reader:
-    """Reads pipes to their ends, closes them, and passes the bytes of each to its sinks.
+def forward(sinks: Mapping[int, Sequence[Sink]]) -> threading.Thread:
+    """Read pipes to their ends, close them, and pass the bytes of each to its sinks, in the thread that is returned.
 
     Bytes of the first pipe come before bytes that were written to the others after them.
     """
+    thread = threading.Thread(target=_forward, args=(sinks,), daemon=True)
+    thread.start()
+    return thread
 
-    def __init__(self, sinks: Mapping[int, Sequence[Sink]]) -> None:
-        self._sinks = sinks
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
 
-    def join(self, seconds: float) -> None:
-        """Wait for the ends of the pipes, at most `seconds`: a process left behind may hold them open."""
-        self._thread.join(seconds)
+def _forward(sinks: Mapping[int, Sequence[Sink]]) -> None:
+    first = next(iter(sinks))
+    with selectors.DefaultSelector() as selector:
 
-    def _run(self) -> None:
-        first = next(iter(self._sinks))
-        with selectors.DefaultSelector() as selector:
-            for descriptor in self._sinks:
-                selector.register(descriptor, selectors.EVENT_READ)
-            while selector.get_map():
-                ready = [key.fd for key, _ in selector.select()]
-                others = [(descriptor, os.read(descriptor, _CHUNK)) for descriptor in ready if descriptor != first]
-                # Whatever was written to the first pipe before them is in it by now.
-                for _ in range(_PIPE // _CHUNK):
-                    if first not in {key.fd for key, _ in selector.select(0)}:
-                        break
-                    self._give(selector, first, os.read(first, _CHUNK))
-                for descriptor, data in others:
-                    self._give(selector, descriptor, data)
+        def give(descriptor: int, data: bytes) -> None:
+            if not data:
+                selector.unregister(descriptor)
+                os.close(descriptor)
+                return
+            for sink in sinks[descriptor]:
+                sink.put(data)
 
-    def _give(self, selector: selectors.BaseSelector, descriptor: int, data: bytes) -> None:
-        if not data:
-            selector.unregister(descriptor)
-            os.close(descriptor)
-            return
-        for sink in self._sinks[descriptor]:
-            sink.put(data)
+        for descriptor in sinks:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = [key.fd for key, _ in selector.select()]
+            others = [(descriptor, os.read(descriptor, _CHUNK)) for descriptor in ready if descriptor != first]
+            # Everything that was written to the first pipe before them is in it by now.
+            for _ in range(_PIPE // _CHUNK):
+                if first not in {key.fd for key, _ in selector.select(0)}:
+                    break
+                give(first, os.read(first, _CHUNK))
+            for descriptor, data in others:
+                give(descriptor, data)

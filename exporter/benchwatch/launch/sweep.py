@@ -3,9 +3,9 @@
 VALUES are separated by commas; `a..b` counts by one, `a..b+K` by K, and `a..bxK` multiplies by K. In the command,
 `{NAME}` stands for the value.
 
-Orders: `given` runs a point with all its repeats before the next; `interleaved` makes a round over the points for each
-repeat, so that a drift of the machine is spread over all points; `shuffled`, the default, does so with each round in a
-random order of its own, so that no point always precedes the same other one.
+Orders: `given` runs all repeats of a point before the next point. `interleaved` makes a round over all points for each
+repeat, so that a drift of the machine affects all points alike. `shuffled`, the default, does the same, each round in a
+random order of its own, so that no point always follows the same other point.
 """
 
 import argparse
@@ -17,12 +17,12 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from ..settings.record import MOST_PARAMETERS, SUFFIX, Record, SweepPoint, check_label, read_record
+from ..settings.record import MOST_PARAMETERS, SUFFIX, SweepPoint, check_label
 from ..settings.settings import RunsSettings
 from ..tools.invocation import Benchmark, recordable
 from ..values.errors import UserError
 from ..values.suggestion import did_you_mean
-from .record import RunRecord
+from .record import RunRecord, recorded
 
 ORDERS = ("shuffled", "interleaved", "given")
 LABEL = "sweep"
@@ -84,9 +84,9 @@ def _values(text: str) -> list[str]:
 
 
 def points_of(parameters: Sequence[SweptParameter], words: Sequence[str]) -> list[Point]:
-    """Every combination, in the given order; one empty point without parameters. Raises UserError.
+    """Every combination, in the given order; a single empty point if there are no parameters.
 
-    Each parameter must be in the command, and each placeholder of the command must be a parameter.
+    Raises UserError unless each parameter is in the command, and each placeholder of the command is a parameter.
     """
     names = [one.name for one in parameters]
     if not names:
@@ -116,10 +116,15 @@ def name_of(name: str, point: Point) -> str:
 
 
 class SweepOrder(NamedTuple):
-    """In which order runs start. The seed is None unless it is random."""
+    """The order in which runs start. The seed is None unless the order is random."""
 
     order: str
     seed: int | None
+
+    @property
+    def shown(self) -> str:
+        """For people: shuffled with seed 7."""
+        return self.order + (f" with seed {self.seed}" if self.seed is not None else "")
 
     def arranged(self, points: int, rounds: int) -> list[tuple[int, int]]:
         """(number of the point, number of the repeat), both from 0."""
@@ -138,10 +143,10 @@ class SweepOrder(NamedTuple):
 def order_of(
     runs: Path, name: str, parameters: Sequence[SweptParameter], order: str | None, seed: int | None
 ) -> SweepOrder:
-    """The requested order, otherwise that of the sweep of that name, which is then continued. Raises UserError."""
+    """The requested order, or else that of the sweep of this name, which is then continued. Raises UserError."""
     if seed is not None and order not in (None, "shuffled"):
         raise UserError(f"--seed belongs to --order shuffled, not to {order}")
-    earlier = _earlier(runs / name)
+    earlier = next((place for _, place in _series_of(runs / name) if place), None)
     if earlier is not None:
         names = [one.name for one in parameters]
         if list(earlier.point) != names:
@@ -157,35 +162,26 @@ def order_of(
     return SweepOrder(order, random.SystemRandom().randrange(_SEEDS) if seed is None else seed)
 
 
-def _earlier(path: Path) -> SweepPoint | None:
-    """Of any run of the sweep of that name."""
-    return next((found for _, found in _series_of(path) if found is not None), None)
-
-
 def _series_of(path: Path) -> Iterator[tuple[Path, SweepPoint | None]]:
-    """The records of the series or sweep of that name, and their places in the sweep."""
+    """The records of the series or sweep of that name, each with its place in the sweep (None: a series)."""
     from ..history.find import repeats
 
     for folder in repeats(path, RunsSettings(), tolerant=True):
         for record in folder.glob(f"*{SUFFIX}"):
-            found = _read(record)
-            if found is not None and found.sweep is not None and found.sweep.of == path.name:
+            found = recorded(record)
+            if found and found.sweep and found.sweep.of == path.name:
                 yield record, found.sweep
-            elif found is not None and found.repeat_of == path.name:
+            elif found and found.repeat_of == path.name:
                 yield record, None
 
 
-def _read(path: Path) -> Record | None:
-    try:
-        return read_record(path)
-    except (UserError, OSError):
-        return None
-
-
 def earlier_run(record: RunRecord, place: SweepPoint, benchmark: Benchmark) -> bool | None:
-    """Whether that run of the same sweep has finished; None if there is none. Raises UserError for another command."""
-    found = _read(record.path)
-    if found is None or found.sweep is None or (found.sweep.of, found.sweep.values) != (place.of, place.values):
+    """Whether an earlier start of the sweep finished this run; None: it did not start it.
+
+    Raises UserError if it ran another command.
+    """
+    found = recorded(record.path)
+    if not (found and found.sweep and (found.sweep.of, found.sweep.values) == (place.of, place.values)):
         return None
     before = recordable([*benchmark.wrapper, benchmark.program])
     after = recordable(benchmark.arguments) if benchmark.arguments else []
@@ -197,7 +193,7 @@ def earlier_run(record: RunRecord, place: SweepPoint, benchmark: Benchmark) -> b
 
 
 def check_is_alone(runs: Path, name: str, *, repeated: bool, swept: bool) -> None:
-    """Raises UserError if views would find two things of that name: a run, a series, a sweep."""
+    """Raises UserError if the name is also that of another kind of thing: a run, a series or a sweep."""
     path = runs / name
     if (repeated or swept) and path.exists():
         raise UserError(f"{path} is a run already: choose another --name, or remove it")

@@ -1,7 +1,7 @@
 """Where the launcher and its benchmarks print: stdout and stderr, in order, without making anything wait.
 
-A terminal may accept nothing for hours (Ctrl-S, a sleeping laptop). Runs start, end and are recorded meanwhile. Only
-when nothing else is left to do does the launcher wait until everything is shown, or a signal ends it.
+A terminal may accept nothing for hours (Ctrl-S, a sleeping laptop). Meanwhile runs start, end and are recorded. The
+launcher waits only at its own end, until everything is shown or a signal ends it.
 """
 
 import time
@@ -27,7 +27,7 @@ class Terminal:
         self.wait()
 
     def outlet(self, descriptor: int, write: Callable[[memoryview], int]) -> Sink:
-        """A sink for what is written there from now on."""
+        """A sink for everything that is written there from now on."""
         with signals_held():
             sink = Sink(write, self._last.get(descriptor))
         self._last[descriptor] = sink
@@ -39,7 +39,7 @@ class Terminal:
         outlet.put(f"benchwatch: {lines(sentence)}\n".encode())
 
     def wait(self, seconds: float | None = None) -> None:
-        """Close the outlets and wait until all is shown, at most `seconds` if given."""
+        """Close the outlets and wait until everything is shown, at most `seconds` if given."""
         deadline = None if seconds is None else time.monotonic() + seconds
         for sink in self._last.values():
             sink.close(None if deadline is None else max(0.0, deadline - time.monotonic()))

@@ -132,7 +132,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         dest="runs",
         type=Path,
         metavar="DIR",
-        help="also write the run of a simulated pgbench in the guest to a new folder SCENE-TIME here",
+        help="also write the run of a simulated pgbench in the guest, to a new folder SCENE-TIME in DIR",
     )
     simulate.add_argument("--list", action="store_true", help="list scenes and variations, then exit")
     command.set_defaults(func=_simulate)

@@ -20,7 +20,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     parser = add(
         parents=[common],
         usage="benchwatch report [options] RUN...",
-        description="Writes one HTML file that needs no network; it compares further runs with the first.",
+        description="Writes one HTML file that works offline; it compares further runs with the first.",
         examples=(
             "benchwatch report runs/test1",
             "benchwatch report runs/test1 --prometheus http://127.0.0.1:9090",

@@ -49,7 +49,7 @@ def add_require(parser: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help="exit code 3 if the result does not meet this, such as 'p99 < 20ms'; can be repeated",
+        help="exit with code 3 unless the result meets this, such as 'p99 < 20ms'; can be repeated",
     )
 
 

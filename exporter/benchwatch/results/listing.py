@@ -58,10 +58,10 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         help="only runs with this label; can be repeated",
     )
     parser.add_argument(
-        "--newer", type=duration, metavar="TIME", help="only runs that began within this time, such as 7d"
+        "--newer", type=duration, metavar="TIME", help="only runs that began at most this long ago, such as 7d"
     )
     parser.add_argument(
-        "--older", type=duration, metavar="TIME", help="only runs that began longer ago than this, such as 30d"
+        "--older", type=duration, metavar="TIME", help="only runs that began at least this long ago, such as 30d"
     )
     parser.add_argument("--json", action="store_true", help="print JSON (docs/results.md)")
     parser.set_defaults(func=_list)

@@ -8,15 +8,15 @@ _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = 3
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 FAILED = 1
-"""Exit code: the thing asked for did not work out."""
+"""Exit code: the command failed."""
 WRONG_USE = 2
 """Exit code: wrong use or configuration."""
 NOT_MET = 3
-"""Exit code: done, and a requirement is not met."""
+"""Exit code: done, but a requirement is not met."""
 EXIT_CODES = {
     0: "done",
-    1: "it failed: nothing was recognised, reached, comparable or usable",
-    2: "wrong use: an option, a path or a configuration cannot be used; nothing was started or written",
+    1: "failed: nothing recognised, no answer from a server, runs not comparable, or output not written",
+    2: "wrong use: an option, path or configuration cannot be used; nothing was started or written",
     3: "a requirement is not met, or a comparison is worse (--require, --fail-on)",
     130: "ended by Ctrl-C; 128 plus the number of any other signal that ended the command",
 }

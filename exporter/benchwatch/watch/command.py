@@ -1,4 +1,4 @@
-"""`benchwatch watch`: its options, one snapshot, or the loop that draws and obeys keys."""
+"""`benchwatch watch`: its options, and what it does: one snapshot, or a loop that draws and obeys keys."""
 
 import argparse
 import sys
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from .screen import Screen
 
 DEFAULT_URL = f"http://{DEFAULT_EXPORTER}"
-_ALERTS_EVERY = 2.0
 _REDRAWN_AFTER = 5.0
-"""Seconds after which the clock and the age of the data are redrawn, even if nothing new was read."""
+"""Seconds after which the screen is redrawn even if nothing new was read: the clock and ages move on."""
 _PLAIN_WIDTH = 120
 """Columns of a snapshot that does not go to a terminal."""
 
@@ -28,7 +27,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `watch`."""
     command = add(
         usage="benchwatch watch [options] [URL]",
-        description="Shows runs, latency, vdisks and alerts. Keys: q ends it, j and k choose a run, p pauses.",
+        description="Shows runs, latencies, vdisks and alerts. Keys: q quits, j and k choose a run, p pauses.",
         examples=(
             "benchwatch watch",
             "benchwatch watch host:19777 --prometheus host:9090",
@@ -46,7 +45,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         "--interval", type=_interval, default=Duration(1), metavar="TIME", help="time between readings (default: 1s)"
     )
     watch.add_argument(
-        "--once", action="store_true", help="print one plain snapshot; exit code 1 if the exporter cannot be read"
+        "--once", action="store_true", help="print one plain snapshot; exit with code 1 if the exporter cannot be read"
     )
     watch.add_argument("--json", action="store_true", help="with --once: print JSON (docs/watch.md)")
     command.set_defaults(func=_watch)
@@ -109,7 +108,7 @@ def _live(console: "Console", screen: "Screen", readings: "Readings", interval: 
         stack.enter_context(wakener.signals())
         stack.enter_context(keys(descriptor))
         stack.enter_context(console.screen())
-        readings.start(wakener.wake, _ALERTS_EVERY)
+        readings.start(wakener.wake)
         while not wakener.ended_by:
             fresh = readings.take()
             screen.show(readings.moment(), fresh)

@@ -13,7 +13,7 @@ from ..values.sparkline import tall
 from .layout import line, text
 from .rows import RunRows, ShownRow
 from .table import Look
-from .trends import Trends
+from .trends import Trends, Values
 
 _LEAST, _MOST = 4, 10
 """Lines of a curve."""
@@ -21,7 +21,7 @@ _GAP = 2
 
 
 def curve_lines(runs: Sequence[RunRows]) -> int:
-    """Lines in which all curves have room."""
+    """Number of lines in which all curves have room."""
     return sum(1 + _MOST for run in runs for _ in _rows(run))
 
 
@@ -42,7 +42,7 @@ def _rows(run: RunRows) -> Sequence[ShownRow]:
 
 def _draw(run: RunRows, row: ShownRow, trends: Trends, look: Look, height: int) -> list[Text]:
     width = (look.width - _GAP) // 2
-    rates, latencies = trends.curves(row.key, look.now, width)
+    rates, latencies = (trend.curve(look.now, width) for trend in trends.of(row.key))
     name = " ".join(part for part in (run.name, row.name, row.op) if part)
     titles = (
         f"{name}  rate/s, up to {figures.rate(_peak(rates))}",
@@ -56,5 +56,5 @@ def _draw(run: RunRows, row: ShownRow, trends: Trends, look: Look, height: int) 
     return drawn
 
 
-def _peak(values: Sequence[float | None]) -> float | None:
+def _peak(values: Values) -> float | None:
     return max((value for value in values if value is not None), default=None)

@@ -1,21 +1,22 @@
-"""Lines of text of fixed columns, and which of several blocks of lines get how much of a screen.
+"""Lines of text in columns of fixed width, and the division of a screen among several blocks of lines.
 
 Text from outside (names of runs, summaries of alerts) reaches the terminal through `text` only: printable, and never
 interpreted as markup.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from rich.text import Text
 
 from ..values.printable import printable
 
 Align = Literal["left", "right"]
+_Item = TypeVar("_Item")
 
 
 def text(content: str, style: str = "") -> Text:
-    """The content in a style; nothing in it commands the terminal (see `benchwatch.values.printable`)."""
+    """The content in a style; control characters become visible (see `benchwatch.values.printable`)."""
     return Text(printable(content), style=style, no_wrap=True, overflow="ellipsis")
 
 
@@ -45,12 +46,22 @@ def joined(parts: Sequence[Text], separator: str = " · ", width: int | None = N
 
 
 def spread(left: Text, right: Text, width: int) -> Text:
-    """One at the left edge, one at the right; cut if both do not fit."""
+    """`left` at the left edge and `right` at the right; `left` is cut if both do not fit."""
     whole = left.copy()
     whole.truncate(max(0, width - right.cell_len - 1), overflow="ellipsis")
     whole.append(" " * max(0, width - whole.cell_len - right.cell_len))
     whole.append_text(right)
     return whole
+
+
+def rest(hidden: int) -> list[Text]:
+    """A line with the number of lines that are hidden, if there are any."""
+    return [text(f"    + {hidden} more", "dim")] if hidden else []
+
+
+def cut(items: Sequence[_Item], lines: int) -> Sequence[_Item]:
+    """Those that fit into so many lines, one of which is for the number of hidden ones."""
+    return items if len(items) <= lines else items[: max(0, lines - 1)]
 
 
 class Block(NamedTuple):
@@ -63,13 +74,8 @@ class Block(NamedTuple):
 
 def fit(blocks: Sequence[Block], height: int) -> list[Text]:
     """The blocks in order, in at most `height` lines; spare lines go to the first blocks."""
-    given = []
-    left = height
-    for block in blocks:
-        given.append(min(block.wanted, block.least, left))
-        left -= given[-1]
-    for number, block in enumerate(blocks):
-        more = min(block.wanted - given[number], left)
-        given[number] += more
-        left -= more
+    given = [0] * len(blocks)
+    for shares in ([min(block.wanted, block.least) for block in blocks], [block.wanted for block in blocks]):
+        for number, share in enumerate(shares):
+            given[number] += min(share - given[number], height - sum(given))
     return [drawn for block, lines in zip(blocks, given, strict=True) if lines for drawn in block.draw(lines)[:lines]]

@@ -7,7 +7,7 @@ from ..tools.roles import Roles
 
 
 class Measured(NamedTuple):
-    """What a worker, or one operation of one of its jobs, did: in its last report, or in the whole run.
+    """What a worker, or one operation of one of its jobs, did in its last report or in the whole run.
 
     Base units; None or missing: not measured. `quantiles` are latencies by quantile ("0.5" ... "1").
     """
@@ -21,9 +21,9 @@ class Measured(NamedTuple):
     target_rate: float | None = None
     target_bandwidth: float | None = None
     time: float | None = None
-    """When the interval of rate and latency ended, Unix seconds, if the quantiles have another one."""
+    """When the interval of rate and latency ended, Unix seconds; None if the quantiles have the same interval."""
     quantiles_time: float | None = None
-    """The same for the quantiles."""
+    """When the interval of the quantiles ended, Unix seconds; None if it is the same."""
 
 
 class ShownWorker(NamedTuple):
@@ -43,19 +43,19 @@ class ShownWorker(NamedTuple):
     report_interval: float | None
     start: float | None
     end: float | None
-    duration: float | None
+    duration: float | None = None
     """How long it was asked to run."""
-    objective: float | None
-    now: tuple[Measured, ...]
-    """Of the last report, one for each job and operation if its tool has them; nothing measured once it has ended."""
-    result: tuple[Measured, ...]
-    """Of the whole run; none before its end."""
-    lost: Mapping[str, tuple[float, float]]
+    objective: float | None = None
+    now: tuple[Measured, ...] = ()
+    """In the last report, by job and operation if its tool has them; nothing is measured once it has ended."""
+    result: tuple[Measured, ...] = ()
+    """In the whole run; empty before its end."""
+    lost: Mapping[str, tuple[float, float]] = {}
     """Since the start, by the tool's word (failed, retries ...): how many operations were lost, and of how many."""
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     """Options that change what its numbers mean."""
     remarks: tuple[str, ...] = ()
-    """What to know of how its output was read."""
+    """What is unusual in how its output was read."""
     warmup: float = 0.0
     """Seconds at the start that comparisons leave out; the results here include them."""
 
@@ -66,7 +66,7 @@ class ShownWorker(NamedTuple):
 
 
 class ShownVdisk(NamedTuple):
-    """One vdisk of a CVM: figures by operation (read, write), and the part of its writes that went to the oplog."""
+    """One vdisk of a CVM: figures by operation (read, write), and the share of its writes that went to the oplog."""
 
     cvm: str
     vdisk: str
@@ -80,7 +80,7 @@ class ShownVdisk(NamedTuple):
 
 
 class Cvm(NamedTuple):
-    """A CVM: whether the last poll could read it, and when one last did (Unix seconds)."""
+    """A CVM: whether the last poll succeeded, and when the last successful one was (Unix seconds)."""
 
     name: str
     up: bool
@@ -91,7 +91,7 @@ class PastReport(NamedTuple):
     """One report of a worker: when (Unix seconds), operations a second, mean latency in seconds."""
 
     time: float
-    rate: float
+    rate: float | None
     latency: float | None
 
 

@@ -7,8 +7,9 @@ line of a page costs a look-up and a number.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -16,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from ..metrics.samples import Family, Part
 from ..tools.api import Tool
 from ..tools.registry import all_roles, named
-from ..tools.roles import Lost, Numbers, Roles, roles_of
+from ..tools.roles import Lost, Roles, roles_of
 from .model import Cvm, Measured, Page, ShownVdisk, ShownWorker
 
 _LIVE = frozenset(
@@ -99,54 +100,46 @@ def _parse(line: str) -> tuple[str, Mapping[str, str]]:
     return family.samples[0].name, family.samples[0].labels
 
 
-class _Series:
-    """The samples of one worker or vdisk."""
+class _Series(dict[str, list[ReadSample]]):
+    """The samples of one worker, vdisk or CVM by the name of their family."""
 
-    def __init__(self) -> None:
-        self._samples: dict[str, list[ReadSample]] = defaultdict(list)
+    def __missing__(self, name: str) -> list[ReadSample]:
+        return []
 
-    def add(self, sample: ReadSample) -> None:
-        self._samples[sample.name].append(sample)
-
-    def value(self, name: str) -> float | None:
-        """The number of a family with one series."""
-        return next((sample.value for sample in self._samples.get(name, ())), None)
+    def value(self, family: Family | str | None, group: Mapping[str, str] = MappingProxyType({})) -> float | None:
+        """The number of one group; without `group`, that of a family with one series."""
+        name = family.name if isinstance(family, Family) else family or ""
+        return next((sample.value for sample in self[name] if group.items() <= sample.labels.items()), None)
 
     def labels(self, name: str) -> Iterator[Mapping[str, str]]:
-        return (sample.labels for sample in self._samples.get(name, ()) if sample.value)
+        """The labels of the series that are not 0."""
+        return (sample.labels for sample in self[name] if sample.value)
 
-    def by(self, name: str, label: str, **others: str) -> dict[str, float]:
-        """The numbers of a family by one label, where the others are as given."""
-        samples = self._samples.get(name, ())
-        return {s.labels[label]: s.value for s in samples if others.items() <= s.labels.items()}
+    def by(self, name: str, label: str, group: Mapping[str, str] = MappingProxyType({})) -> dict[str, float]:
+        """The numbers of one group by a further label."""
+        return {one.labels[label]: one.value for one in self[name] if group.items() <= one.labels.items()}
 
     def groups(self, names: Sequence[str], *families: Family | None) -> list[Mapping[str, str]]:
-        """The groups of every series of these families, by the labels of that name."""
-        samples = (sample for family in families if family for sample in self._samples.get(family.name, ()))
+        """The different values that the series of these families have for the labels `names`."""
+        samples = (sample for family in families if family for sample in self[family.name])
         found = dict.fromkeys(tuple(sample.labels[name] for name in names) for sample in samples)
         return [dict(zip(names, group, strict=True)) for group in found]
 
-    def of(self, family: Family | None, group: Mapping[str, str]) -> float | None:
-        """The number of one group."""
-        samples = self._samples.get(family.name, ()) if family else ()
-        return next((sample.value for sample in samples if group.items() <= sample.labels.items()), None)
+    def quantiles(self, family: Family | None, highest: Family | None, group: Mapping[str, str]) -> dict[str, float]:
+        """The latencies of one group by quantile; the family `highest` is quantile 1."""
+        found = self.by(family.name, "quantile", group) if family else {}
+        latency = self.value(highest, group)
+        return found if latency is None else found | {"1": latency}
 
-    def quantiles(self, family: Family | None, group: Mapping[str, str]) -> dict[str, float]:
-        """Those of one group."""
-        return self.by(family.name, "quantile", **group) if family else {}
-
-    def numbers(self, lost: Lost) -> Numbers:
-        """All that there is of what was lost, by the values of the further labels."""
-        families = (lost.counter, *lost.of, *((lost.result,) if lost.result else ()))
-        return {
-            one.name: {tuple(s.labels[name] for name in one.labels): s.value for s in self._samples.get(one.name, ())}
-            for one in families
-        }
-
-    @property
-    def names(self) -> Set[str]:
-        """The families there are."""
-        return self._samples.keys()
+    def lost(self, lost: Lost) -> tuple[float, float] | None:
+        """How many operations were lost, and of how many; None if that is not known."""
+        families = filter(None, (lost.counter, *lost.of, lost.result))
+        return lost.told(
+            {
+                family.name: {tuple(one.labels[name] for name in family.labels): one.value for one in self[family.name]}
+                for family in families
+            }
+        )
 
 
 def read_page(samples: Iterable[ReadSample]) -> Page:
@@ -157,11 +150,14 @@ def read_page(samples: Iterable[ReadSample]) -> Page:
     for sample in samples:
         labels = sample.labels
         if "worker" in labels:
-            workers[labels["run"], labels["worker"]].add(sample)
+            series = workers[labels["run"], labels["worker"]]
         elif "vdisk" in labels:
-            vdisks[labels["cvm"], labels["vdisk"]].add(sample)
+            series = vdisks[labels["cvm"], labels["vdisk"]]
         elif "cvm" in labels:
-            cvms[labels["cvm"]].add(sample)
+            series = cvms[labels["cvm"]]
+        else:
+            continue
+        series.setdefault(sample.name, []).append(sample)
     return Page(
         tuple(_worker(*key, series) for key, series in workers.items()),
         tuple(_vdisk(*key, series) for key, series in vdisks.items()),
@@ -175,10 +171,8 @@ def read_page(samples: Iterable[ReadSample]) -> Page:
 def _worker(run: str, name: str, series: _Series) -> ShownWorker:
     info = next(series.labels("benchwatch_run_info"), {})
     tool = named(info.get("tool", ""))
-    roles = roles_of(tool.roles, series.names) if tool else None
-    lost = roles.lost if roles else {}
-    warnings = series.labels(roles.warnings.name) if roles and roles.warnings else iter(())
-    return ShownWorker(
+    roles = roles_of(tool.roles, series) if tool else None
+    known = ShownWorker(
         run=run,
         name=name,
         tool=info.get("tool", ""),
@@ -190,32 +184,35 @@ def _worker(run: str, name: str, series: _Series) -> ShownWorker:
         report_interval=series.value("benchwatch_run_report_interval_seconds"),
         start=series.value("benchwatch_run_start_timestamp_seconds"),
         end=series.value("benchwatch_run_end_timestamp_seconds"),
-        duration=_duration(series, tool, roles) if tool and roles else None,
         objective=series.value("benchwatch_run_latency_objective_seconds"),
-        now=tuple(_now(series, roles)) if roles else (),
-        result=tuple(_result(series, roles)) if roles else (),
-        lost={word: told for word, one in lost.items() if (told := one.told(series.numbers(one)))},
         remarks=tuple(labels["note"] for labels in series.labels("benchwatch_run_note_info")),
-        warnings=tuple(dict.fromkeys(labels["warning"] for labels in warnings)),
         warmup=series.value("benchwatch_run_warmup_seconds") or 0.0,
+    )
+    if not tool or not roles:
+        return known
+    warnings = series.labels(roles.warnings.name) if roles.warnings else ()
+    return known._replace(
+        duration=_duration(series, tool, roles),
+        now=tuple(_now(series, roles)),
+        result=tuple(_result(series, roles)),
+        lost={word: told for word, one in roles.lost.items() if (told := series.lost(one))},
+        warnings=tuple(dict.fromkeys(labels["warning"] for labels in warnings)),
     )
 
 
 def _now(series: _Series, roles: Roles) -> Iterator[Measured]:
-    groups = series.groups(roles.labels, roles.total, roles.rate) if roles.labels else [{}]
-    for group in groups:
-        latest = series.of(roles.latency_max, group)
-        highest = {} if latest is None else {"1": latest}
+    in_bytes = roles.unit.in_bytes
+    for group in series.groups(roles.labels, roles.total, roles.rate) if roles.labels else [{}]:
         yield Measured(
             *_names(group),
-            rate=series.of(roles.rate, group),
-            latency=series.of(roles.latency, group),
-            quantiles=series.quantiles(roles.window, group) | highest,
-            bandwidth=series.of(roles.rate if roles.unit.in_bytes else roles.bandwidth, group),
-            target_rate=None if roles.unit.in_bytes else series.of(roles.target_rate, group),
-            target_bandwidth=series.of(roles.target_rate if roles.unit.in_bytes else roles.target_bandwidth, group),
-            time=series.of(roles.interval_time, group),
-            quantiles_time=series.of(roles.window_time, group),
+            rate=series.value(roles.rate, group),
+            latency=series.value(roles.latency, group),
+            quantiles=series.quantiles(roles.window, roles.latency_max, group),
+            bandwidth=series.value(roles.rate if in_bytes else roles.bandwidth, group),
+            target_rate=None if in_bytes else series.value(roles.target_rate, group),
+            target_bandwidth=series.value(roles.target_rate if in_bytes else roles.target_bandwidth, group),
+            time=series.value(roles.interval_time, group),
+            quantiles_time=series.value(roles.window_time, group),
         )
 
 
@@ -223,10 +220,10 @@ def _result(series: _Series, roles: Roles) -> Iterator[Measured]:
     for group in series.groups(roles.labels, roles.result_rate):
         yield Measured(
             *_names(group),
-            rate=series.of(roles.result_rate, group),
-            latency=series.of(roles.result_latency, group),
-            quantiles=series.quantiles(roles.result_quantile, group),
-            bandwidth=series.of(roles.result_rate if roles.unit.in_bytes else roles.result_bandwidth, group),
+            rate=series.value(roles.result_rate, group),
+            latency=series.value(roles.result_latency, group),
+            quantiles=series.quantiles(roles.result_quantile, roles.result_latency_max, group),
+            bandwidth=series.value(roles.result_rate if roles.unit.in_bytes else roles.result_bandwidth, group),
         )
 
 
@@ -242,8 +239,7 @@ def _duration(series: _Series, tool: Tool, roles: Roles) -> float | None:
     A tool may report it only at its end, so its command is read first. For several jobs, which may wait for each
     other, only the record is reliable.
     """
-    seconds = series.of(roles.duration, {})
-    if seconds is not None:
+    if (seconds := series.value(roles.duration)) is not None:
         return seconds
     parameters = {labels["name"]: labels["value"] for labels in series.labels("benchwatch_run_parameter")}
     alone = roles.jobs is None or len(list(series.labels(roles.jobs.name))) <= 1

@@ -4,23 +4,19 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from .model import Page, Past
 from .screen import ScreenMoment
 from .sources import PrometheusReading, Reading, SourceUnreadable, WatchedExporter, WatchedPrometheus
 
+_PROMETHEUS_EVERY = 2.0
+"""Shortest time between two readings of Prometheus, seconds."""
 _OVERDUE = 5.0
 """Seconds beyond two intervals after which a silent exporter counts as lost."""
 _OLD = 10.0
-"""Seconds after which a verdict is no longer shown."""
+"""Seconds after which a verdict is no longer shown, but not before two intervals have passed."""
 
-
-class ReadSource(Protocol):
-    """Something to read repeatedly."""
-
-    def read(self) -> object:
-        """What there is now. Raises SourceUnreadable."""
+_Source = WatchedExporter | WatchedPrometheus
 
 
 class Readings:
@@ -30,61 +26,66 @@ class Readings:
         self._exporter = exporter
         self._prometheus = prometheus
         self._interval = interval
-        self._results: queue.SimpleQueue[tuple[ReadSource, object]] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[Reading | PrometheusReading | Exception] = queue.SimpleQueue()
         self._page: Page | None = None
         self._read_at: float | None = None
         self._clock_ahead = 0.0
         self._problem: SourceUnreadable | None = None
         self._past: Past = {}
-        self._told: PrometheusReading | None = None
-        self._told_at = 0.0
-        self._alerts_problem = ""
+        self._judged = PrometheusReading(None, {})
+        self._judged_at = 0.0
 
     def read_once(self) -> None:
         """Read each source once."""
-        sources: list[ReadSource] = [self._exporter, *([self._prometheus] if self._prometheus else [])]
-        for source in sources:
-            self._results.put((source, _read(source)))
+        self._read(self._exporter)
+        if self._prometheus:
+            self._read(self._prometheus)
 
-    def start(self, wake: Callable[[], None], alerts_every: float) -> None:
+    def start(self, wake: Callable[[], None]) -> None:
         """Read repeatedly in the background; `wake` is called after each reading of the exporter."""
         self._start(self._exporter, self._interval, wake)
         if self._prometheus:
-            self._start(self._prometheus, max(self._interval, alerts_every), lambda: None)
+            self._start(self._prometheus, max(self._interval, _PROMETHEUS_EVERY), lambda: None)
 
-    def _start(self, source: ReadSource, interval: float, done: Callable[[], None]) -> None:
+    def _start(self, source: _Source, interval: float, done: Callable[[], None]) -> None:
         def read_on() -> None:
             due = time.monotonic()
             while True:
-                self._results.put((source, _read(source)))
+                self._read(source)
                 done()
                 due = max(due + interval, time.monotonic())
                 time.sleep(max(0.0, due - time.monotonic()))
 
         threading.Thread(target=read_on, daemon=True).start()
 
+    def _read(self, source: _Source) -> None:
+        try:
+            self._results.put(source.read())
+        except SourceUnreadable as error:
+            self._results.put(PrometheusReading(None, {}, str(error)) if source is self._prometheus else error)
+        except Exception as error:  # a fault of ours: `take` raises it where it ends the command
+            self._results.put(error)
+
     def take(self) -> bool:
         """Take over what has been read; true if there is a new page."""
         fresh = False
         self._past = {}
         while not self._results.empty():
-            source, result = self._results.get()
-            if isinstance(result, Exception) and not isinstance(result, SourceUnreadable):
-                raise result
-            if source is self._prometheus:
-                self._told = result if isinstance(result, PrometheusReading) else None
-                self._told_at = time.monotonic()
-                self._alerts_problem = self._told.problem if self._told else str(result)
-            elif isinstance(result, SourceUnreadable):
-                self._problem = result
+            result = self._results.get()
+            if isinstance(result, PrometheusReading):
+                self._judged, self._judged_at = result, time.monotonic()
             elif isinstance(result, Reading):
                 self._page, self._clock_ahead = result.page, result.clock_ahead
                 self._past = {**self._past, **result.past}
                 self._read_at, self._problem, fresh = time.monotonic(), None, True
+            elif isinstance(result, SourceUnreadable):
+                self._problem = result
+            else:
+                raise result
         return fresh
 
     def moment(self) -> ScreenMoment:
-        """The current state of knowledge."""
+        """What is known now."""
         now = time.time() - self._clock_ahead
         silent = 0.0 if self._read_at is None else time.monotonic() - self._read_at
         overdue = SourceUnreadable("does not answer") if silent > 2 * self._interval + _OVERDUE else None
@@ -95,16 +96,10 @@ class Readings:
             read_at=None if self._read_at is None else now - silent,
             problem=str(problem or ""),
             advice=problem.advice if problem else "",
-            alerts=self._told.alerts if self._told else None,
-            alerts_problem=self._alerts_problem,
+            alerts=self._judged.alerts,
+            alerts_problem=self._judged.problem,
             past=self._past,
-            verdicts=self._told.verdicts if self._told and time.monotonic() - self._told_at < _OLD else {},
+            verdicts=self._judged.verdicts
+            if time.monotonic() - self._judged_at < max(_OLD, 2 * self._interval)
+            else {},
         )
-
-
-def _read(source: ReadSource) -> object:
-    """What was read, or why it could not be."""
-    try:
-        return source.read()
-    except Exception as error:
-        return error

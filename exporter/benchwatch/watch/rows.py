@@ -1,23 +1,22 @@
 """The rows of a page: a run, its totals, a line for each worker or each operation of its jobs.
 
-Totals cover what was measured, except operations that are counted separately, such as syncs: rates add up, the mean
-latency is weighted by them, the highest latency is the highest of all. Percentiles of several workers cannot be
-combined, so a total has none.
+Totals cover what was measured, except operations that are counted separately, such as syncs: rates add up, and the mean
+latency is weighted by them. Percentiles of several workers cannot be combined, so a total has only the highest latency.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
-from ..tools.roles import Lost
 from ..values import numbers as figures
 from ..values.names import natural
 from .model import Measured, Page, ShownWorker
 
 _TARGET_REACHED = 0.95
-"""Fraction of a target that counts as reached: rates of single windows are slightly off."""
-STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
+"""Share of a target from which on it counts as reached: rates of single windows are slightly off."""
+_STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
 """Worst first."""
 
 Key = tuple[str, ...]
@@ -47,19 +46,13 @@ class ShownRow(NamedTuple):
     """Whether a report is overdue."""
     objective: float | None = None
     apart: str = ""
-    """How far the time of its percentiles is from that of its mean; empty if they are close."""
+    """How far apart the times of its percentiles and its mean are; empty if they are close."""
     notes: tuple[Note, ...] = ()
 
     @property
     def name_length(self) -> int:
         """Characters of its name with the operation."""
         return len(self.name) + bool(self.op) + len(self.op)
-
-    @property
-    def misses(self) -> bool:
-        """Whether the mean latency is above the objective."""
-        latency = self.measured.latency
-        return latency is not None and self.objective is not None and latency > self.objective
 
 
 class RunRows(NamedTuple):
@@ -72,7 +65,12 @@ class RunRows(NamedTuple):
     totals: tuple[ShownRow, ...]
     rows: tuple[ShownRow, ...]
     verdict: tuple[str, ...] = ()
-    """Why it is slower than usual, by lines of the screen; empty if it is not, or nobody knows."""
+    """Why it is slower than usual, in lines of the screen; empty if it is not, or if that is not known."""
+
+
+def severity(state: str) -> int:
+    """The rank of a state, 0 for the worst; a state that only a newer exporter has ranks as unknown."""
+    return _STATES.index(state if state in _STATES else "unknown")
 
 
 def total(measured: Sequence[Measured]) -> Measured:
@@ -116,9 +114,7 @@ def labels_of(worker: ShownWorker, measured: Measured, alone: bool) -> tuple[str
 
 
 def _by_run(workers: Iterable[ShownWorker]) -> list[list[ShownWorker]]:
-    def run_of(worker: ShownWorker) -> str:
-        return worker.run
-
+    run_of = attrgetter("run")
     return [list(group) for _, group in groupby(sorted(workers, key=run_of), key=run_of)]
 
 
@@ -132,7 +128,7 @@ def _run(workers: list[ShownWorker], now: float) -> RunRows:
     return RunRows(
         name=workers[0].run,
         facts=tuple(_facts(workers, now)),
-        states=tuple((state, counts[state]) for state in STATES if counts[state]),
+        states=tuple(sorted(counts.items(), key=lambda one: severity(one[0]))),
         totals=tuple(row for row in totals if row),
         rows=tuple(rows),
     )
@@ -145,22 +141,24 @@ def _total(workers: Sequence[ShownWorker], rows: Sequence[ShownRow], alone: bool
         return None
     tool = workers[0].tool
     together = total(measured)
-    lost = [(word, one) for worker in workers[:1] if worker.roles for word, one in worker.roles.lost.items() if one.bad]
+    late = sorted((row for row in rows if row.key[2] == tool and row.apart), key=_lag)
     return ShownRow(
         key=(workers[0].run, "", tool),
         name="all" if alone else f"all {tool}",
         measured=together,
         objective=_shared(worker.objective for worker in workers),
-        apart=max((row for row in rows if row.key[2] == tool and row.apart), key=_lag, default=_NOT_APART).apart,
-        notes=(*_bandwidth(together), *(note for word, one in lost for note in _lost(word, one, workers))),
+        apart=late[-1].apart if late else "",
+        notes=(*_bandwidth(together), *_lost(workers)),
     )
 
 
-def _lost(word: str, lost: Lost, workers: Sequence[ShownWorker]) -> Iterable[Note]:
-    told = [worker.lost[word] for worker in workers if word in worker.lost]
-    counted, whole = (sum(numbers) for numbers in zip(*told, strict=True)) if told else (0.0, 0.0)
-    if counted:
-        yield Note(lost.text(word, (counted, whole), None), bad=True)
+def _lost(workers: Sequence[ShownWorker]) -> Iterable[Note]:
+    roles = workers[0].roles
+    for word, lost in roles.lost.items() if roles else ():
+        known = [worker.lost[word] for worker in workers if word in worker.lost]
+        counted = sum(count for count, _ in known)
+        if lost.bad and counted:
+            yield Note(lost.text(word, (counted, sum(whole for _, whole in known)), None), bad=True)
 
 
 def _counts(worker: ShownWorker, one: Measured) -> bool:
@@ -173,17 +171,14 @@ def _lag(row: ShownRow) -> float:
     return abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0))
 
 
-_NOT_APART = ShownRow((), "", Measured())
-
-
 def _shared(values: Iterable[float | None]) -> float | None:
-    """The value that all share."""
+    """The value that all have; None if they differ."""
     different = set(values)
     return different.pop() if len(different) == 1 else None
 
 
 def _facts(workers: Sequence[ShownWorker], now: float) -> Iterable[str]:
-    """What a run is, and how far it has come."""
+    """What a run is, and its progress."""
     starts = [worker.start for worker in workers if worker.start is not None]
     ends = [one.start + one.duration for one in workers if one.active and one.start is not None and one.duration]
     if starts:
@@ -193,7 +188,7 @@ def _facts(workers: Sequence[ShownWorker], now: float) -> Iterable[str]:
         if warming_up := figures.warming_up(max(worker.warmup for worker in workers), min(starts), now):
             yield warming_up
     yield ", ".join(sorted({f"{worker.tool} {_version(worker)}".strip() for worker in workers}))
-    if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows are named after the jobs
+    if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows have the names of jobs
         yield workers[0].name
     objective = _shared(worker.objective for worker in workers)
     if objective is not None:
@@ -206,7 +201,7 @@ def _version(worker: ShownWorker) -> str:
 
 
 def _rows(worker: ShownWorker, now: float, alone: bool) -> Iterable[ShownRow]:
-    """One row for each measured operation, and one for a worker without any."""
+    """A row for each measured operation; one row for a worker without any."""
     age = None if worker.last_report is None else max(0.0, now - worker.last_report)
     late = age is not None and age > 2 * (worker.report_interval or 1.0) + 1
     for number, measured in enumerate(worker.now or (Measured(),)):
@@ -240,11 +235,11 @@ def _reason(worker: ShownWorker, measured: Measured, age: float | None) -> str:
 def _notes(row: ShownRow, worker: ShownWorker, first: bool) -> Iterable[Note]:
     """Remarks; those about the worker as a whole are attached to its first row."""
     measured, roles = row.measured, worker.roles
-    if row.misses and row.objective is not None:
+    if row.objective is not None and (measured.latency or 0.0) > row.objective:
         yield Note(f"mean above the objective of {figures.latency(row.objective)}", bad=True)
     yield from _bandwidth(measured)
-    if measured.target_rate:
-        aim = f"{figures.rate(measured.target_rate)} {roles.unit.name if roles else ''}"
+    if measured.target_rate and roles:
+        aim = f"{figures.rate(measured.target_rate)} {roles.unit.name}"
         yield _target(aim, measured.rate, measured.target_rate)
     if measured.target_bandwidth:
         yield _target(figures.bandwidth(measured.target_bandwidth), measured.bandwidth, measured.target_bandwidth)
@@ -253,12 +248,10 @@ def _notes(row: ShownRow, worker: ShownWorker, first: bool) -> Iterable[Note]:
     if first:
         seconds = worker.last_report - worker.start if worker.last_report and worker.start else None
         for word, one in roles.lost.items() if roles else ():
-            if (told := worker.lost.get(word)) and told[0]:
-                yield Note(one.text(word, told, seconds), bad=one.bad)
-        for remark in worker.remarks:
-            yield Note(remark)
-        for warning in worker.warnings:
-            yield Note(warning.replace("_", " "), bad=True)
+            if (counts := worker.lost.get(word)) and counts[0]:
+                yield Note(one.text(word, counts, seconds), bad=one.bad)
+        yield from map(Note, worker.remarks)
+        yield from (Note(warning.replace("_", " "), bad=True) for warning in worker.warnings)
 
 
 def _target(aim: str, reached: float | None, target: float) -> Note:

@@ -1,4 +1,4 @@
-"""The whole screen: active runs, vdisks, alerts and ended runs, in the space available."""
+"""The whole screen: active runs, alerts, vdisks and ended runs, in the space available."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ from rich.text import Text
 from ..values import numbers as figures
 from ..values.printable import printable
 from .curves import curve_lines, draw_curves
-from .layout import Align, Block, fit, joined, line, spread, text
+from .layout import Align, Block, cut, fit, joined, line, rest, spread, text
 from .model import Alert, Measured, Page, Past, ShownVdisk, ShownWorker
 from .rows import active_runs, ended_workers, labels_of
-from .table import STYLES, Columns, Look, brief, draw_runs, lines_wanted
+from .table import Columns, Look, brief, draw_runs, in_style, lines_wanted
 from .trends import Trends
 
 _RECENTLY = 600.0
-"""Seconds after its end for which a run keeps its place on the screen; older ones are shown if they fit."""
+"""Seconds for which an ended run keeps its place on the screen; after that it is shown if it fits."""
 _CURVES = 2
 """Place of the curves among the blocks: after the head and the runs. They get the remaining lines."""
 _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
@@ -24,7 +24,7 @@ _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 
 @dataclass(frozen=True)
 class ScreenMoment:
-    """What is known at a moment. `now` and `read_at` are Unix seconds of the exporter's clock."""
+    """Everything that is known at a moment. `now` and `read_at` are Unix seconds of the exporter's clock."""
 
     now: float
     page: Page | None = None
@@ -40,11 +40,11 @@ class ScreenMoment:
     verdicts: Mapping[str, str] = field(default_factory=dict)
     """A sentence for each run that is slower than usual."""
     past: Past = field(default_factory=dict)
-    """What workers reported before they were seen."""
+    """The reports of workers from before they were first seen."""
 
 
 class Screen:
-    """Draws moments; remembers the trends and the user's choices. `exporter` and `prometheus` are the names shown."""
+    """Draws moments; keeps the trends and the user's choices. `exporter` and `prometheus` are the names shown."""
 
     def __init__(self, exporter: str, prometheus: str) -> None:
         self.exporter = exporter
@@ -55,7 +55,7 @@ class Screen:
         self._selected = ""
 
     def show(self, moment: ScreenMoment, fresh: bool = False) -> None:
-        """Take over the current moment; `fresh`: its page has just been read."""
+        """Make this the current moment; `fresh`: its page has just been read."""
         self._moment = moment
         if fresh and moment.page is not None:
             self._trends.add(active_runs(moment.page, moment.now), moment.now, moment.past)
@@ -126,7 +126,7 @@ class Screen:
     def _head(self, moment: ScreenMoment, page: Page, width: int) -> list[Text]:
         states = [worker.state for worker in page.workers if worker.active]
         counts = [
-            text(f"{states.count(state)} {state}", STYLES[state]) for state in ("stalled", "running") if state in states
+            in_style(f"{states.count(state)} {state}", state) for state in ("stalled", "running") if state in states
         ]
         if self._prometheus and moment.alerts is not None:
             count = len(moment.alerts)
@@ -144,8 +144,7 @@ class Screen:
         alerts = moment.alerts or ()
         title = f"Alerts of {self._prometheus}"
         drawn = [text(f"{title}: it {moment.alerts_problem}" if moment.alerts_problem else title, "bold")]
-        room = lines - 1
-        shown = alerts if len(alerts) <= room else alerts[: room - 1]
+        shown = cut(alerts, lines - 1)
         for alert in shown:
             style = _SEVERITIES.get(alert.severity, "")
             parts = [
@@ -154,15 +153,13 @@ class Screen:
                 text(alert.name, style),
             ]
             drawn.append(joined(parts, " ").append("  ").append_text(text(alert.summary)))
-        if len(shown) < len(alerts):
-            drawn.append(text(f"    + {len(alerts) - len(shown)} more", "dim"))
-        return drawn
+        return drawn + rest(len(alerts) - len(shown))
 
 
 def _vdisks(page: Page, now: float, width: int, lines: int) -> list[Text]:
     """The vdisks: those of the benchmark (mapped) first, then by latency, slowest first."""
     polls = [
-        text(f"{cvm.name} {_polled(now, cvm.last_success)}", "dim" if cvm.up else "bold red")
+        text(f"{cvm.name} {_polled(now, cvm.last_success)}", "dim")
         if cvm.up
         else text(f"{cvm.name} does not answer", "bold red")
         for cvm in page.cvms
@@ -175,13 +172,10 @@ def _vdisks(page: Page, now: float, width: int, lines: int) -> list[Text]:
     head = line((text("  seen by the VM"), name + 2, "left"), *((text(title), 7, "right") for title in titles))
     head.stylize("dim")
     drawn.append(head)
-    room = lines - 2
     vdisks = sorted(page.vdisks, key=lambda vdisk: (not vdisk.vm, -max(vdisk.latencies.values(), default=0.0)))
-    shown = vdisks if len(vdisks) <= room else vdisks[: room - 1]
+    shown = cut(vdisks, lines - 2)
     drawn += [_vdisk(vdisk, name) for vdisk in shown]
-    if len(shown) < len(vdisks):
-        drawn.append(text(f"    + {len(vdisks) - len(shown)} more", "dim"))
-    return drawn
+    return drawn + rest(len(vdisks) - len(shown))
 
 
 def _polled(now: float, last_success: float | None) -> str:
@@ -214,8 +208,7 @@ def _ended(workers: Sequence[ShownWorker], now: float, width: int, lines: int) -
     """Workers of ended runs with their results, one line per operation, most recently ended first."""
     results = [(worker, result) for worker in workers for result in worker.result or (Measured(),)]
     warmups = _warmups(workers)
-    lines -= bool(warmups)
-    shown = results if len(results) < lines else results[: max(0, lines - 2)]
+    shown = cut(results, lines - 1 - bool(warmups))
     names = [
         " ".join(dict.fromkeys(filter(None, (worker.run, *labels_of(worker, result, alone=True)))))
         for worker, result in shown
@@ -226,8 +219,7 @@ def _ended(workers: Sequence[ShownWorker], now: float, width: int, lines: int) -
     head = line((text("Ended"), length + 3 + _STATE, "left"), *((text(t), size, "right") for t, size in _RESULTS))
     head.stylize("dim")
     drawn = [head, *(_result(name, length, *of, now) for name, of in zip(names, shown, strict=True))]
-    if len(shown) < len(results):
-        drawn.append(text(f"    + {len(results) - len(shown)} more", "dim"))
+    drawn += rest(len(results) - len(shown))
     if warmups:
         drawn.append(text(f"    whole runs, warm-ups included: {warmups}", "dim"))
     return drawn
@@ -258,7 +250,7 @@ def _result(name: str, length: int, worker: ShownWorker, result: Measured, now: 
         figured[:_MEASURED] = [(text(worker.reason), room, "left")]
     drawn = line(
         (text(f"  {name}"), length + 2, "left"),
-        (text(worker.state, STYLES.get(worker.state, "")), _STATE, "left"),
+        (in_style(worker.state, worker.state), _STATE, "left"),
         *figured,
     )
     return drawn.append_text(text("".join(f"  {remark}" for remark in worker.remarks), "dim"))

@@ -1,4 +1,4 @@
-"""Where what is shown comes from: the exporter's /metrics, and a Prometheus (/api/v1/alerts, /api/v1/query).
+"""The sources of what is shown: the exporter's /metrics, and a Prometheus (/api/v1/alerts, /api/v1/query).
 
 Proxies and netrc files are ignored. User and password come from the URL; REQUESTS_CA_BUNDLE names a file of trusted
 certificates.
@@ -32,16 +32,15 @@ _LARGEST = 64 * 1024 * 1024
 _CLOCKS_DIFFER = 2.0
 """Difference in seconds above which the exporter's clock counts: the Date of an answer has whole seconds."""
 _RUNS_ASKED = 50
+"""Largest number of runs whose past is requested at once."""
 _SEVERITIES = ("critical", "warning", "info")
 _FRESH = 5
-"""Seconds after which what the rules have recorded no longer counts."""
-
-
+"""Seconds after which what the rules recorded no longer counts."""
 _RUNNING = "Is `benchwatch serve` running there, and is the URL right?"
 
 
 class SourceUnreadable(Exception):
-    """A source that cannot be read: one clause that says why, and what to check if the clause does not say so."""
+    """A source that cannot be read: a clause that says why, and `advice`, a sentence on what to check."""
 
     def __init__(self, clause: str, advice: str = _RUNNING) -> None:
         super().__init__(clause)
@@ -54,11 +53,11 @@ class Reading(NamedTuple):
     page: Page
     clock_ahead: float
     past: Past = {}
-    """What the exporter still knows of workers that are seen for the first time."""
+    """The reports that the exporter still has of workers that are seen for the first time."""
 
 
 class _Web:
-    """One server. `url` is that of its root."""
+    """One server."""
 
     def __init__(self, url: str, where: str) -> None:
         self._url = server_url(url, where)
@@ -69,17 +68,13 @@ class _Web:
         self._session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
         self._session.headers["User-Agent"] = f"benchwatch/{VERSION}"
 
-    def get(self, path: str, **parameters: list[str]) -> tuple[bytes, str]:
+    def get(self, path: str, *parameters: tuple[str, str]) -> tuple[bytes, str]:
         """The body, and the Date header. Raises SourceUnreadable."""
         end = time.monotonic() + _TIMEOUT
         body = bytearray()
+        url = f"{self._url}{path}?{urlencode(parameters)}"
         try:
-            with self._session.get(
-                self._url + path,
-                params={f"{name}[]": values for name, values in parameters.items()},
-                timeout=_TIMEOUT,
-                stream=True,
-            ) as response:
+            with self._session.get(url, timeout=_TIMEOUT, stream=True) as response:
                 if response.status_code != 200:
                     raise SourceUnreadable(*_refusal(response.status_code))
                 for chunk in response.iter_content(65536):
@@ -113,8 +108,6 @@ def _why(error: BaseException) -> SourceUnreadable:
             f"has a certificate that is not trusted ({verification})",
             advice="Set REQUESTS_CA_BUNDLE to a file of trusted certificates.",
         )
-    if isinstance(cause, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
-        return SourceUnreadable("closed the connection")
     return SourceUnreadable(f"cannot be reached: {reason_of(cause)}")
 
 
@@ -122,7 +115,7 @@ class WatchedExporter:
     """A benchwatch exporter."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
-        """`clock` gives Unix seconds. Raises UserError for what is not an address."""
+        """`clock` gives Unix seconds. Raises UserError if `url` is not an address."""
         self._web = _Web(url, "URL")
         self.name = self._web.name
         self._clock = clock
@@ -135,7 +128,10 @@ class WatchedExporter:
         self._begun: set[str] = set()
 
     def read(self) -> Reading:
-        """The current page: all of it every SLOW_EVERY seconds or when a worker or state is new, else the live part."""
+        """The current page.
+
+        It is read in full every SLOW_EVERY seconds, and when a worker or its state is new; otherwise its live part is.
+        """
         now = time.monotonic()
         if now < self._due:
             samples, ahead = self._samples(self._live, "live")
@@ -149,13 +145,13 @@ class WatchedExporter:
         return Reading(page, ahead, self._past(page))
 
     def _past(self, page: Page) -> Past:
-        """Of the runs that are active for the first time."""
+        """The past of the runs that are active for the first time."""
         active = {worker.run for worker in page.workers if worker.active}
         new, self._begun = sorted(active - self._begun)[:_RUNS_ASKED], active
+        if not new:
+            return {}
         try:
-            body = (
-                self._web.get(f"/reports?{urlencode([('run', run) for run in new])}")[0] if new else b'{"workers":[]}'
-            )
+            body, _ = self._web.get("/reports", *(("run", run) for run in new))
             found = msgspec.json.decode(body, type=_Reports).workers
         except (SourceUnreadable, msgspec.DecodeError):  # an older exporter: charts begin now
             return {}
@@ -163,7 +159,7 @@ class WatchedExporter:
         return {(one.run, one.worker): one.reports for one in found if (one.run, one.worker) not in observers}
 
     def _samples(self, reader: SampleReader, *parts: str) -> tuple[list[ReadSample], float]:
-        body, date = self._web.get("/metrics", collect=list(parts))
+        body, date = self._web.get("/metrics", *(("collect[]", part) for part in parts))
         try:
             samples = reader.read(body.decode())
         except (ValueError, KeyError) as error:
@@ -194,6 +190,10 @@ def _states(page: Page) -> set[tuple[str, str, str]]:
     return {(worker.run, worker.name, worker.state) for worker in page.workers}
 
 
+class _Answer(msgspec.Struct):
+    data: dict[str, msgspec.Raw]
+
+
 class _Alert(msgspec.Struct):
     state: str
     labels: dict[str, str]
@@ -201,44 +201,30 @@ class _Alert(msgspec.Struct):
     activeAt: datetime
 
 
-class _Alerts(msgspec.Struct):
-    alerts: list[_Alert]
-
-
-class _Answer(msgspec.Struct):
-    data: _Alerts
-
-
 class _Series(msgspec.Struct):
     metric: dict[str, str]
     value: tuple[float, str]
-
-
-class _Vector(msgspec.Struct):
-    result: list[_Series]
-
-
-class _QueryAnswer(msgspec.Struct):
-    data: _Vector
 
 
 _Decoded = TypeVar("_Decoded")
 
 
 class PrometheusReading(NamedTuple):
-    """What a Prometheus says now. `verdicts`: why each run that is slower than usual is slow, a sentence a run."""
+    """What a Prometheus says now."""
 
-    alerts: tuple[Alert, ...]
+    alerts: tuple[Alert, ...] | None
+    """The firing alerts; None: not known."""
     verdicts: Mapping[str, str]
+    """Why a run is slow, a sentence for each run that is slower than usual."""
     problem: str = ""
-    """Why there are no verdicts, a clause; empty if there could be."""
+    """Why there are no verdicts or no alerts, a clause; empty if both are known."""
 
 
 class WatchedPrometheus:
     """A Prometheus that evaluates the rules (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
 
     def __init__(self, url: str) -> None:
-        """Raises UserError for what is not an address."""
+        """Raises UserError if `url` is not an address."""
         self._web = _Web(url, "--prometheus")
         self.name = self._web.name
 
@@ -251,16 +237,15 @@ class WatchedPrometheus:
             return PrometheusReading(alerts, {}, f"gives no verdict, because it {error}")
 
     def _verdicts(self) -> dict[str, str]:
-        answer = self._get(f"/api/v1/query?{urlencode({'query': question(_FRESH)})}", _QueryAnswer)
+        series = self._data("query", "result", list[_Series], ("query", question(_FRESH)))
         try:
-            found = answered([(one.metric, float(one.value[1])) for one in answer.data.result])
+            found = answered([(one.metric, float(one.value[1])) for one in series])
         except ValueError as error:
             raise SourceUnreadable("is not a Prometheus server") from error
         return {run: evidence.sentence() for run, evidence in found.items()}
 
     def _alerts(self) -> tuple[Alert, ...]:
         """Most severe first, then most recent."""
-        answer = self._get("/api/v1/alerts", _Answer)
         firing = [
             Alert(
                 name=alert.labels.get("alertname", ""),
@@ -268,16 +253,17 @@ class WatchedPrometheus:
                 summary=alert.annotations.get("summary", ""),
                 since=alert.activeAt.timestamp(),
             )
-            for alert in answer.data.alerts
+            for alert in self._data("alerts", "alerts", list[_Alert])
             if alert.state == "firing"
         ]
         return tuple(sorted(firing, key=lambda alert: (_rank(alert.severity), -alert.since)))
 
-    def _get(self, path: str, kind: type[_Decoded]) -> _Decoded:
-        body, _ = self._web.get(path)
+    def _data(self, endpoint: str, key: str, kind: type[_Decoded], *parameters: tuple[str, str]) -> _Decoded:
+        """One key of the answer of an endpoint. Raises SourceUnreadable."""
+        body, _ = self._web.get(f"/api/v1/{endpoint}", *parameters)
         try:
-            return msgspec.json.decode(body, type=kind)
-        except msgspec.DecodeError as error:
+            return msgspec.json.decode(msgspec.json.decode(body, type=_Answer).data[key], type=kind)
+        except (msgspec.DecodeError, KeyError) as error:
             raise SourceUnreadable("is not a Prometheus server") from error
 
 

@@ -1,4 +1,4 @@
-"""The table of the active runs: as many rows, with remarks under them, as fit."""
+"""The table of the active runs: as many rows as fit, with remarks below them."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -7,33 +7,24 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from ..values.sparkline import sparkline
-from .layout import joined, line, text
-from .rows import STATES, Note, RunRows, ShownRow
-from .trend import COLUMNS, SECONDS
-from .trends import Trends
+from .layout import joined, line, rest, text
+from .rows import Note, RunRows, ShownRow, severity
+from .trends import COLUMNS, SECONDS, Trends
 
-STYLES = {
-    "running": "green",
-    "stalled": "bold red",
-    "failed": "bold red",
-    "abandoned": "red",
-    "interrupted": "yellow",
-    "unknown": "yellow",
-    "finished": "cyan",
+_STATES = {
+    "running": ("●", "green"),
+    "stalled": ("■", "bold red"),
+    "failed": ("✗", "bold red"),
+    "abandoned": ("✗", "red"),
+    "interrupted": ("◌", "yellow"),
+    "unknown": ("?", "yellow"),
+    "finished": ("✓", "cyan"),
+    "": (" ", ""),
 }
-_MARKS = {
-    "running": "●",
-    "stalled": "■",
-    "failed": "✗",
-    "abandoned": "✗",
-    "interrupted": "◌",
-    "unknown": "?",
-    "finished": "✓",
-    "": " ",
-}
+"""Mark and style."""
 QUANTILES = (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99"), ("max", "1"))
 _REMARKS = ("all", "bad", "none")
-"""Which remarks are shown under a row, fullest form first."""
+"""Which remarks are shown below a row, fullest form first."""
 _ROOMY = 100
 """Width from which figures and their units are separated."""
 _NARROW = 76
@@ -65,22 +56,29 @@ _MINUTE = 60 // SECONDS
 
 
 class Look(NamedTuple):
-    """How the table is to be drawn. `now` is in Unix seconds; `selected` is the run that is shown first; `lost`: the
-    exporter does not answer, so no number is current."""
+    """How the table is drawn."""
 
     width: int
     columns: Columns
     now: float
+    """Unix seconds."""
     selected: str
+    """The run that is shown first."""
     lost: bool
+    """Whether the exporter does not answer, so that no number is current."""
+
+
+def in_style(content: str, state: str) -> Text:
+    """The content in the style of a state."""
+    return text(content, _STATES.get(state, ("", ""))[1])
 
 
 def brief(seconds: float | None) -> str:
-    """A length of time in four characters: 4s, 59s, 12m, 5h, 3d."""
+    """A length of time in four characters: 4s, 99s, 12m, 5h, 4d."""
     if seconds is None:
         return figures.NOT_MEASURED
-    for unit, length, largest in (("s", 1, 100), ("m", 60, 100), ("h", 3600, 100)):
-        if seconds < largest * length:
+    for unit, length in (("s", 1), ("m", 60), ("h", 3600)):
+        if seconds < 100 * length:
             return f"{int(seconds / length)}{unit}"
     return f"{int(seconds / 86400)}d"
 
@@ -88,11 +86,8 @@ def brief(seconds: float | None) -> str:
 def heading(look: Look) -> Text:
     """The titles of the columns."""
     columns = look.columns
-    chart = text(
-        f"last {columns.chart // _MINUTE} min"
-        if columns.chart >= _MINUTE
-        else figures.duration(columns.chart * SECONDS)
-    )
+    minutes = columns.chart // _MINUTE
+    chart = text(f"last {minutes} min" if minutes else figures.duration(columns.chart * SECONDS))
     titles = line(
         (text("  worker"), columns.name + 2, "left"),
         (text("age"), _AGE, "right"),
@@ -126,7 +121,7 @@ def lines_wanted(runs: Sequence[RunRows]) -> int:
 
 
 def draw_runs(runs: Sequence[RunRows], trends: Trends, look: Look, lines: int) -> list[Text]:
-    """The runs in that many lines: remarks are dropped first, then the workers that do best, then runs."""
+    """The runs in that many lines: remarks are dropped first, then the fastest workers, then runs."""
     ordered = sorted(runs, key=lambda run: run.name != look.selected)
     left = lines - 1
     drawn = [heading(look)]
@@ -142,7 +137,7 @@ def draw_runs(runs: Sequence[RunRows], trends: Trends, look: Look, lines: int) -
 
 
 def _fullest(run: RunRows, others: Sequence[RunRows], lines: int) -> _Plan:
-    """The fullest form in which all these runs fit; failing that, what the shortest form of the others leaves."""
+    """The fullest form in which all these runs fit; if none does, what the shortest form of the others leaves."""
     for remarks in _REMARKS:
         plan = _plan(run, remarks)
         if plan.height + sum(_plan(other, remarks).height for other in others) <= lines:
@@ -153,7 +148,7 @@ def _fullest(run: RunRows, others: Sequence[RunRows], lines: int) -> _Plan:
 
 
 def _plan(run: RunRows, remarks: str, most: int | None = None) -> _Plan:
-    """A run with all its rows (`most` None), or with its totals and its worst rows, at least one row."""
+    """A run with all its rows, or with its totals and at most `most` rows, the worst ones, but at least one row."""
     rows: Sequence[ShownRow] = run.rows
     if most is not None:
         rows = sorted(rows, key=_worst_first)[: max(most, 0 if run.totals else 1)]
@@ -162,15 +157,11 @@ def _plan(run: RunRows, remarks: str, most: int | None = None) -> _Plan:
 
 
 def _with_notes(row: ShownRow, remarks: str) -> tuple[ShownRow, list[Note]]:
-    """A row and the remarks under it; if its percentiles are from another time, one of them says so."""
+    """A row and the remarks below it; if its percentiles are from another time, one of them says so."""
     if remarks == "all" and row.apart and row.state in ("running", ""):
-        return row._replace(apart=""), [Note(f"{_which(row)} {row.apart}"), *row.notes]
+        which = "percentiles" if "0.99" in row.measured.quantiles else "max"  # a total has only the highest latency
+        return row._replace(apart=""), [Note(f"{which} {row.apart}"), *row.notes]
     return row, [note for note in row.notes if remarks == "all" or (remarks == "bad" and note.bad)]
-
-
-def _which(row: ShownRow) -> str:
-    """The parts of a row from the log's last second: percentiles, or for a total the highest latency alone."""
-    return "percentiles" if "0.99" in row.measured.quantiles else "max"
 
 
 def _draw(plan: _Plan, trends: Trends, look: Look) -> list[Text]:
@@ -179,32 +170,30 @@ def _draw(plan: _Plan, trends: Trends, look: Look) -> list[Text]:
     for row, notes in plan.rows:
         drawn.append(_row(row, trends, look))
         if notes and not look.lost:
-            said = [text(note.text, "yellow" if note.bad else "dim") for note in notes]
-            drawn.append(text("    ").append_text(joined(said)))
-    if plan.hidden and plan.rows:
-        drawn.append(text(f"    + {plan.hidden} more", "dim"))
-    return drawn
+            remarks = [text(note.text, "yellow" if note.bad else "dim") for note in notes]
+            drawn.append(text("    ").append_text(joined(remarks)))
+    return drawn + rest(plan.hidden if plan.rows else 0)
 
 
-def _worst_first(row: ShownRow) -> tuple[int, float]:
-    return STATES.index(row.state) if row.state != "running" else len(STATES), -(row.measured.latency or 0.0)
+def _worst_first(row: ShownRow) -> tuple[bool, int, float]:
+    return row.state == "running", severity(row.state), -(row.measured.latency or 0.0)
 
 
 def _title(run: RunRows, look: Look) -> Text:
     workers = sum(count for _, count in run.states)
     states = [("unknown", workers)] if look.lost else run.states
     title = text("").append_text(text(run.name, "bold reverse" if run.name == look.selected else "bold"))
-    told = [text(state if workers == 1 else f"{count} {state}", STYLES.get(state, "")) for state, count in states]
+    counts = [in_style(state if workers == 1 else f"{count} {state}", state) for state, count in states]
     facts = [text(fact, "dim") for fact in run.facts if fact]
-    return title.append("  ").append_text(joined([*told, *facts], width=look.width - title.cell_len))
+    return title.append("  ").append_text(joined([*counts, *facts], width=look.width - title.cell_len))
 
 
 def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
     columns, measured = look.columns, row.measured
     state = "unknown" if look.lost and row.state else row.state
-    rates, latencies = trends.values(row.key, look.now, columns.chart)
+    rates, latencies = (trend.chart(look.now, columns.chart) for trend in trends.of(row.key))
     start = line(
-        (text(_MARKS.get(state, "?"), STYLES.get(state, "")), 1, "left"),
+        (in_style(_STATES.get(state, "?")[0], state), 1, "left"),
         (_name(row, columns.name), columns.name, "left"),
         (text(brief(row.age) if row.state else "", "yellow" if row.late or look.lost else "dim"), _AGE, "right"),
         (_rate(measured.rate, look), _RATE, "right"),
@@ -212,14 +201,9 @@ def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
         (_latency(measured.latency, look, row.objective, "bold red", "bold"), columns.figure, "right"),
         (_chart(latencies), columns.chart, "left"),
     )
-    room = (columns.figure + 1) * len(QUANTILES) - 1
-    if state not in ("running", ""):
-        told = ": ".join(filter(None, (state, row.reason))) if not look.lost else "exporter does not answer"
-        return line((start, start.cell_len, "left"), (text(told, STYLES.get(state, "")), room, "left"))
-    if row.apart and not look.lost:
-        name, quantile = ("p99", "0.99") if "0.99" in measured.quantiles else ("max", "1")
-        told = f"{name} {figures.latency(measured.quantiles.get(quantile)).replace(' ', '')}, {row.apart}"
-        return line((start, start.cell_len, "left"), (text(told, "dim"), room, "left"))
+    if instead := _instead(row, look):
+        room = (columns.figure + 1) * len(QUANTILES) - 1
+        return line((start, start.cell_len, "left"), (instead, room, "left"))
     return line(
         (start, start.cell_len, "left"),
         *(
@@ -227,6 +211,19 @@ def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
             for _, quantile in QUANTILES
         ),
     )
+
+
+def _instead(row: ShownRow, look: Look) -> Text | None:
+    """What is shown instead of percentiles; None if they are shown."""
+    if look.lost:
+        return in_style("exporter does not answer", "unknown") if row.state else None
+    if row.state not in ("running", ""):
+        return in_style(": ".join(filter(None, (row.state, row.reason))), row.state)
+    if row.apart:
+        name, quantile = ("p99", "0.99") if "0.99" in row.measured.quantiles else ("max", "1")
+        latency = figures.latency(row.measured.quantiles.get(quantile)).replace(" ", "")
+        return text(f"{name} {latency}, {row.apart}", "dim")
+    return None
 
 
 def _name(row: ShownRow, width: int) -> Text:

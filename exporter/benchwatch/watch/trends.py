@@ -1,54 +1,102 @@
 """The trends of rows: what each has measured since it was first seen and, if the exporter knows it, before.
 
-The past of a worker is known as a whole only: rows of single operations begin without it, and a total adds up its
-workers second by second.
+A column holds the worst moment of its time, so a spike or dip of one second stays visible at any length. The past of a
+worker is known as a whole only: rows of single operations begin without it, and a total adds up its workers second by
+second.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from .model import Measured, Past, PastReport
 from .rows import Key, RunRows, ShownRow, total
-from .trend import Curve, Trend
 
+SECONDS = 5
+"""Seconds of a column of a chart. Columns begin at whole multiples: they move to the left without changing."""
+COLUMNS = 60
+"""Number of columns of a chart."""
+_AHEAD = 12
+"""Columns by which a measurement may precede an earlier one."""
+_MOST = 480
+"""Number of columns of a curve."""
 _COVERED = 60
 """Seconds that a report covers at most."""
 
+Values = list[float | None]
+"""By column, oldest first; None where nothing was measured."""
+
+
+class Trend:
+    """One quantity: a chart of the last minutes, and a curve since it was first seen.
+
+    `worst` picks one of two values in the same column (min or max).
+    """
+
+    def __init__(self, worst: Callable[[float, float], float]) -> None:
+        self._worst = worst
+        self._chart: dict[int, float] = {}
+        self._curve: dict[int, float] = {}
+        self._seconds = 1
+        """Of a column of the curve; the longer the curve, the more."""
+
+    def add(self, time: float, value: float | None) -> None:
+        """Add what was measured at `time` (Unix seconds), if anything."""
+        if value is None:
+            return
+        self._put(self._curve, int(time // self._seconds), value)
+        while len(self._curve) > _MOST:
+            self._seconds *= 2
+            self._curve = self._merged(self._curve, lambda column: column // 2)
+        column = int(time // SECONDS)
+        if column not in self._chart:
+            known = [one for one in sorted(self._chart) if one <= column + _AHEAD]  # the clock may have been set back
+            self._chart = {one: self._chart[one] for one in known[1 - COLUMNS :]}
+        self._put(self._chart, column, value)
+
+    def _put(self, columns: dict[int, float], column: int, value: float) -> None:
+        columns[column] = self._worst(value, columns[column]) if column in columns else value
+
+    def _merged(self, columns: Mapping[int, float], place: Callable[[int], int]) -> dict[int, float]:
+        merged: dict[int, float] = {}
+        for column, value in columns.items():
+            self._put(merged, place(column), value)
+        return merged
+
+    def chart(self, time: float, columns: int) -> Values:
+        """The last columns up to the one of `time`."""
+        last = int(time // SECONDS)
+        return [self._chart.get(column) for column in range(last - columns + 1, last + 1)]
+
+    def curve(self, time: float, columns: int) -> Values:
+        """All of it up to `time`, in at most so many columns."""
+        if not self._curve:
+            return []
+        first, last = min(self._curve), int(time // self._seconds)
+        each = max(1, -(-(last - first + 1) // columns))
+        shown = self._merged(self._curve, lambda column: (column - first) // each)
+        return [shown.get(place) for place in range((last - first) // each + 1)]
+
 
 class Trends:
-    """Throughput and mean latency over the last minutes, for each row of the active runs."""
+    """Throughput and mean latency of each row of the active runs."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, tuple[tuple[Trend, Trend], tuple[Curve, Curve]]] = {}
+        self._known: dict[Key, tuple[Trend, Trend]] = {}
 
     def add(self, runs: Sequence[RunRows], now: float, past: Past = MappingProxyType({})) -> None:
         """Add the current measurements; forget rows that are gone. New rows begin with what is known of their past."""
         before, self._known = self._known, {}
         for run in runs:
             for row in (*run.totals, *run.rows):
-                self._known[row.key] = before.get(row.key) or ((Trend(min), Trend(max)), (Curve(min), Curve(max)))
-                for report in _reports(run, row, past) if row.key not in before else ():
-                    self._put(row.key, *report)
-                self._put(row.key, now, row.measured.rate, row.measured.latency)
+                rates, latencies = self._known[row.key] = before.get(row.key) or (Trend(min), Trend(max))
+                reports = _reports(run, row, past) if row.key not in before else ()
+                for report in (*reports, PastReport(now, row.measured.rate, row.measured.latency)):
+                    rates.add(report.time, report.rate)
+                    latencies.add(report.time, report.latency)
 
-    def _put(self, key: Key, time: float, rate: float | None, latency: float | None) -> None:
-        for rates, latencies in self._known[key]:
-            rates.add(time, rate)
-            latencies.add(time, latency)
-
-    def values(self, key: Key, now: float, columns: int) -> tuple[list[float | None], list[float | None]]:
-        """The last columns of throughput and latency."""
-        if key not in self._known:
-            return [], []
-        rates, latencies = self._known[key][0]
-        return rates.values(now, columns), latencies.values(now, columns)
-
-    def curves(self, key: Key, now: float, columns: int) -> tuple[list[float | None], list[float | None]]:
-        """All of throughput and latency since the row was first seen."""
-        if key not in self._known:
-            return [], []
-        rates, latencies = self._known[key][1]
-        return rates.values(now, columns), latencies.values(now, columns)
+    def of(self, key: Key) -> tuple[Trend, Trend]:
+        """Throughput and mean latency of a row; both are empty if it is not known."""
+        return self._known.get(key) or (Trend(min), Trend(max))
 
 
 def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[PastReport]:
@@ -58,21 +106,18 @@ def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[PastReport]:
         return past.get((name, worker), ()) if sum(one.key[1] == worker for one in run.rows) == 1 else ()
     members = {one.key[1] for one in run.rows if one.key[2] == tool}
     each = [reports for member in members if (reports := past.get((name, member), ()))]
-    told = _told_by_all(each)
-    seconds: dict[int, list[PastReport]] = {}
+    last = _last_complete(each)
+    seconds: dict[int, list[Measured]] = {}
     for reports in each:
         for second, report in _by_second(reports).items():
-            if second <= told:
-                seconds.setdefault(second, []).append(report)
-    found = (
-        (second, total([Measured(rate=one.rate, latency=one.latency) for one in all_]))
-        for second, all_ in sorted(seconds.items())
-    )
-    return [PastReport(second, one.rate or 0.0, one.latency) for second, one in found]
+            if second <= last:
+                seconds.setdefault(second, []).append(Measured(rate=report.rate, latency=report.latency))
+    totals = ((second, total(members)) for second, members in sorted(seconds.items()))
+    return [PastReport(second, one.rate, one.latency) for second, one in totals]
 
 
-def _told_by_all(each: Sequence[Sequence[PastReport]]) -> float:
-    """Up to when all workers have reported that still do: the last report of some is a little older."""
+def _last_complete(each: Sequence[Sequence[PastReport]]) -> float:
+    """The time up to which all workers that still report have reported: some last reports are a little older."""
     newest = max((reports[-1].time for reports in each), default=0.0)
     gaps = [reports[-1].time - reports[-2].time if len(reports) > 1 else 0.0 for reports in each]
     lasts = (reports[-1].time for reports, gap in zip(each, gaps, strict=True) if newest - reports[-1].time <= gap + 1)
@@ -80,7 +125,7 @@ def _told_by_all(each: Sequence[Sequence[PastReport]]) -> float:
 
 
 def _by_second(reports: Sequence[PastReport]) -> dict[int, PastReport]:
-    """What holds in each second; a report covers the time since the one before."""
+    """The report that covers each second; a report covers the time since the one before."""
     found: dict[int, PastReport] = {}
     before = None
     for report in reports:

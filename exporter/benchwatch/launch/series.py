@@ -1,0 +1,165 @@
+"""The runs that one `benchwatch run` starts, one after the other: a single run, repeats of it, or a sweep.
+
+All names and commands are checked before the first run starts. A failed run does not end a series; a signal does.
+"""
+
+import argparse
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..settings.record import NAME, SUFFIX, SweepPoint, check_label
+from ..tools.invocation import Benchmark, find_benchmark
+from ..tools.registry import TOOLS, named
+from ..values.errors import NOT_MET, UserError
+from ..values.names import check_name
+from .launch import launch
+from .outcome import Outcomes, read_requirements
+from .preparation import Place, Plan, planned_length
+from .record import RunRecord
+from .sweep import LABEL, Point, SweepOrder, check_is_alone, earlier_run, name_of, order_of, points_of, substituted
+from .terminal import Terminal
+
+
+class _Step(NamedTuple):
+    """One run of a series."""
+
+    plan: Plan
+    length: float | None
+    """Seconds that it will take; None: not known."""
+    done: bool
+    """Whether an earlier start of the same sweep finished it."""
+
+
+def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
+    """Run the command `words` as the options say; the exit code. Raises UserError if nothing was started."""
+    points = points_of(options.sweep, words)
+    benchmarks = [_benchmark(substituted(words, point)) for point in points]
+    tool = benchmarks[0].tool
+    required = read_requirements(options.require, named(tool))
+    name = f"{tool}-{time.strftime('%Y%m%d-%H%M%S')}" if options.name is None else options.name
+    order = SweepOrder("given", None)
+    if options.sweep:
+        order = order_of(options.runs_path, name, options.sweep, options.order, options.seed)
+    steps = _steps(options, name, points, benchmarks, order)
+    todo = [step for step in steps if not step.done]
+    done = len(steps) - len(todo)
+    code = 0
+    with Terminal() as terminal, Outcomes(terminal, required) as outcomes:
+        for step in steps:
+            if step.done:
+                outcomes.add(step.plan.record, shown=False)
+        if options.sweep:
+            terminal.say(f"sweep {name}: {_extent(len(steps), len(points), done)}, {order.shown}")
+        for number, step in enumerate(todo, done + 1):
+            plan = step.plan._replace(place=Place(number, len(steps), _length(todo[number - done :], options.pause)))
+            if step is todo[0]:
+                page = (plan.record.run if len(steps) == 1 else "") if options.open else None
+                plan = plan._replace(at=options.at, page=page)
+            ending = launch(plan, terminal)
+            code = ending.exit_code or code
+            outcomes.add(plan.record)
+            if ending.requested or number == len(steps):
+                break
+            if received := outcomes.pause(options.pause):
+                code = code or 128 + received
+                break
+        met = outcomes.together(name, repeated=not options.sweep and len(steps) > 1, swept=bool(options.sweep))
+    return code or (0 if met else NOT_MET)
+
+
+def _benchmark(words: Sequence[str]) -> Benchmark:
+    """Raises UserError if the command is no benchmark, or its program is not installed."""
+    benchmark = find_benchmark(words, {tool.name for tool in TOOLS})
+    program = benchmark.command[0]
+    if shutil.which(program) is None:
+        raise UserError(f"{program} was not found: install it, or write its path; expected a program on PATH")
+    return benchmark
+
+
+def _length(steps: Sequence[_Step], pause: float) -> float | None:
+    """Seconds that these steps take, with the pauses before them; None if not known."""
+    lengths = [step.length for step in steps]
+    return None if None in lengths else sum(pause + (length or 0.0) for length in lengths)
+
+
+def _extent(runs: int, points: int, done: int) -> str:
+    skipped = f"; skips {done} that {'have' if done > 1 else 'has'} finished" if done else ""
+    return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
+
+
+def _steps(
+    options: argparse.Namespace, name: str, points: Sequence[Point], benchmarks: Sequence[Benchmark], order: SweepOrder
+) -> list[_Step]:
+    """The runs in their order. Raises UserError if a run cannot have its name, labels or command."""
+    worker = benchmarks[0].tool if options.worker is None else options.worker
+    repeat = options.repeat or 1
+    _check_names(name, worker, points, repeat)
+    lengths = [planned_length(benchmark) for benchmark in benchmarks]
+    content = _content(options)
+    steps = []
+    for place, number in order.arranged(len(points), repeat):
+        point, benchmark = points[place], benchmarks[place]
+        experiment = name_of(name, point)
+        record = RunRecord(options.runs_path, f"{experiment}-{number + 1}" if repeat > 1 else experiment, worker)
+        own: dict[str, Any] = {"repeat_of": experiment if repeat > 1 else ""}
+        earlier = None
+        if options.sweep:
+            at = SweepPoint(of=name, point=dict(point), order=order.order, seed=order.seed)
+            own |= {"sweep": msgspec.to_builtins(at), "labels": content["labels"] | {LABEL: name, **point}}
+            earlier = None if options.overwrite else earlier_run(record, at, benchmark)
+        overwrite = options.overwrite or earlier is not None
+        if not earlier:
+            record.check_is_new(overwrite)
+        plan = Plan(record, benchmark, content | own, options.percentiles, options.push, overwrite)
+        steps.append(_Step(plan, lengths[place], bool(earlier)))
+    check_is_alone(options.runs_path, name, repeated=repeat > 1, swept=bool(options.sweep))
+    for point in points:
+        _check_repeats(options.runs_path, name_of(name, point), worker, repeat, swept=bool(options.sweep))
+    for label in dict(options.label):
+        if options.sweep and label in (LABEL, *points[0]):
+            raise UserError(f"--label {label}: the sweep has a label of that name: choose another one")
+    return steps
+
+
+def _check_names(name: str, worker: str, points: Sequence[Point], repeat: int) -> None:
+    try:
+        for point in points:
+            run = name_of(name, point)
+            check_name("run", f"{run}-{repeat}" if repeat > 1 else run)
+        check_name("worker", worker)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    if worker + SUFFIX == NAME:
+        raise UserError(
+            f"worker {worker!r} cannot be recorded: {NAME} is the record of the whole run; choose another --worker"
+        )
+
+
+def _check_repeats(runs: Path, name: str, worker: str, repeat: int, *, swept: bool) -> None:
+    """Raises UserError if there are runs that views would take for further repeats, or for the same point."""
+    if repeat > 1 and (older := RunRecord(runs, f"{name}-{repeat + 1}", worker)).path.exists():
+        raise UserError(f"{older.path} is of an earlier, longer series {name}: choose another --name, or remove it")
+    other = RunRecord(runs, name if repeat > 1 else f"{name}-1", worker)
+    if swept and other.path.exists():
+        raise UserError(f"{other.path} is of the same point with another --repeat: choose another --name, or remove it")
+
+
+def _content(options: argparse.Namespace) -> dict[str, Any]:
+    """What the options put into every record."""
+    for label, _ in options.label:
+        check_label(label, "--label")
+    return {
+        "labels": dict(options.label),
+        "latency_objective": None if options.objective is None else float(options.objective),
+        "host": options.host,
+        "client": options.client,
+        "vm": options.vm,
+        "disks": dict(options.disk),
+        "warmup": None if options.warmup is None else float(options.warmup),
+        "parameters": dict(options.parameter),
+    }
