@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import shutil
 import time
@@ -116,6 +117,39 @@ def test_a_silence_is_a_stall_as_in_the_plots(show: Show, tmp_path: Path) -> Non
     assert "  stalls: 3.7 s\n" in show(run)[1]
     assert main(["report", str(run), "--output", str(tmp_path / "page.html")]) == 0
     assert "Marked: 1 stall, 3.7 s in all." in (tmp_path / "page.html").read_text()
+
+
+def test_a_silence_up_to_the_end_of_the_run_is_a_stall(show: Show, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for worker, seconds in (("db1", 20), ("db2", 15)):
+        (tmp_path / "a" / f"{worker}.err").write_text(progress([1000.0] * seconds))
+    (tmp_path / "a/run.yaml").write_text(f"start: {START}\nend: {START + 320}\nexit_code: 137\nsignal: SIGKILL\n")
+    assert "  stalls: 5m 00s\n" in show(tmp_path / "a")[1]
+    assert main(["report", str(tmp_path / "a"), "--output", str(tmp_path / "page.html")]) == 0
+    assert "Marked: 1 stall, 300 s in all." in (tmp_path / "page.html").read_text()
+
+
+def test_the_other_workers_of_a_run_may_go_on_when_one_has_ended(
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: START + 60.0)
+    run = place(tmp_path / "a", STEADY)
+    (run / "db2.err").write_text(progress([1000.0] * 60))
+    assert show(run)[1].splitlines()[0] == "a: pgbench 15.18, running, 1m 00s"
+
+
+def test_a_run_that_ended_before_it_started_has_no_length(
+    show: Show, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = place(tmp_path / "runs/a", STEADY)
+    (run / "run.yaml").write_text(f"start: {START + 100}\nend: {START + 90}\nexit_code: 0\n")
+    for file in run.iterdir():
+        os.utime(file, (START + 90,) * 2)
+    assert show(run)[1].splitlines()[0] == "a: pgbench 15.18, finished"
+    assert main(["list", str(tmp_path / "runs"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["seconds"] is None
+    assert main(["report", str(run), "--output", str(tmp_path / "page.html")]) == 0
+    assert '<p class="soft">pgbench 15.18, finished.</p>' in (tmp_path / "page.html").read_text()
 
 
 def test_fio_has_reads_and_writes_apart_with_their_bandwidth(show: Show) -> None:

@@ -17,7 +17,7 @@ from ..tools.registry import named
 from .changes import is_unsteady, shift_of
 from .course import SILENT_INTERVALS
 from .experiment import Experiment
-from .measured import MeasuredRun
+from .measured import MeasuredRun, known_end
 from .measures import THROUGHPUT, of_lost
 from .parameters import Difference
 from .statistics import FEWEST_BATCHES
@@ -91,8 +91,15 @@ def stalled(run: MeasuredRun, group: Group) -> float | None:
     course = run.courses.get(group)
     if course is None:
         return None
-    silent = course.seconds > SILENT_INTERVALS * np.median(course.seconds)
-    return float(course.seconds[(course.totals["operations"] <= 0) | silent].sum())
+    silence = SILENT_INTERVALS * float(np.median(course.seconds))
+    idle = (course.totals["operations"] <= 0) | (course.seconds > silence)
+    return float(course.seconds[idle].sum()) + (at_end if (at_end := _silence_at_end(run)) > silence else 0.0)
+
+
+def _silence_at_end(run: MeasuredRun) -> float:
+    """Seconds from the last report of any worker to the end of the run; 0 if it has not ended."""
+    last, end = run.last_report, known_end(run.timelines)
+    return 0.0 if last is None or end is None else max(0.0, end - last)
 
 
 def _of_run(run: MeasuredRun) -> Iterator[Finding]:
@@ -122,7 +129,7 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
 
 def _stall(run: MeasuredRun, group: Group) -> Iterator[Finding]:
     if seconds := stalled(run, group):
-        of = float(run.courses[group].seconds.sum())
+        of = float(run.courses[group].seconds.sum()) + _silence_at_end(run)
         yield Finding("stall", f"{_who(run, group)} stood still for {seconds:.0f} s of {of:.0f} s")
 
 

@@ -46,7 +46,7 @@ class MeasuredRun(NamedTuple):
     left_out: float
     """From the start on: the warm-up, and what its last report has of the time after it."""
     seconds: float | None
-    """Length, warm-up included."""
+    """Length, warm-up included; None if it has not ended, or if it ended before it started, by a clock that was set."""
     figures: Mapping[tuple[Group, Measure], Figure]
     whole: Mapping[tuple[Group, Measure], float]
     """Those that the final reports tell of the whole run, where the figures leave out a part of it."""
@@ -60,6 +60,12 @@ class MeasuredRun(NamedTuple):
     """Of each worker."""
     cut_off: Sequence[tuple[int, float]]
     """Of logs that lack a part of the run: how many operations they have, and how many there were."""
+
+    @property
+    def last_report(self) -> float | None:
+        """When the last of its workers reported, Unix seconds; None without reports."""
+        moments = (series.times[-1] for one in self.timelines for series in one.get(self.roles.rate))
+        return max(map(float, moments), default=None)
 
     def main(self) -> Iterator[tuple[Group, Measure]]:
         """What a verdict is about: the throughput of each job, or its mean latency where the rate is given."""
@@ -85,6 +91,17 @@ class MeasuredRun(NamedTuple):
 def place_of(run: MeasuredRun) -> SweepPoint | None:
     """The point of a sweep that a run is; None if it is none."""
     return next((one.runfile.sweep for one in run.timelines if one.runfile.sweep is not None), None)
+
+
+def end_of(timelines: Sequence[Timeline]) -> float | None:
+    """When the last of a run's workers ended, Unix seconds; None if one is still active."""
+    ends = [one.end for one in timelines if one.end is not None]
+    return max(ends) if len(ends) == len(timelines) else None
+
+
+def known_end(timelines: Sequence[Timeline]) -> float | None:
+    """The same, but None for an abandoned run, too: when its silence ended is not known."""
+    return None if any(one.phase == "abandoned" for one in timelines) else end_of(timelines)
 
 
 def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
@@ -121,8 +138,8 @@ def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
             figures[group, one] = figure
     own = [worker.timeline for worker in workers]
     starts = [timeline.start for timeline in own if timeline.start is not None]
-    ends = [timeline.end for timeline in own if timeline.end is not None]
-    seconds = max(ends) - min(starts) if starts and ends else None
+    end = end_of(own)
+    seconds = end - min(starts) if starts and end is not None and end >= min(starts) else None
     for one, figure in of_summary(finals, roles, seconds):
         figures[(), one] = figure
     return MeasuredRun(

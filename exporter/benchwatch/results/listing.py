@@ -87,8 +87,10 @@ class ListedRun(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """Length; None while it goes on."""
-        return None if self.start is None or self.end is None else max(0.0, self.end - self.start)
+        """Length; None while it is active, or if it ended before it started, by a clock that was set."""
+        if self.start is None or self.end is None or self.end < self.start:
+            return None
+        return self.end - self.start
 
     @property
     def result(self) -> str:

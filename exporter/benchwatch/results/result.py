@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..compare.changes import is_unsteady, shift_of
 from ..compare.experiment import Experiment, faults_of
 from ..compare.findings import Finding, about, stalled
-from ..compare.measured import MeasuredRun, is_sum, measure, place_of
+from ..compare.measured import MeasuredRun, end_of, is_sum, measure, place_of
 from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for, rounded
 from ..compare.statistics import FEWEST_BATCHES
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
@@ -75,11 +75,11 @@ class RunResult(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """Length; of a run that goes on up to its last report."""
-        if self.run.seconds is not None or self.start is None:
+        """Length; that of an active run reaches to its last report."""
+        last = self.run.last_report
+        if self.run.seconds is not None or self.start is None or last is None or last < self.start:
             return self.run.seconds
-        ends = [float(course.ends[-1]) for course in self.run.courses.values()]
-        return max(ends) - self.start if ends else None
+        return last - self.start
 
     @property
     def groups(self) -> list[Group]:
@@ -221,13 +221,12 @@ def _result(workers: Sequence[Timeline], warmup: float | None) -> RunResult:
     run = measure(workers, left_out)
     worst = min(workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
     starts = [worker.start for worker in workers if worker.start is not None]
-    ends = [worker.end for worker in workers]
     return RunResult(
         run,
         worst.phase,
         worst.reason,
         min(starts, default=None),
-        None if None in ends else max(end for end in ends if end is not None),
+        end_of(workers),
         {name: value for worker in workers for name, value in worker.runfile.labels.items()},
         about(Experiment(run.name, [run], faults_of(workers))),
     )

@@ -19,7 +19,7 @@ from ..compare.measures import LATENCY_MEAN, LATENCY_QUANTILES, QUANTILES, THROU
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .repeats import CONFIDENCE, interval_of
-from .scalability import FEWEST_POINTS, Scalability, fit
+from .scalability import Scalability, fit
 
 P99 = LATENCY_QUANTILES[QUANTILES.index(0.99)]
 
@@ -93,13 +93,6 @@ class CapacityCurve(NamedTuple):
             return None
         numbers, rates = zip(*self.observations, strict=True)
         return fit(numbers, rates, CONFIDENCE)
-
-    @property
-    def too_few(self) -> str:
-        """Why there is no fit; empty where there is no law to fit, or where there is one."""
-        if not self.numeric or not self.free or len(self.points) >= FEWEST_POINTS:
-            return ""
-        return f"too few points for a fit: {len(self.points)}, expected {FEWEST_POINTS} or more"
 
     @property
     def objective(self) -> float | None:

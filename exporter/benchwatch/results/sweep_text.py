@@ -7,7 +7,7 @@ from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
 from ..compare.text import figure, heading, level, title
 from ..values import numbers
 from .repeats import CONFIDENCE, FEWEST
-from .scalability import Bounded
+from .scalability import FEWEST_POINTS, Bounded
 from .sweep import CapacityCurve, CurvePoint, Mean, curves
 
 
@@ -95,10 +95,10 @@ def _kept(curve: CapacityCurve, objective: float) -> str:
 
 def law_lines(curve: CapacityCurve) -> Iterator[str]:
     """The fit of the universal scalability law, or why there is none."""
-    if curve.too_few:
-        yield curve.too_few
     law = curve.law
     if law is None:
+        if curve.numeric and curve.free:
+            yield _why_no_fit(len(curve.points))
         return
     sure = f"{level(CONFIDENCE)} intervals"
     yield (
@@ -114,6 +114,12 @@ def law_lines(curve: CapacityCurve) -> Iterator[str]:
     top = figure(law.at(peak.value), THROUGHPUT, curve.roles)
     unit = "" if curve.roles.unit.in_bytes else f" {curve.roles.unit.name}"
     yield f"peak: {curve.parameter} {peak.value:.3g} ({peak.low:.3g} to {high}), {top}{unit} by the law"
+
+
+def _why_no_fit(points: int) -> str:
+    if points < FEWEST_POINTS:
+        return f"too few points for a fit: {points}, expected {FEWEST_POINTS} or more"
+    return "no fit: expected values and throughputs above 0"
 
 
 def _bounded(found: Bounded) -> str:
