@@ -51,7 +51,7 @@ def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
             members.append(run)
     found: list[_Drawn] = []
     for sweep, members in sweeps.items():
-        table, lines = sweep_text.told(members)
+        table, lines = sweep_text.table_and_lines(members)
         html += f"<h3>{in_html(sweep)}</h3>{_table(table)}{''.join(f'<p>{in_html(line)}</p>' for line in lines)}"
         own = curves(members)
         for curve, called in zip(own, sweep_text.curve_names(own), strict=True):

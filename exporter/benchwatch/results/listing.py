@@ -1,12 +1,6 @@
-"""`benchwatch list`: the runs of a folder, the latest first.
+"""`benchwatch list`: the runs of a folder, the latest first; docs/results.md explains the keys of its JSON, schema 1.
 
 States and figures are those of the exporter's page. Logs of single operations are not read: that could take minutes.
-
-As JSON, schema 1 (keys may be added; none changes its meaning): schema, runs[]: run, path, state, reason, tools,
-workers (how many), start, end (Unix seconds), seconds, rate, unit, latency_mean_seconds, latency_p99_seconds, labels,
-experiment (that it repeats). null: not known.
-
-Exit codes: 0 listed, 1 no such run, 2 wrong use.
 """
 
 import argparse

@@ -11,7 +11,7 @@ from .scalability import FEWEST_POINTS, Bounded
 from .sweep import CapacityCurve, CurvePoint, Mean, curves
 
 
-def told(runs: Sequence[MeasuredRun]) -> tuple[list[list[str]], list[str]]:
+def table_and_lines(runs: Sequence[MeasuredRun]) -> tuple[list[list[str]], list[str]]:
     """The table with its head, and the lines, of the finished runs of a sweep."""
     found = curves(runs)
     if not found:

@@ -13,8 +13,8 @@ from ..plots.prometheus import Prometheus, PrometheusError
 from ..plots.section import Section, rendered
 from ..plots.stage import stages
 from ..plots.views import View, views
-from ..results.result import RunResult, results_of
-from ..results.text import figures, notes
+from ..results.result import results_of
+from ..results.text import of_run
 from ..tools.registry import named, names
 from ..values.printable import in_html
 from .vdisks import VdiskHistory
@@ -43,24 +43,24 @@ def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
 def _results(timelines: Sequence[Timeline]) -> Iterator[Section]:
     for result in results_of(timelines, None):
         so_far = " so far" if result.state in ("running", "stalled") else ""
-        head, *lines = notes(result)
+        head, rows, lines = of_run(result)
         items = "".join(f"<li>{in_html(line)}</li>" for line in lines)
         yield Section(
             f"Result{so_far}",
-            html=f'<p>{in_html(head)}</p><div class="result">{_figures(result)}<ul>{items}</ul></div>',
+            html=f'<p>{in_html(head)}</p><div class="result">{_figures(rows)}<ul>{items}</ul></div>',
         )
 
 
-def _figures(result: RunResult) -> str:
-    head, *rows = figures(result) or [[]]
-    if not rows:
+def _figures(table: Sequence[Sequence[str]]) -> str:
+    if not table:
         return ""
+    head, *rows = table
     heads = "".join(f'<th scope="col">{in_html(name)}</th>' for name in head[1:])
     body = "".join(
         f'<tr><th scope="row">{in_html(name or "all")}</th>{"".join(map(_cell, cells))}</tr>' for name, *cells in rows
     )
-    table = f'<table class="numbers"><thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<div class="scroll">{table}</div>'
+    thead = f"<thead><tr><td></td>{heads}</tr></thead>"
+    return f'<div class="scroll"><table class="numbers">{thead}<tbody>{body}</tbody></table></div>'
 
 
 def _cell(text: str) -> str:
