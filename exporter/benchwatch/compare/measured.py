@@ -104,8 +104,12 @@ def known_end(timelines: Sequence[Timeline]) -> float | None:
     return None if any(one.phase == "abandoned" for one in timelines) else end_of(timelines)
 
 
-def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
-    """The figures of one run, whose workers are given, with their latencies: those of one tool and in one unit."""
+def measure(timelines: Sequence[Timeline], warmup: float | None) -> MeasuredRun:
+    """The figures of one run. `timelines` are its workers with their latencies, all of one tool and unit.
+
+    `warmup`, seconds, overrides the records; if the workers' records disagree, the longest applies.
+    """
+    warmup = float(max(one.runfile.warmup for one in timelines) if warmup is None else warmup)
     everyone = [WorkerFigures(timeline, warmup) for timeline in timelines]
     workers = [worker for worker in everyone if not worker.roles.observer] or everyone
     roles = workers[0].roles

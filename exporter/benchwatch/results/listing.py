@@ -62,7 +62,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
 
 
 class ListedRun(NamedTuple):
-    """One run of the list. Times are Unix seconds; None: not known."""
+    """One run of the list. Times are Unix seconds; None if unknown."""
 
     run: str
     path: str
@@ -88,7 +88,7 @@ class ListedRun(NamedTuple):
 
     @property
     def result(self) -> str:
-        """The figures in words."""
+        """The figures as text."""
         if self.rate is None:
             return ""
         in_bytes = self.unit == "bytes per second"
@@ -100,7 +100,7 @@ class ListedRun(NamedTuple):
 
 def _list(options: argparse.Namespace) -> int:
     settings = load_settings(options.config_file)
-    logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # what is no run is not listed
+    logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # files that are no run need no message
     now = time.time()
     oldest = now - options.newer if options.newer is not None else 0.0
     youngest = now - options.older if options.older is not None else float("inf")
@@ -123,7 +123,7 @@ def listed(
     labels: Mapping[str, str],
     began: tuple[float, float],
 ) -> Iterator[ListedRun]:
-    """The runs in these folders that have these labels and began in that time. Raises UserError."""
+    """The runs in these folders with these labels that began in this span, Unix seconds. Raises UserError."""
     from ..history.find import find_runs
     from ..metrics.buckets import Buckets
 

@@ -1,4 +1,4 @@
-"""A sweep in words: a row a point, then a line each for knee, law and objective of each curve."""
+"""A sweep as text: a table with a row per point, then lines about knee, law and objective of each curve."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ from .sweep import CapacityCurve, CurvePoint, Mean, curves
 
 
 def table_and_lines(runs: Sequence[MeasuredRun]) -> tuple[list[list[str]], list[str]]:
-    """The table with its head, and the lines, of the finished runs of a sweep."""
+    """The table and the lines of a sweep. `runs` are its finished runs."""
     found = curves(runs)
     if not found:
         return [], ["nothing to show: expected at least one finished run"]
@@ -64,23 +64,20 @@ def _lines(curve: CapacityCurve) -> Iterator[str]:
             yield f"knee: {_at(curve, knee)}; beyond it latency grows faster than throughput"
         elif curve.powers:
             yield f"knee: none up to {curve.parameter} {curve.points[-1].value}"
-    yield from law_lines(curve)
+    yield from _law(curve)
     if (objective := curve.objective) is not None and curve.numeric:
-        yield f"objective: {_kept(curve, objective)}"
+        yield f"objective: {_within(curve, objective)}"
 
 
 def _at(curve: CapacityCurve, point: CurvePoint) -> str:
     figures = ((THROUGHPUT, ""), (curve.judged, curve.judged.title.removeprefix("latency ")))
-    known = [f"{name} {_figure(curve, point, one)}".strip() for one, name in figures if one in point.figures]
+    means = [(name, one, point.figures[one].value) for one, name in figures if one in point.figures]
+    known = [f"{name} {figure(value, one, curve.roles)}".strip() for name, one, value in means]
     known[0] += f" {curve.roles.unit.name}" * (not curve.roles.unit.in_bytes)
     return f"{curve.parameter} {point.value}, {', '.join(known)}"
 
 
-def _figure(curve: CapacityCurve, point: CurvePoint, measure: Measure) -> str:
-    return figure(point.figures[measure].value, measure, curve.roles)
-
-
-def _kept(curve: CapacityCurve, objective: float) -> str:
+def _within(curve: CapacityCurve, objective: float) -> str:
     what = "the mean" if curve.judged is LATENCY_MEAN else curve.judged.title.removeprefix("latency ")
     limit = numbers.trimmed(numbers.latency(objective))
     most = curve.most_within
@@ -93,7 +90,7 @@ def _kept(curve: CapacityCurve, objective: float) -> str:
     return f"{_at(curve, most)}: the most that keeps {what} within {limit}{end}{doubt}"
 
 
-def law_lines(curve: CapacityCurve) -> Iterator[str]:
+def _law(curve: CapacityCurve) -> Iterator[str]:
     """The fit of the universal scalability law, or why there is none."""
     law = curve.law
     if law is None:

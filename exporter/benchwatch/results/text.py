@@ -1,4 +1,4 @@
-"""Results as plain text: a table of figures, then a line per fact and warning. 80 columns suffice if names are short."""
+"""Results as plain text: a table of figures, then a line per fact and warning. 80 columns suffice for short names."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -67,8 +67,8 @@ def of_run(result: RunResult) -> Block:
 def _figures(result: RunResult) -> list[list[str]]:
     """The table of figures, a row per group."""
     run = result.run
-    groups = [group for group in result.groups if any(one is THROUGHPUT for one in result.measures(group))]
-    known = {one for group in groups for one in result.measures(group) if one.unit != "ratio"}
+    groups = [group for group, one in run.figures if one is THROUGHPUT]
+    known = {one for group, one in run.figures if group in groups and one.unit != "ratio"}
     columns = sorted(known, key=rank)
     rows = [["", *(_short(one, run.roles) for one in columns)]]
     for group in groups:
