@@ -1,4 +1,4 @@
-"""What is compared: a run, or an experiment that was repeated, which is several runs.
+"""One side of a comparison: a run, or the repeats of an experiment.
 
 Runs that failed or have not ended cannot be compared; neither can runs of different tools.
 """

@@ -1,6 +1,6 @@
-"""What a reader should know before believing the figures: one sentence each, with the numbers it rests on.
+"""Warnings about the figures: one sentence each, with the numbers that it rests on.
 
-Findings rest only on what the tools or a run's record measured. In particular, pgbench does not say how busy its own
+They rest only on what the tools or a run's record measured. In particular, pgbench does not say how busy its own
 machine is; `benchwatch run` records the CPU time that it took and the load before the start.
 """
 
@@ -45,13 +45,13 @@ Kind = Literal[
 ]
 
 _COLD = 0.15
-"""Rise of the throughput within a run above which its caches were probably cold."""
+"""Rise of the throughput within a run above which its caches were probably cold at the start."""
 _LENGTHS = 0.1
 """Fraction by which lengths may differ."""
 _BUSY = 0.95
-"""CPUs used by each process of a job, or each thread, above which it can hardly do more."""
+"""CPUs used per process or thread above which it can hardly do more."""
 _MACHINES = ("client.host", "host")
-"""Before the names of facts that `benchwatch run` records: of the client's machine if it is not the server's."""
+"""Prefixes of facts about the client's machine that `benchwatch run` records; `host` if it is also the server's."""
 _VERSION = re.compile(r".*version")
 _SCALE = re.compile(r"scale_factor|scale")
 
@@ -63,31 +63,20 @@ class Finding(NamedTuple):
     text: str
 
 
-def findings(base: Experiment, other: Experiment, differing: Sequence[Difference]) -> list[Finding]:
-    """What is to be known of both sides."""
-    found = [Finding("unfinished", text) for each in (base, other) for text in each.forced]
-    found += chain.from_iterable(_of_run(run) for each in (base, other) for run in each.runs)
-    found += [
-        *_mains(base, other),
-        *_load(base),
-        *_load(other),
-        *_cache(base, other),
-        *_lengths(base, other),
-        *_failures([base, other]),
-        *_differing(differing),
-    ]
+def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) -> list[Finding]:
+    """The warnings about one experiment, or about both sides of a comparison whose `differing` parameters are given."""
+    found = [Finding("unfinished", text) for each in sides for text in each.forced]
+    found += chain.from_iterable(_of_run(run) for each in sides for run in each.runs)
+    pair = len(sides) == 2
+    found += _mains(*sides) if pair else ()
+    found += chain.from_iterable(map(_load, sides))
+    found += (*_cache(*sides), *_lengths(*sides)) if pair else ()
+    found += (*_failures(sides), *_differing(differing))
     return list(dict.fromkeys(found))
 
 
-def about(experiment: Experiment) -> list[Finding]:
-    """What is to be known of one side alone."""
-    found = [Finding("unfinished", text) for text in experiment.forced]
-    found += chain.from_iterable(_of_run(run) for run in experiment.runs)
-    return list(dict.fromkeys([*found, *_load(experiment), *_failures([experiment])]))
-
-
 def stalled(run: MeasuredRun, group: Group) -> float | None:
-    """Seconds in which nothing completed, or for which nothing was reported; None without reports."""
+    """Seconds of reports without a completed operation, and of silences; None without reports."""
     course = run.courses.get(group)
     if course is None:
         return None
@@ -147,8 +136,7 @@ def _of(final: Finals, family: Family | None) -> Mapping[Group, float]:
 
 
 def _client(run: MeasuredRun) -> Iterator[Finding]:
-    """From the CPU that the processes of a job used, if the tool says so; else, and of all its threads, from what the
-    record says."""
+    """A client at its limit, by the CPU time of all its threads in the record, or of each job in the tool's output."""
     roles = run.roles
     for timeline, final in zip(run.timelines, run.finals, strict=True):
         used = timeline.runfile.cpus_used
@@ -169,7 +157,7 @@ def _client(run: MeasuredRun) -> Iterator[Finding]:
 
 
 def _load(experiment: Experiment) -> Iterator[Finding]:
-    """The load average before the start, which still holds what an earlier run did."""
+    """A high load average before the start; an earlier run that just ended still counts in it."""
     for machine in _MACHINES:
         known = [
             [_number(run.parameters.get(f"{machine}.{name}", "")) for name in ("load_average", "cpus")]
@@ -184,7 +172,7 @@ def _load(experiment: Experiment) -> Iterator[Finding]:
 
 
 def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
-    """Throughput that rises in the runs of one side only."""
+    """A throughput that rises in the runs of one side only."""
     for cold, warm in ((base, other), (other, base)):
         if not all(_can_rise(run) for each in (cold, warm) for run in each.runs):
             continue
@@ -196,13 +184,13 @@ def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
 
 
 def _can_rise(run: MeasuredRun) -> bool:
-    """Whether the throughput was not given, and there are reports enough to tell its course."""
+    """Whether the throughput was free to change and there are enough reports to see it change."""
     courses = [run.courses.get(group) for group, measure in run.main() if measure is THROUGHPUT]
     return any(course is not None and len(course.ends) >= FEWEST_BATCHES for course in courses)
 
 
 def _rise(run: MeasuredRun) -> float:
-    """By how much the throughput is higher at the end than at the beginning; 0 if that is not shown."""
+    """How much the throughput rose within the run, as a ratio; 0 if no rise is shown."""
     shifts = [shift_of(run, group, measure) for group, measure in run.main() if measure is THROUGHPUT]
     return max((found.after / found.before - 1 for found in shifts if found and found.before > 0), default=0.0)
 
@@ -215,7 +203,7 @@ def _lengths(base: Experiment, other: Experiment) -> Iterator[Finding]:
 
 
 def _failures(sides: Sequence[Experiment]) -> Iterator[Finding]:
-    """Operations that the throughput leaves out."""
+    """Operations that failed, were skipped or lost."""
     roles = sides[0].runs[0].roles
     for word, lost in roles.lost.items():
         measure = of_lost(word, lost)
@@ -230,7 +218,7 @@ def _failures(sides: Sequence[Experiment]) -> Iterator[Finding]:
 
 
 def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
-    """Why there is no verdict: one reads and the other reads and writes, or only one has a given rate."""
+    """Different main measures, so that there is no verdict: reads against writes, or a fixed rate on one side only."""
     mains = [dict.fromkeys(key for run in each.runs for key in run.main()) for each in (base, other)]
     if not mains[0].keys() & mains[1].keys():
         texts = []
@@ -259,5 +247,5 @@ def _who(run: MeasuredRun, group: Group) -> str:
 
 
 def _number(text: str) -> float:
-    """The highest number in a text, which holds those of all workers; 0 if there is none."""
+    """The highest number in a text, which lists the values of all workers; 0 if there is none."""
     return max(map(float, re.findall(r"\d+(?:\.\d+)?", text)), default=0.0)

@@ -10,8 +10,7 @@ from itertools import groupby
 
 from ..values.printable import printable
 from .comparison import Comparison, Comparisons
-from .description import describe
-from .text import cells, heading, level, sentence
+from .text import cells, describe, heading, level, sentence
 
 
 def markdown(found: Comparisons) -> str:

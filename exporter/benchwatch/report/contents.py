@@ -1,7 +1,6 @@
 """The contents of the page, in order."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from ..compare.measured import MeasuredRun, is_sum, measure
@@ -9,8 +8,7 @@ from ..compare.measures import (
     BANDWIDTH,
     LATENCY_MAX,
     LATENCY_MEAN,
-    LATENCY_QUANTILES,
-    QUANTILES,
+    LATENCY_P99,
     THROUGHPUT,
     Measure,
     of_lost,
@@ -28,9 +26,8 @@ from .comparison import changes
 from .page import page
 from .picture import Tile, picture
 
-_PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
-_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX)
-_FOREMOST = (THROUGHPUT, _PERCENTILE, LATENCY_MEAN, LATENCY_MAX)
+_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, LATENCY_P99, LATENCY_MAX)
+_FOREMOST = (THROUGHPUT, LATENCY_P99, LATENCY_MEAN, LATENCY_MAX)
 _MOST_PICTURED = 4
 _MOST_TILES = 12
 _NAMED = 3
@@ -126,22 +123,9 @@ def _summary(runs: Sequence[View]) -> str:
 
 
 def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
-    """The main figures of one run, by tool, if they are few; percentiles as the tool reports them, else from bins."""
-    measured = [measure([replace(worker, latencies={}) for worker in part.timelines], part.warmup) for part in parts]
-    if len(_main(measured)) <= _MOST_TILES and not all(map(_has_percentiles, measured)):
-        measured = [_measure(part) for part in parts]
-    found = _main(measured)
+    """The main figures of one run, by tool; none if there are too many."""
+    found = [(name, value) for _, name, value in _figures([_measure(part) for part in parts])]
     return found if len(found) <= _MOST_TILES else []
-
-
-def _has_percentiles(run: MeasuredRun) -> bool:
-    return all(
-        (group, _PERCENTILE) in run.figures for group, one in run.figures if one is LATENCY_MEAN and not is_sum(group)
-    )
-
-
-def _main(measured: Sequence[MeasuredRun]) -> list[tuple[str, str]]:
-    return [(name, value) for _, name, value in _figures(measured)]
 
 
 def _figures(measured: Sequence[MeasuredRun]) -> list[tuple[Measure, str, str]]:

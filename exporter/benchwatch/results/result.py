@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..compare.changes import is_unsteady, shift_of
 from ..compare.experiment import Experiment, faults_of
-from ..compare.findings import Finding, about, stalled
+from ..compare.findings import Finding, findings, stalled
 from ..compare.measured import MeasuredRun, end_of, is_sum, measure, place_of
 from ..compare.measures import THROUGHPUT, Measure, compared, roles_for, rounded
 from ..compare.statistics import FEWEST_BATCHES
@@ -226,5 +226,5 @@ def _result(workers: Sequence[Timeline], warmup: float | None) -> RunResult:
         min(starts, default=None),
         end_of(workers),
         {name: value for worker in workers for name, value in worker.runfile.labels.items()},
-        about(Experiment(run.name, [run], faults_of(workers))),
+        findings([Experiment(run.name, [run], faults_of(workers))]),
     )

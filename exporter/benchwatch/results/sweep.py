@@ -17,13 +17,11 @@ from typing import NamedTuple
 
 from ..compare.changes import STEADY
 from ..compare.measured import MeasuredRun, place_of
-from ..compare.measures import LATENCY_MEAN, LATENCY_QUANTILES, QUANTILES, THROUGHPUT, Measure, rounded
+from ..compare.measures import LATENCY_MEAN, LATENCY_P99, THROUGHPUT, Measure, rounded
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .repeats import CONFIDENCE, interval_of
 from .scalability import Scalability, fit
-
-P99 = LATENCY_QUANTILES[QUANTILES.index(0.99)]
 
 
 class Mean(NamedTuple):
@@ -142,8 +140,8 @@ def _curve(
     name, _, first = members[0]
     reports = first.latency_of(group)
     tail = reports if reports is not LATENCY_MEAN and (group, reports) in first.figures else None
-    if all((group, P99) in run.figures for _, _, run in members):
-        tail = P99
+    if all((group, LATENCY_P99) in run.figures for _, _, run in members):
+        tail = LATENCY_P99
     return CapacityCurve(
         group,
         first.roles,
