@@ -35,14 +35,14 @@ _NAMED = 3
 
 
 class ReportDocument(NamedTuple):
-    """The page, and a sentence about each requested part that could not be made."""
+    """The page, and a sentence about each part of it that could not be made."""
 
     html: str
     missing: Sequence[str]
 
 
 def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument:
-    """The whole page. `machine` is what a Prometheus knows of the runs' time."""
+    """The whole page. `machine` are the sections that come from a Prometheus."""
     scenes = list(stages(runs))
     sections: list[Section] = []
     for whole in scenes:
@@ -70,18 +70,17 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
 
 
 def preview(runs: Sequence[View]) -> bytes:
-    """The picture of the runs, a PNG file: of their first tool, if there are several."""
+    """The picture of the runs as a PNG file; with several tools, it shows the first one."""
     scenes = list(stages(runs))
-    first, *others = scenes[0].runs
-    measured = [_measure(run) for run in (first, *others)]
-    if others:
-        tiles = [
-            Tile(run.name, values[0], ", ".join([*_unfinished(run), *values[1:2]]), run.colour)
-            for run, one in zip((first, *others), measured, strict=True)
-            if (values := [f"{value} {name.removeprefix('latency ')}" for name, value in _foremost(one)])
-        ]
+    found = [(run, _foremost(_measure(run))) for run in scenes[0].runs]
+    if len(found) == 1:
+        tiles = [Tile(name, value) for name, value in found[0][1]]
     else:
-        tiles = [Tile(name, value) for name, value in _foremost(measured[0])]
+        tiles = []
+        for run, figures in found:
+            texts = [f"{value} {name.removeprefix('latency ')}" for name, value in figures[:2]]
+            if texts:
+                tiles.append(Tile(run.name, texts[0], ", ".join([*_unfinished(run), *texts[1:]]), run.colour))
     return picture(_title(runs, scenes), _summary(runs), tiles[:_MOST_PICTURED], scenes[0])
 
 
@@ -90,7 +89,7 @@ def _unfinished(run: View) -> set[str]:
 
 
 def _foremost(run: MeasuredRun) -> list[tuple[str, str]]:
-    """The main figures of one run, those first that say most."""
+    """The main figures of one run, the most important first."""
     found = sorted(_figures([run]), key=lambda one: _FOREMOST.index(one[0]) if one[0] in _FOREMOST else len(_FOREMOST))
     return [(name, value) for _, name, value in found]
 
@@ -163,7 +162,7 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
 
 
 def _chapters(scenes: Sequence[Stage]) -> Iterator[Section]:
-    """The tables of each tool, where there is nothing to compare."""
+    """The tables of each tool, if nothing is compared."""
     for scene in scenes:
         tool = scene.runs[0].timelines[0].tool
         yield from (section._replace(title=f"{section.title}: {tool}") for section in _tables(scene.runs))
