@@ -9,7 +9,7 @@ from typing import Any
 from ..tools.roles import Roles
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
-from .measures import named_group, unit_of
+from .measures import described, named_group
 
 
 def document(found: Comparisons) -> str:
@@ -45,10 +45,7 @@ def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
         **_experiment(comparison.other),
         "measures": [
             {
-                **named_group(row.group, roles),
-                "name": row.measure.name,
-                "unit": unit_of(row.measure, roles),
-                "better": row.measure.better,
+                **described(row.group, row.measure, roles),
                 "base": row.base,
                 "other": row.other,
                 "change": row.ratio,

@@ -79,6 +79,12 @@ def named_group(group: Group, roles: Roles) -> dict[str, str]:
     return dict(zip(roles.labels, group, strict=False))
 
 
+def described(group: Group, measure: Measure, roles: Roles) -> dict[str, str]:
+    """A measure of a group for JSON: labels, name, unit, which direction is better."""
+    unit = unit_of(measure, roles)
+    return {**named_group(group, roles), "name": measure.name, "unit": unit, "better": measure.better}
+
+
 def roles_for(timeline: Timeline) -> Roles:
     """The roles that apply to a worker."""
     tool = named(timeline.tool)

@@ -1,4 +1,4 @@
-"""A comparison on a terminal: tables by rich, with colour where the terminal has it, plain where it is piped.
+"""A comparison on a terminal: rich draws the tables, in colour if the terminal has it, in plain text into a pipe.
 
 All text goes through `_text`, because names of runs, parameters and their values come from outside.
 """

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..compare.measures import named_group, unit_of
+from ..compare.measures import described, named_group
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
 from .result import RunResult, Subject
@@ -56,14 +56,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "labels": result.labels,
         "parameters": run.parameters,
         "figures": [
-            {
-                **named_group(group, run.roles),
-                "name": one.name,
-                "unit": unit_of(one, run.roles),
-                "better": one.better,
-                "value": figure.value,
-            }
-            for (group, one), figure in run.figures.items()
+            {**described(group, one, run.roles), "value": figure.value} for (group, one), figure in run.figures.items()
         ],
         "operations": result.operations,
         "lost": {word: counted for word, (counted, _) in result.lost.items()},
@@ -89,10 +82,7 @@ def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:
         "measures": [
             {
                 "tool": counted[0].run.tool,
-                **named_group(one.group, counted[0].run.roles),
-                "name": one.measure.name,
-                "unit": unit_of(one.measure, counted[0].run.roles),
-                "better": one.measure.better,
+                **described(one.group, one.measure, counted[0].run.roles),
                 "runs": len(one.values),
                 "mean": one.mean,
                 "interval": one.interval,
