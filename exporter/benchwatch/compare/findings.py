@@ -28,6 +28,7 @@ Kind = Literal[
     "unfinished",
     "no_verdict",
     "unsteady",
+    "overlap",
     "cache",
     "length",
     "warmup",
@@ -103,6 +104,7 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
             text = f"{title(measure, run.roles)} {before} up to {since:.0f} s, then {after} ({change})"
             yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
         yield from _stall(run, group)
+    yield from _overlap(run)
     yield from _client(run)
     for final in run.finals:
         yield from _options(run, final)
@@ -114,6 +116,20 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
     if run.warmup and not run.left_out:
         text = f"its figures include the warm-up of {run.warmup:g} s, as it has neither reports nor a transaction log"
         yield Finding("warmup", f"{run.name}: {text}")
+
+
+def _overlap(run: MeasuredRun) -> Iterator[Finding]:
+    """Workers that ran one after the other, so that the sum of their throughputs was reached for a part of the run."""
+    known = [one for one in run.timelines if one.start is not None and not one.by_file_time]
+    spans = [(one.start, one.end) for one in known if one.start is not None and one.end is not None]
+    if len(spans) < 2:
+        return
+    starts, ends = zip(*spans, strict=True)
+    together = max(0.0, min(ends) - max(starts))
+    if together < (1 - _LENGTHS) * max(end - start for start, end in spans):
+        length = f"{together:.0f} s of {max(ends) - min(starts):.0f} s"
+        text = f"all its workers ran at the same time for only {length}, but their throughputs are added"
+        yield Finding("overlap", f"{run.name}: {text}")
 
 
 def _stall(run: MeasuredRun, group: Group) -> Iterator[Finding]:
