@@ -201,6 +201,20 @@ def test_repeats_have_a_mean_an_interval_a_spread_and_outliers(show: Show, tmp_p
     assert out.splitlines()[-1] == "  ! a-5 is far from the others: TPS"
 
 
+def test_interval_and_outliers_of_repeats_are_those_of_scipy(show: Show, tmp_path: Path) -> None:
+    from scipy import stats  # type: ignore[import-untyped]  # here, as loading it takes long
+
+    values = [1000.0, 1004.0, 996.0, 1002.0, 999.0, 1001.0, 1060.0]
+    repeat(tmp_path, "a", values)
+    tps = json.loads(show(tmp_path / "a", "--json")[1])["subjects"][0]["repeats"]["measures"][0]
+    expected = stats.t.interval(0.95, 6, loc=sum(values) / 7, scale=stats.sem(values))
+    assert tps["interval"] == pytest.approx(list(expected), rel=1e-6)
+    grubbs = stats.t.ppf(1 - 0.01 / 14, 5) ** 2
+    limit = 6 / 7**0.5 * (grubbs / (5 + grubbs)) ** 0.5
+    far = (1060 - sum(values) / 7) / stats.tstd(values)
+    assert (far > limit, tps["outliers"]) == (True, ["a-7"])
+
+
 def test_two_repeats_are_too_few_for_an_interval(show: Show, tmp_path: Path) -> None:
     repeat(tmp_path, "a", [1000.0, 1100.0])
     _, out, _ = show(tmp_path / "a")

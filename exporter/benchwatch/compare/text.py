@@ -81,8 +81,9 @@ def sentence(verdict: Verdict, roles: Roles, confidence: float) -> str:
 
 
 def level(confidence: float) -> str:
-    """A confidence: 0.95 is 95 %."""
-    return f"{100 * confidence:.4g} %"
+    """A confidence: 0.95 is 95 %. It never becomes 100 % by rounding."""
+    text = f"{100 * confidence:.4g}"
+    return f"{text if text != '100' else f'{100 * confidence:.10g}'} %"
 
 
 def describe(experiment: Experiment) -> str:
