@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .statistics import Floats, linearised
 
@@ -45,7 +46,7 @@ class Course(NamedTuple):
         """The reports that begin at that moment (Unix seconds) or later."""
         return self.chosen(self.ends - self.seconds >= moment - _SLACK * self.seconds)
 
-    def chosen(self, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "Course":
+    def chosen(self, which: NDArray[np.bool_]) -> "Course":
         """Some of the reports."""
         totals = {name: values[which] for name, values in self.totals.items()}
         return Course(self.ends[which], self.seconds[which], totals, self.quantile)
@@ -76,7 +77,7 @@ def course(
     return Course(times, seconds, totals, quantile).chosen(seconds > 0)
 
 
-def _at(times: Floats, found: Floats, values: Floats) -> tuple["np.ndarray[tuple[int], np.dtype[np.bool_]]", Floats]:
+def _at(times: Floats, found: Floats, values: Floats) -> tuple[NDArray[np.bool_], Floats]:
     place = np.minimum(np.searchsorted(found, times), len(found) - 1)
     known = found[place] == times
     return known, np.where(known, values[place], 0.0)

@@ -30,6 +30,11 @@ Change = tuple[float, tuple[float, float] | None]
 """A change as a ratio (0.075 is +7.5 %), and its interval; None if that is unknown."""
 
 
+def plain(text: str) -> str:
+    """The part of a name that is safe in a drawing; names of jobs and parameters come from outside."""
+    return "".join(char for char in text if (char.isascii() and char.isalnum()) or char in " .%-_/")[:28]
+
+
 def draw_over_time(
     axes: "Axes", lines: Sequence[tuple[Drawn, Stroke]], length: float, unit: Axis, marks: Marks
 ) -> None:

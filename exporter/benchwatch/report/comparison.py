@@ -82,8 +82,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
         if (key[1].name in _DRAWN or (key[1] not in MEASURES and not key[1].of_all)) and known and not is_sum(key[0]):
             better = f"{known[0].measure.better} is better"
             changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
-            # Names of jobs come from outside; a drawing contains only words of ours.
-            bars.append((_plain(_name(known[0], found)), better, changes))
+            bars.append((charts.plain(_name(known[0], found)), better, changes))
     if not bars:
         return
     colours = [run.colour for run in runs[1:]]
@@ -99,10 +98,6 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
         f"{', with an arrow if they extend beyond the plot' if beyond else ''}.",
         [Key(run.name, run.colour) for run in runs[1:]],
     )
-
-
-def _plain(text: str) -> str:
-    return "".join(char for char in text if (char.isascii() and char.isalnum()) or char in " .%-_/")[:28]
 
 
 def _table(runs: Sequence[View], found: Comparisons) -> str:

@@ -15,12 +15,11 @@ from ..compare.measures import (
 )
 from ..compare.text import figure, heading, row_title
 from ..plots import tables
-from ..plots.figures import benchmark_figures
+from ..plots.figures import benchmark_figures, nothing_to_draw
 from ..plots.section import Key, Section
 from ..plots.stage import Stage, stages
 from ..plots.views import View
 from ..results.text import objectives
-from ..tools.registry import TOOLS
 from . import sweep
 from .comparison import changes
 from .page import page
@@ -157,8 +156,7 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
                     job = "".join(f"job {value}: " for value in of)
                     yield f"{name}: {job}{warning.replace('_', ' ')}."
     if not drawn:
-        advice = next((f"; {known.advice} some" for known in TOOLS if known.name == tool and known.advice), "")
-        yield f"There is nothing to draw: {tool} wrote no report while it ran{advice}."
+        yield nothing_to_draw(tool)
 
 
 def _chapters(scenes: Sequence[Stage]) -> Iterator[Section]:

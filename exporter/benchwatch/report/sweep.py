@@ -86,7 +86,7 @@ def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
     numbers = sorted({point.number for one in found for point in one.curve.points if point.number is not None})
     on_log = geometric(numbers)
     ticks = numbers if len(numbers) <= 20 else ()
-    parameter = _plain(first.parameter)
+    parameter = charts.plain(first.parameter)
     across = (parameter, lambda value: f"{value:g}")
     keys = [Key(one.name, one.colour) for one in found] if len(found) > 1 else []
     unit = throughput(first.roles.unit)
@@ -165,8 +165,3 @@ def _law(law: Scalability, x: Sequence[float], *, on_log: bool) -> tuple[Sequenc
 def _described(found: Sequence[_Drawn]) -> str:
     each = found[0].curve.points
     return "; ".join(f"{point.number:g}: {point.figures[THROUGHPUT].value:.4g}" for point in each)
-
-
-def _plain(text: str) -> str:
-    """A name without characters that a drawing should not contain: names come from outside."""
-    return "".join(char for char in text if (char.isascii() and char.isalnum()) or char == "_")[:28]

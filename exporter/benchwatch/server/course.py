@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..history.timeline import Timeline
 from ..plots import tables
-from ..plots.figures import benchmark_figures
+from ..plots.figures import benchmark_figures, nothing_to_draw
 from ..plots.machine import sections
 from ..plots.prometheus import Prometheus, PrometheusError
 from ..plots.section import Section, rendered
@@ -15,7 +15,7 @@ from ..plots.stage import stages
 from ..plots.views import View, views
 from ..results.result import results_of
 from ..results.text import of_run
-from ..tools.registry import named, names
+from ..tools.registry import names
 from ..values.printable import in_html
 from .vdisks import VdiskHistory
 
@@ -72,10 +72,10 @@ def _plots(run: View) -> Iterator[Section]:
     for scene in scenes:
         tool = scene.runs[0].timelines[0].tool
         plots = list(benchmark_figures(scene))
-        advice = (found := named(tool)) and found.advice
-        none = f"There is nothing to draw: {tool} wrote no report while it ran{f'; {advice} some' if advice else ''}."
         seen = " on the other side" if scene.roles.observer else ""
-        yield Section(f"{tool}{seen}" if len(scenes) > 1 else "Over time", plots, notes=() if plots else [none])
+        yield Section(
+            f"{tool}{seen}" if len(scenes) > 1 else "Over time", plots, notes=() if plots else [nothing_to_draw(tool)]
+        )
 
 
 def _tables(run: View) -> Iterator[Section]:
