@@ -1,4 +1,5 @@
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from benchwatch.cli import main
 
-from .made import START, autoregressive, place
+from .made import START, autoregressive, place, progress, summary
 
 Findings = Callable[..., list[str]]
 
@@ -39,6 +40,19 @@ def test_a_run_that_is_not_steady_is_named_with_place_and_figures(findings: Find
     assert findings("unsteady", place(tmp_path / "a", step), steady(tmp_path / "b")) == [
         "a is not steady: TPS 1,000 up to 60 s, then 800 (-20.0 %)"
     ]
+
+
+@pytest.mark.parametrize(("late", "together"), [(200, 0), (30, 90), (5, None)])
+def test_workers_that_did_not_run_together_are_said_to_be_added_all_the_same(
+    findings: Findings, tmp_path: Path, late: int, together: int | None
+) -> None:
+    run = place(tmp_path / "a", [1000.0] * 120)
+    later = re.sub(r"\d{10}", lambda found: str(int(found[0]) + late), progress([1000.0] * 120))
+    (run / "db2.err").write_text(later)
+    (run / "db2.out").write_text(summary(1000.0, seconds=120))
+    length = f"{together} s of {120 + late} s"
+    said = f"a: all its workers ran at the same time for only {length}, but their throughputs are added"
+    assert findings("overlap", run, steady(tmp_path / "b")) == ([] if together is None else [said])
 
 
 def test_the_place_is_told_from_the_start_of_the_run_on(findings: Findings, tmp_path: Path) -> None:

@@ -110,6 +110,14 @@ def test_paths_that_benchwatch_made_are_no_difference(capsys: pytest.CaptureFixt
     assert compare(capsys, tmp_path, records, "--vary", "clients") == (0, {}, [])
 
 
+def test_nor_are_those_of_runs_of_the_same_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for folder in ("old", "new"):
+        command = f"toy --trace=/dev/shm/benchwatch-a-{folder}/db -l /srv/{folder}/a/db.lat"
+        place(tmp_path / folder / "a", 1000.0, record=f"command: {command}\n")
+    sides = [str(tmp_path / folder / "a") for folder in ("old", "new")]
+    assert main(["compare", *sides, "--vary", "clients"]) == 0, capsys.readouterr().out
+
+
 @pytest.mark.parametrize("words", [("-h 10.0.0.10", "-h 10.0.0.20"), ("-Dnaccounts=100", "-Dnaccounts=5000")])
 def test_words_that_merely_end_like_a_value_that_was_meant_to_differ_were_not(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, words: Sequence[str]

@@ -1,7 +1,7 @@
 import pytest
 
 from benchwatch.compare.measures import Unit
-from benchwatch.compare.text import interval, percent, quantity, span
+from benchwatch.compare.text import interval, level, percent, quantity, span
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,7 @@ def test_changes_are_rounded_as_published() -> None:
 
 def test_spans_of_time() -> None:
     assert [span([60.2]), span([58, 61]), span([0.16, 3600])] == ["60 s", "58 to 61 s", "0.16 to 3,600 s"]
+
+
+def test_no_confidence_is_shown_as_certainty() -> None:
+    assert [level(one) for one in (0.95, 0.9833333, 0.99995, 0.999999)] == ["95 %", "98.33 %", "99.995 %", "99.9999 %"]

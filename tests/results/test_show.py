@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import shutil
 import time
@@ -118,6 +119,39 @@ def test_a_silence_is_a_stall_as_in_the_plots(show: Show, tmp_path: Path) -> Non
     assert "Marked: 1 stall, 3.7 s in all." in (tmp_path / "page.html").read_text()
 
 
+def test_a_silence_up_to_the_end_of_the_run_is_a_stall(show: Show, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for worker, seconds in (("db1", 20), ("db2", 15)):
+        (tmp_path / "a" / f"{worker}.err").write_text(progress([1000.0] * seconds))
+    (tmp_path / "a/run.yaml").write_text(f"start: {START}\nend: {START + 320}\nexit_code: 137\nsignal: SIGKILL\n")
+    assert "  stalls: 5m 00s\n" in show(tmp_path / "a")[1]
+    assert main(["report", str(tmp_path / "a"), "--output", str(tmp_path / "page.html")]) == 0
+    assert "Marked: 1 stall, 300 s in all." in (tmp_path / "page.html").read_text()
+
+
+def test_the_other_workers_of_a_run_may_go_on_when_one_has_ended(
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: START + 60.0)
+    run = place(tmp_path / "a", STEADY)
+    (run / "db2.err").write_text(progress([1000.0] * 60))
+    assert show(run)[1].splitlines()[0] == "a: pgbench 15.18, running, 1m 00s"
+
+
+def test_a_run_that_ended_before_it_started_has_no_length(
+    show: Show, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = place(tmp_path / "runs/a", STEADY)
+    (run / "run.yaml").write_text(f"start: {START + 100}\nend: {START + 90}\nexit_code: 0\n")
+    for file in run.iterdir():
+        os.utime(file, (START + 90,) * 2)
+    assert show(run)[1].splitlines()[0] == "a: pgbench 15.18, finished"
+    assert main(["list", str(tmp_path / "runs"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["seconds"] is None
+    assert main(["report", str(run), "--output", str(tmp_path / "page.html")]) == 0
+    assert '<p class="soft">pgbench 15.18, finished.</p>' in (tmp_path / "page.html").read_text()
+
+
 def test_fio_has_reads_and_writes_apart_with_their_bandwidth(show: Show) -> None:
     _, out, _ = show(RECORDINGS / "fio/json-multi-stonewall-3.42.out")
     assert "  reader read    32,068   125 MiB/s  61.4 µs  60.7 µs  85.5 µs  99.8 µs   173 µs  1.90 ms\n" in out
@@ -165,6 +199,20 @@ def test_repeats_have_a_mean_an_interval_a_spread_and_outliers(show: Show, tmp_p
         line.split() for line in out.splitlines()
     ]
     assert out.splitlines()[-1] == "  ! a-5 is far from the others: TPS"
+
+
+def test_interval_and_outliers_of_repeats_are_those_of_scipy(show: Show, tmp_path: Path) -> None:
+    from scipy import stats  # type: ignore[import-untyped]  # here, as loading it takes long
+
+    values = [1000.0, 1004.0, 996.0, 1002.0, 999.0, 1001.0, 1060.0]
+    repeat(tmp_path, "a", values)
+    tps = json.loads(show(tmp_path / "a", "--json")[1])["subjects"][0]["repeats"]["measures"][0]
+    expected = stats.t.interval(0.95, 6, loc=sum(values) / 7, scale=stats.sem(values))
+    assert tps["interval"] == pytest.approx(list(expected), rel=1e-6)
+    grubbs = stats.t.ppf(1 - 0.01 / 14, 5) ** 2
+    limit = 6 / 7**0.5 * (grubbs / (5 + grubbs)) ** 0.5
+    far = (1060 - sum(values) / 7) / stats.tstd(values)
+    assert (far > limit, tps["outliers"]) == (True, ["a-7"])
 
 
 def test_two_repeats_are_too_few_for_an_interval(show: Show, tmp_path: Path) -> None:

@@ -178,3 +178,10 @@ def test_markdown_has_the_table_and_the_lines(show: Show, tmp_path: Path) -> Non
     _, out, _ = show(tmp_path / "curve", "--format", "markdown")
     assert "| clients | runs | TPS | mean |\n" in out
     assert out.count("curve-clients") == 0
+
+
+def test_values_that_the_law_does_not_know_are_said_to_have_none(show: Show, tmp_path: Path) -> None:
+    for value in (0, 10, 20, 30):
+        point(tmp_path, {"offset": value}, [1000.0 + value])
+    _, out, _ = show(tmp_path / "curve")
+    assert "  no fit: expected values and throughputs above 0\n" in out

@@ -1,19 +1,19 @@
-"""What changed from one experiment to another, how sure that is, and the verdict.
+"""What changed from one experiment to another, how certain that is, and the verdict.
 
-Only the main measure gets a verdict: throughput or, if the rate was given (pgbench -R, fio rate= and rate_iops=), the
-mean latency; for fio, once per job. All other rows have an interval but no verdict: of a dozen measures, expect one
-to fall outside its interval by chance. Several verdicts in one comparison widen every interval, so that the confidence
-holds for all of them together (C. E. Bonferroni).
+Only the main measures get a verdict: the throughput (of fio, for each job) or, if the rate was fixed (pgbench -R, fio
+rate= and rate_iops=), the mean latency. All other rows have an interval but no verdict: with a dozen measures, expect
+one to fall outside its interval by chance half the time. Several verdicts in one comparison widen every interval, so
+that the confidence holds for all of them together (C. E. Bonferroni).
 
-With repeats, the interval comes from the differences between runs. It gives a verdict if it does not contain 0.
+With repeats, the interval comes from the differences between runs. It gives a verdict if it does not contain 0. With
+repeats on one side only, their differences are used for both.
 
 A single run on each side shows how certain its mean is, but not how much two equal runs would differ (caches,
-placement, other guests). No statistic of one run shows that. So a verdict needs more than an interval without 0:
-- the interval lies beyond an allowance for differences between runs (5 % by default);
-- the change exceeds the differences between single batches of these runs, as if a run were one more batch: noise slower
-  than a run (1/f noise) does not average out within it;
-- both runs are steady.
-With repeats on one side only, their differences are used for both.
+placement, other guests). No statistic of one run shows that, so a verdict needs more than an interval without 0:
+- The interval lies beyond an allowance for differences between runs (5 % by default).
+- The change exceeds the differences between single batches of these runs, as if a run were one more batch: noise slower
+  than a run (1/f noise) does not average out within it.
+- Both runs are steady.
 
 Figures of a run that failed or has no end are shown on request, and not judged.
 """
@@ -32,9 +32,9 @@ from .measures import THROUGHPUT, Measure, rank
 from .statistics import FEWEST_BATCHES, Estimate, Shift, against_one, between_runs, change, one_batch, shift
 
 _USELESS = 100.0
-"""Upper over lower end of an interval from repeats from which on it says only that there are too few of them."""
+"""Ratio of the ends of an interval from repeats beyond which it shows only that there are too few of them."""
 STEADY = 0.05
-"""Change of the mean above which a shift within a run makes it unsteady."""
+"""Change of the mean, as a ratio, above which a shift within a run makes the run unsteady."""
 
 TOO_FEW = "too few runs for an interval"
 
@@ -42,18 +42,18 @@ Word = Literal["better", "worse", "no difference shown", "not judged"]
 
 
 class Row(NamedTuple):
-    """One measure of one group, of both sides."""
+    """One measure of one group on both sides."""
 
     group: Group
     measure: Measure
     base: float
     other: float
     ratio: float | None
-    """Other over base less 1: 0.075 is 7.5 %; None if the base is 0."""
+    """The change as a ratio: 0.075 is +7.5 %. None if the base is 0."""
     interval: tuple[float, float] | None
-    """Of the ratio; None if unknown."""
+    """The interval of the change; None if unknown."""
     spread: tuple[float, float] | None
-    """The interval if a whole run were no more certain than one of its batches; None with repeats."""
+    """The interval that a whole run would have if it were as uncertain as one of its batches; None with repeats."""
 
 
 class Verdict(NamedTuple):
@@ -74,7 +74,7 @@ def rows(base: Experiment, other: Experiment, confidence: float) -> Iterator[Row
 
 
 def _figures(experiment: Experiment) -> dict[tuple[Group, Measure], list[Figure]]:
-    """The figures that all runs have."""
+    """The figures that all runs of an experiment have, run by run."""
     found: dict[tuple[Group, Measure], list[Figure]] = {}
     for run in experiment.runs:
         for key, figure in run.figures.items():
@@ -91,12 +91,12 @@ def _row(group: Group, measure: Measure, left: Sequence[Figure], right: Sequence
     single = len(left) == len(right) == 1
     spread = change(one_batch(estimates[0]), one_batch(estimates[1]), confidence) if single else None
     found = change(*estimates, confidence)
-    useful = single or 1 + found[1] < _USELESS * (1 + found[0])  # whose lower end may be 0
+    useful = single or 1 + found[1] < _USELESS * (1 + found[0])
     return Row(group, measure, base, other, ratio, found if useful else None, spread)
 
 
 def _estimates(left: Sequence[Figure], right: Sequence[Figure]) -> tuple[Estimate, Estimate] | None:
-    """How certain both means are; None if that is unknown for either."""
+    """Both means with their errors; None if either error is unknown."""
     one, two = (between_runs([figure.value for figure in figures]) for figures in (left, right))
     if len(left) == len(right) == 1:
         one, two = left[0].estimate, right[0].estimate
@@ -157,7 +157,7 @@ def _why_not(row: Row, runs: Sequence[MeasuredRun]) -> str:
 
 
 def shift_of(run: MeasuredRun, group: Group, measure: Measure) -> Shift | None:
-    """Where the run's throughput or mean latency went up or down for good."""
+    """The point from which on a run's throughput or mean latency is higher or lower; None without one."""
     course = run.courses.get(group)
     total, weight = ("operations", "") if measure is THROUGHPUT else ("latency", "timed")
     found = shift(course.values(total, weight)) if course is not None and course.ratio(total, weight) else None

@@ -2,12 +2,16 @@
 
 import argparse
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..settings.settings import load_settings
 from ..values.arguments import add_warmup
 from ..values.errors import NOT_MET, ConfigError
+
+if TYPE_CHECKING:
+    from .comparison import Comparisons
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -82,7 +86,7 @@ def _compare(options: argparse.Namespace) -> int:
     from .experiment import load, told_apart
     from .junit import junit, suites
     from .markdown import markdown
-    from .terminal import show
+    from .terminal import terminal
 
     settings = load_settings(options.config_file)
     paths = [options.base, *options.others]
@@ -91,14 +95,13 @@ def _compare(options: argparse.Namespace) -> int:
     loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
     base, *others = told_apart(loaded, paths)
     found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
-    if options.format == "json":
-        sys.stdout.write(document(found))
-    elif options.format == "junit":
-        sys.stdout.write(junit(suites(found)))
-    elif options.format == "markdown":
-        sys.stdout.write(markdown(found))
-    else:
-        show(found, sys.stdout)
+    formats: Mapping[str, Callable[[Comparisons], str]] = {
+        "terminal": terminal,
+        "markdown": markdown,
+        "json": document,
+        "junit": lambda found: junit(suites(found)),
+    }
+    sys.stdout.write(formats[options.format](found))
     if options.fail_on and any(one.word == options.fail_on for each in found.others for one in each.verdicts):
         return NOT_MET
     other_than_intended = any(not one.intended for comparison in found.others for one in comparison.parameters)

@@ -1,4 +1,4 @@
-"""A whole comparison: the base, and the sides compared with it."""
+"""A whole comparison: the base, and the others compared with it."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -40,12 +40,12 @@ class Comparisons(NamedTuple):
 
     @property
     def roles(self) -> Roles:
-        """Those of the tool's families for these runs."""
+        """The roles of the tool's families in these runs."""
         return self.base.runs[0].roles
 
     @property
     def warmup(self) -> bool:
-        """Whether figures leave out a part of a run."""
+        """Whether the figures of any run leave out its warm-up."""
         sides = (self.base, *(comparison.other for comparison in self.others))
         return any(run.left_out for side in sides for run in side.runs)
 
@@ -78,7 +78,7 @@ def compare(
                 table,
                 list(verdicts(base, other, table, allowance)),
                 differing,
-                findings(base, other, differing),
+                findings([base, other], differing),
             )
         )
     return Comparisons(tool, base, found, confidence, each, allowance, vary)

@@ -1,14 +1,15 @@
-"""The course of a run: what was done in each report interval, by all workers together."""
+"""The course of a run: what all its workers together did in each report interval."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .statistics import Floats, linearised
 
 SILENT_INTERVALS = 3
-"""Times the usual distance of two reports that a silence is longer than: a stall."""
+"""Multiple of the usual distance of two reports beyond which a silence is a stall."""
 _SLACK = 0.1
 """Fraction of a report that may precede the end of the warm-up: pgbench prints tenths of seconds."""
 
@@ -21,9 +22,9 @@ class Course(NamedTuple):
     seconds: Floats
     """Length of each."""
     totals: Mapping[str, Floats]
-    """What each adds: `operations`, `timed` (those with a latency), `latency` (their sum, seconds), `bytes`."""
+    """Per interval: `operations`, `timed` (operations with a latency), `latency` (sum of these, seconds), `bytes`."""
     quantile: str = ""
-    """The quantile of the reports that `latency` is made of, if the tool reports no mean."""
+    """The quantile that stands for the mean in `latency`, if the tool reports no mean."""
 
     @property
     def begin(self) -> float:
@@ -31,21 +32,21 @@ class Course(NamedTuple):
         return float(self.ends[0] - self.seconds[0])
 
     def ratio(self, total: str, weight: str = "") -> float | None:
-        """A total over another, or over the seconds; None if it was not measured."""
+        """A total divided by another total, or by the seconds; None if it was not measured."""
         if total not in self.totals or not len(self.ends):
             return None
         below = float((self.totals[weight] if weight else self.seconds).sum())
         return float(self.totals[total].sum()) / below if below else None
 
     def values(self, total: str, weight: str = "") -> Floats:
-        """That ratio for each report, as values whose mean is that of the whole."""
+        """The same ratio for each report, as values whose mean is the ratio of the whole."""
         return linearised(self.totals[total], self.totals[weight] if weight else self.seconds)
 
     def after(self, moment: float) -> "Course":
-        """The reports that begin at that time or later."""
+        """The reports that begin at that moment (Unix seconds) or later."""
         return self.chosen(self.ends - self.seconds >= moment - _SLACK * self.seconds)
 
-    def chosen(self, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "Course":
+    def chosen(self, which: NDArray[np.bool_]) -> "Course":
         """Some of the reports."""
         totals = {name: values[which] for name, values in self.totals.items()}
         return Course(self.ends[which], self.seconds[which], totals, self.quantile)
@@ -59,11 +60,11 @@ def course(
     bandwidths: tuple[Floats, Floats] | None = None,
     quantile: str = "",
 ) -> Course:
-    """A course from gauges of intervals: times of their ends and operations a second; mean latencies, bytes a second.
+    """A course from gauges of intervals.
 
-    With `quantile`, the latencies are that quantile instead of means.
-    An interval begins at the last of `moments` (Unix seconds, ascending) before its end. Pairs are times and values,
-    which may be missing for some of the reports.
+    `times` are the ends of the intervals, `rates` operations per second. `latencies` (means, or this `quantile`) and
+    `bandwidths` (bytes per second) are pairs of times and values, which may lack some of the reports. An interval
+    begins at the last of `moments` before its end. All times are Unix seconds, ascending.
     """
     seconds = times - moments[np.maximum(np.searchsorted(moments, times) - 1, 0)]
     totals = {"operations": rates * seconds}
@@ -76,16 +77,16 @@ def course(
     return Course(times, seconds, totals, quantile).chosen(seconds > 0)
 
 
-def _at(times: Floats, found: Floats, values: Floats) -> tuple["np.ndarray[tuple[int], np.dtype[np.bool_]]", Floats]:
+def _at(times: Floats, found: Floats, values: Floats) -> tuple[NDArray[np.bool_], Floats]:
     place = np.minimum(np.searchsorted(found, times), len(found) - 1)
     known = found[place] == times
     return known, np.where(known, values[place], 0.0)
 
 
 def together(courses: Sequence[Course]) -> Course:
-    """Several workers as one, over the time in which all of them ran.
+    """The courses of several workers as one, over the time in which all of them ran.
 
-    Of several, the totals of each are spread evenly over its reports and cut at common times.
+    A worker's totals are spread evenly over each of its intervals and cut at common times.
     """
     if len(courses) == 1:
         return courses[0]

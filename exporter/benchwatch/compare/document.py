@@ -1,23 +1,6 @@
-"""A comparison as JSON. Keys are stable: some may be added, none changes its meaning.
+"""A comparison as JSON: docs/compare.md explains the keys. Keys may be added, but none changes its meaning.
 
-    tool            its name
-    confidence      probability that all verdicts together are right, ratio
-    interval_level  confidence of each interval (higher, if there are several verdicts), ratio
-    allowance       change that two equal single runs may show, ratio
-    vary            parameters that were meant to differ
-    base            name, runs (see below)
-    others[]        name, runs
-      measures[]    labels of its group (of fio job and op; job is empty if there is one), name, unit, better (higher,
-                    lower), base, other (in that unit), change (ratio: 0.075 is +7.5 %), interval ([low, high], ratios);
-                    null: cannot be told
-      verdicts[]    labels of its group, name (of a measure), verdict (better, worse, no difference shown, not judged),
-                    reason
-      parameters[]  name, base, other (texts; null: that side has none), intended
-      findings[]    kind, text
-    runs[]          name, seconds (null: not known), warmup_seconds, left_out_seconds,
-                    workers
-
-Units: per second, bytes per second, seconds, ratio. Characters beyond ASCII are escaped: no encoding changes them.
+null means unknown. Characters beyond ASCII are escaped, so no encoding changes them.
 """
 
 import json
@@ -26,7 +9,7 @@ from typing import Any
 from ..tools.roles import Roles
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
-from .measures import named_group, unit_of
+from .measures import described, named_group
 
 
 def document(found: Comparisons) -> str:
@@ -62,10 +45,7 @@ def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
         **_experiment(comparison.other),
         "measures": [
             {
-                **named_group(row.group, roles),
-                "name": row.measure.name,
-                "unit": unit_of(row.measure, roles),
-                "better": row.measure.better,
+                **described(row.group, row.measure, roles),
                 "base": row.base,
                 "other": row.other,
                 "change": row.ratio,

@@ -1,4 +1,4 @@
-"""What is compared: a run, or an experiment that was repeated, which is several runs.
+"""One side of a comparison: a run, or the repeats of an experiment.
 
 Runs that failed or have not ended cannot be compared; neither can runs of different tools.
 """
@@ -73,12 +73,11 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
     faults = faults_of(workers)
     forced += faults
-    left_out = float(max(worker.runfile.warmup for worker in workers) if warmup is None else warmup)
-    run = measure(workers, left_out)
+    run = measure(workers, warmup)
     if not any(one is THROUGHPUT for _, one in run.figures):
-        text = "nothing was measured" if not left_out else f"nothing was measured after the warm-up of {left_out:g} s"
+        after = f" after the warm-up of {run.warmup:g} s" if run.warmup else ""
         why = f" ({'; '.join(faults)})" if faults else ""
-        raise CannotCompare(f"{path}: {text}{why}; expected reports or a final report")
+        raise CannotCompare(f"{path}: nothing was measured{after}{why}; expected reports or a final report")
     return run
 
 

@@ -1,14 +1,13 @@
 """The figures of one group of a run from all its workers: sums, weighted means, percentiles of summed bins."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..metrics.buckets import LOWER_NS, UPPER_NS, bins, quantiles
 from ..metrics.latencies import Group, Latencies
-from ..metrics.samples import Family
 from ..tools.roles import Roles
 from .course import Course
 from .measures import (
@@ -27,37 +26,38 @@ from .statistics import Estimate, batches, of_sections, within_run
 from .workers import Finals, WorkerFigures
 
 _SLACK = 0.05
-"""Seconds by which the clocks of two sources may disagree."""
+"""Seconds by which the times of reports and of latencies may disagree."""
 
 Members = Sequence[tuple[WorkerFigures, Group]]
-"""Workers, and which of their groups counts."""
+"""Workers, each with one of its groups."""
 
 
 class Figure(NamedTuple):
-    """A number for the whole run, and its certainty from the run alone; None if that is unknown."""
+    """A figure of a run."""
 
     value: float
     estimate: Estimate | None = None
+    """Its error, from the reports of this run alone; None if unknown."""
     step: float = 0.0
-    """Step in which the number is given, such as the width of a histogram's bin; 0 if exact."""
+    """Its resolution, such as the width of a histogram's bin; 0 if exact."""
 
 
-def rates(members: Members, whole: Course | None, roles: Roles, by_result: bool) -> Iterator[tuple[Measure, Figure]]:
-    """Throughput, bandwidth and mean latency: of the final reports where those count, else of the time after the
-    warm-up."""
-    told = dict(results(members, roles)) if by_result else {}
+def rates(
+    members: Members, whole: Course | None, roles: Roles, final: Mapping[Measure, float]
+) -> Iterator[tuple[Measure, Figure]]:
+    """Throughput, bandwidth and mean latency: from `final`, otherwise of the time after the warm-up."""
     courses = [worker.course(group) for worker, group in members]
     done = [worker.done(group) for worker, group in members]
     for one, total, values in (
         (THROUGHPUT, "operations", [None if each is None else each.rate for each in done]),
         (BANDWIDTH, "bytes", [None if each is None else each.ratio("bytes") for each in courses]),
     ):
-        value = told.get(one)
+        value = final.get(one)
         if value is None:
             value = _sum(values)
         if value is not None:
             yield one, _figure(value, whole, total)
-    mean = told.get(LATENCY_MEAN)
+    mean = final.get(LATENCY_MEAN)
     if mean is None:
         timed = _sum([None if each is None else each.timed for each in done])
         latency = _sum([None if each is None else each.latency for each in done])
@@ -71,7 +71,7 @@ def rates(members: Members, whole: Course | None, roles: Roles, by_result: bool)
 
 
 def results(members: Members, roles: Roles) -> Iterator[tuple[Measure, float]]:
-    """The same for the whole run, from the final reports."""
+    """The same of the whole run, from the final reports."""
     for one, result in ((THROUGHPUT, roles.result_rate), (BANDWIDTH, roles.result_bandwidth)):
         value = _sum([worker.result(result, group) for worker, group in members])
         if value is not None:
@@ -88,7 +88,7 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 
 def _figure(value: float, whole: Course | None, total: str, weight: str = "") -> Figure:
-    """A figure, with its certainty from the reports alone."""
+    """A figure with its error, estimated from the reports."""
     if whole is None or whole.ratio(total, weight) is None:
         return Figure(value)
     estimate = within_run(whole.values(total, weight))
@@ -96,7 +96,7 @@ def _figure(value: float, whole: Course | None, total: str, weight: str = "") ->
 
 
 def _mean_result(members: Members, roles: Roles) -> float | None:
-    """The mean latency of the final reports, weighted by operations; None unless all that did something have one."""
+    """The mean latency of the final reports, weighted by operations; None if one that did something has none."""
     found = [
         (worker.result(roles.result_latency, group), worker.result(roles.result_operations, group))
         for worker, group in members
@@ -108,7 +108,7 @@ def _mean_result(members: Members, roles: Roles) -> float | None:
 
 
 def distribution(members: Members, whole: Course | None, roles: Roles) -> Iterator[tuple[Measure, Figure]]:
-    """Percentiles and the highest latency; nothing unless every worker has bins, or the only one printed them."""
+    """Percentiles and the highest latency, if every worker has bins or the only one printed them."""
     merged = Latencies()
     for worker, group in members:
         latencies = worker.latencies(group)
@@ -128,7 +128,7 @@ def distribution(members: Members, whole: Course | None, roles: Roles) -> Iterat
 
 
 def _printed(members: Members) -> Iterator[tuple[Measure, Figure]]:
-    """The tool's own percentiles of the whole run: where there is one worker, and no warm-up to leave out."""
+    """The tool's own percentiles of the whole run, if there is one worker and no warm-up to leave out."""
     (worker, group), *others = members
     if others or worker.begin != -math.inf:
         return
@@ -148,7 +148,7 @@ def _bin_width(value: float) -> float:
 
 
 def _sections(whole: Course | None) -> list[tuple[float, float]]:
-    """Begin and end of each batch of the run's latencies."""
+    """Begin and end (Unix seconds) of each batch of the run's reports with latencies."""
     if whole is None or whole.ratio("latency", "timed") is None:
         return []
     cut = batches(whole.values("latency", "timed"))
@@ -156,17 +156,13 @@ def _sections(whole: Course | None) -> list[tuple[float, float]]:
 
 
 def of_summary(finals: Sequence[Finals], roles: Roles, seconds: float | None) -> Iterator[tuple[Measure, Figure]]:
-    """What only a final report says, of the whole run, which took so many seconds."""
+    """What only final reports have, of the whole run, which took `seconds`."""
     for word, lost in roles.lost.items():
-        told = [found for final in finals if (found := lost.told(final)) is not None]
-        by = math.fsum(whole for _, whole in told) if lost.of else seconds
-        if len(told) == len(finals) and by:
-            yield of_lost(word, lost), Figure(math.fsum(counted for counted, _ in told) / by)
-    if connections := _of_all(finals, roles.connection):
+        known = [found for final in finals if (found := lost.told(final)) is not None]
+        by = math.fsum(whole for _, whole in known) if lost.of else seconds
+        if len(known) == len(finals) and by:
+            yield of_lost(word, lost), Figure(math.fsum(counted for counted, _ in known) / by)
+    name = roles.connection.name if roles.connection else ""
+    connections = [math.fsum(final[name].values()) for final in finals if name in final]
+    if len(connections) == len(finals):
         yield CONNECTION, Figure(max(connections))
-
-
-def _of_all(finals: Sequence[Finals], family: Family | None) -> list[float]:
-    """A number of every worker, all of its groups together; nothing if one has none."""
-    found = [math.fsum(final[family.name].values()) for final in finals if family and family.name in final]
-    return found if len(found) == len(finals) else []

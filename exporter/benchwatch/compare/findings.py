@@ -1,6 +1,6 @@
-"""What a reader should know before believing the figures: one sentence each, with the numbers it rests on.
+"""Warnings about the figures: one sentence each, with the numbers that it rests on.
 
-Findings rest only on what the tools or a run's record measured. In particular, pgbench does not say how busy its own
+They rest only on what the tools or a run's record measured. In particular, pgbench does not say how busy its own
 machine is; `benchwatch run` records the CPU time that it took and the load before the start.
 """
 
@@ -17,7 +17,7 @@ from ..tools.registry import named
 from .changes import is_unsteady, shift_of
 from .course import SILENT_INTERVALS
 from .experiment import Experiment
-from .measured import MeasuredRun
+from .measured import MeasuredRun, known_end
 from .measures import THROUGHPUT, of_lost
 from .parameters import Difference
 from .statistics import FEWEST_BATCHES
@@ -28,6 +28,7 @@ Kind = Literal[
     "unfinished",
     "no_verdict",
     "unsteady",
+    "overlap",
     "cache",
     "length",
     "warmup",
@@ -45,13 +46,13 @@ Kind = Literal[
 ]
 
 _COLD = 0.15
-"""Rise of the throughput within a run above which its caches were probably cold."""
+"""Rise of the throughput within a run above which its caches were probably cold at the start."""
 _LENGTHS = 0.1
 """Fraction by which lengths may differ."""
 _BUSY = 0.95
-"""CPUs used by each process of a job, or each thread, above which it can hardly do more."""
+"""CPUs used per process or thread above which it can hardly do more."""
 _MACHINES = ("client.host", "host")
-"""Before the names of facts that `benchwatch run` records: of the client's machine if it is not the server's."""
+"""Prefixes of facts about the client's machine that `benchwatch run` records; `host` if it is also the server's."""
 _VERSION = re.compile(r".*version")
 _SCALE = re.compile(r"scale_factor|scale")
 
@@ -63,36 +64,32 @@ class Finding(NamedTuple):
     text: str
 
 
-def findings(base: Experiment, other: Experiment, differing: Sequence[Difference]) -> list[Finding]:
-    """What is to be known of both sides."""
-    found = [Finding("unfinished", text) for each in (base, other) for text in each.forced]
-    found += chain.from_iterable(_of_run(run) for each in (base, other) for run in each.runs)
-    found += [
-        *_mains(base, other),
-        *_load(base),
-        *_load(other),
-        *_cache(base, other),
-        *_lengths(base, other),
-        *_failures([base, other]),
-        *_differing(differing),
-    ]
+def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) -> list[Finding]:
+    """The warnings about one experiment, or about both sides of a comparison whose `differing` parameters are given."""
+    found = [Finding("unfinished", text) for each in sides for text in each.forced]
+    found += chain.from_iterable(_of_run(run) for each in sides for run in each.runs)
+    pair = len(sides) == 2
+    found += _mains(*sides) if pair else ()
+    found += chain.from_iterable(map(_load, sides))
+    found += (*_cache(*sides), *_lengths(*sides)) if pair else ()
+    found += (*_failures(sides), *_differing(differing))
     return list(dict.fromkeys(found))
 
 
-def about(experiment: Experiment) -> list[Finding]:
-    """What is to be known of one side alone."""
-    found = [Finding("unfinished", text) for text in experiment.forced]
-    found += chain.from_iterable(_of_run(run) for run in experiment.runs)
-    return list(dict.fromkeys([*found, *_load(experiment), *_failures([experiment])]))
-
-
 def stalled(run: MeasuredRun, group: Group) -> float | None:
-    """Seconds in which nothing completed, or for which nothing was reported; None without reports."""
+    """Seconds of reports without a completed operation, and of silences; None without reports."""
     course = run.courses.get(group)
     if course is None:
         return None
-    silent = course.seconds > SILENT_INTERVALS * np.median(course.seconds)
-    return float(course.seconds[(course.totals["operations"] <= 0) | silent].sum())
+    silence = SILENT_INTERVALS * float(np.median(course.seconds))
+    idle = (course.totals["operations"] <= 0) | (course.seconds > silence)
+    return float(course.seconds[idle].sum()) + (at_end if (at_end := _silence_at_end(run)) > silence else 0.0)
+
+
+def _silence_at_end(run: MeasuredRun) -> float:
+    """Seconds from the last report of any worker to the end of the run; 0 if it has not ended."""
+    last, end = run.last_report, known_end(run.timelines)
+    return 0.0 if last is None or end is None else max(0.0, end - last)
 
 
 def _of_run(run: MeasuredRun) -> Iterator[Finding]:
@@ -107,6 +104,7 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
             text = f"{title(measure, run.roles)} {before} up to {since:.0f} s, then {after} ({change})"
             yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
         yield from _stall(run, group)
+    yield from _overlap(run)
     yield from _client(run)
     for final in run.finals:
         yield from _options(run, final)
@@ -120,9 +118,23 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
         yield Finding("warmup", f"{run.name}: {text}")
 
 
+def _overlap(run: MeasuredRun) -> Iterator[Finding]:
+    """Workers that ran one after the other, so that the sum of their throughputs was reached for a part of the run."""
+    known = [one for one in run.timelines if one.start is not None and not one.by_file_time]
+    spans = [(one.start, one.end) for one in known if one.start is not None and one.end is not None]
+    if len(spans) < 2:
+        return
+    starts, ends = zip(*spans, strict=True)
+    together = max(0.0, min(ends) - max(starts))
+    if together < (1 - _LENGTHS) * max(end - start for start, end in spans):
+        length = f"{together:.0f} s of {max(ends) - min(starts):.0f} s"
+        text = f"all its workers ran at the same time for only {length}, but their throughputs are added"
+        yield Finding("overlap", f"{run.name}: {text}")
+
+
 def _stall(run: MeasuredRun, group: Group) -> Iterator[Finding]:
     if seconds := stalled(run, group):
-        of = float(run.courses[group].seconds.sum())
+        of = float(run.courses[group].seconds.sum()) + _silence_at_end(run)
         yield Finding("stall", f"{_who(run, group)} stood still for {seconds:.0f} s of {of:.0f} s")
 
 
@@ -140,8 +152,7 @@ def _of(final: Finals, family: Family | None) -> Mapping[Group, float]:
 
 
 def _client(run: MeasuredRun) -> Iterator[Finding]:
-    """From the CPU that the processes of a job used, if the tool says so; else, and of all its threads, from what the
-    record says."""
+    """A client at its limit, by the CPU time of all its threads in the record, or of each job in the tool's output."""
     roles = run.roles
     for timeline, final in zip(run.timelines, run.finals, strict=True):
         used = timeline.runfile.cpus_used
@@ -162,7 +173,7 @@ def _client(run: MeasuredRun) -> Iterator[Finding]:
 
 
 def _load(experiment: Experiment) -> Iterator[Finding]:
-    """The load average before the start, which still holds what an earlier run did."""
+    """A high load average before the start; an earlier run that just ended still counts in it."""
     for machine in _MACHINES:
         known = [
             [_number(run.parameters.get(f"{machine}.{name}", "")) for name in ("load_average", "cpus")]
@@ -177,7 +188,7 @@ def _load(experiment: Experiment) -> Iterator[Finding]:
 
 
 def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
-    """Throughput that rises in the runs of one side only."""
+    """A throughput that rises in the runs of one side only."""
     for cold, warm in ((base, other), (other, base)):
         if not all(_can_rise(run) for each in (cold, warm) for run in each.runs):
             continue
@@ -189,13 +200,13 @@ def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
 
 
 def _can_rise(run: MeasuredRun) -> bool:
-    """Whether the throughput was not given, and there are reports enough to tell its course."""
+    """Whether the throughput was free to change and there are enough reports to see it change."""
     courses = [run.courses.get(group) for group, measure in run.main() if measure is THROUGHPUT]
     return any(course is not None and len(course.ends) >= FEWEST_BATCHES for course in courses)
 
 
 def _rise(run: MeasuredRun) -> float:
-    """By how much the throughput is higher at the end than at the beginning; 0 if that is not shown."""
+    """How much the throughput rose within the run, as a ratio; 0 if no rise is shown."""
     shifts = [shift_of(run, group, measure) for group, measure in run.main() if measure is THROUGHPUT]
     return max((found.after / found.before - 1 for found in shifts if found and found.before > 0), default=0.0)
 
@@ -208,7 +219,7 @@ def _lengths(base: Experiment, other: Experiment) -> Iterator[Finding]:
 
 
 def _failures(sides: Sequence[Experiment]) -> Iterator[Finding]:
-    """Operations that the throughput leaves out."""
+    """Operations that failed, were skipped or lost."""
     roles = sides[0].runs[0].roles
     for word, lost in roles.lost.items():
         measure = of_lost(word, lost)
@@ -223,7 +234,7 @@ def _failures(sides: Sequence[Experiment]) -> Iterator[Finding]:
 
 
 def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
-    """Why there is no verdict: one reads and the other reads and writes, or only one has a given rate."""
+    """Different main measures, so that there is no verdict: reads against writes, or a fixed rate on one side only."""
     mains = [dict.fromkeys(key for run in each.runs for key in run.main()) for each in (base, other)]
     if not mains[0].keys() & mains[1].keys():
         texts = []
@@ -252,5 +263,5 @@ def _who(run: MeasuredRun, group: Group) -> str:
 
 
 def _number(text: str) -> float:
-    """The highest number in a text, which holds those of all workers; 0 if there is none."""
+    """The highest number in a text, which lists the values of all workers; 0 if there is none."""
     return max(map(float, re.findall(r"\d+(?:\.\d+)?", text)), default=0.0)

@@ -1,7 +1,7 @@
 """Verdicts and requirements as JUnit XML, which GitLab, Jenkins and GitHub's test reporters read.
 
-A suite a comparison (or run), a test case a verdict (or requirement): worse is a failure, not judged is skipped. With
---vary a case more says whether another parameter differs.
+Each comparison (or run) is a suite, each verdict (or requirement) a test case. A verdict `worse` is a failure; `not
+judged` is skipped. With --vary, a further case says whether another parameter differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,9 +18,9 @@ class Case(NamedTuple):
 
     name: str
     failure: str
-    """Why it failed; empty if it passed."""
+    """The reason for its failure; empty if it passed."""
     skipped: str = ""
-    """Why nothing can be said; empty otherwise."""
+    """The reason why it was not judged; empty if it was."""
 
 
 class Suite(NamedTuple):

@@ -1,7 +1,7 @@
 """A comparison as Markdown, as GitHub renders it (https://github.github.com/gfm/).
 
-Names of runs, parameters and their values come from outside. They enter through `plain` only, which leaves nothing
-that Markdown would interpret: a cell of a table, a link or an address, an image, HTML, emphasis, a list.
+Names of runs, parameters and their values come from outside. All of them pass through `plain`, which leaves nothing
+that Markdown would interpret: no cell of a table, link, address, image, HTML, emphasis or list.
 """
 
 import re
@@ -10,8 +10,7 @@ from itertools import groupby
 
 from ..values.printable import printable
 from .comparison import Comparison, Comparisons
-from .description import describe
-from .text import cells, heading, level, sentence
+from .text import cells, describe, heading, level, sentence
 
 
 def markdown(found: Comparisons) -> str:
@@ -60,12 +59,12 @@ def table_row(cells: Sequence[str]) -> str:
 
 
 _MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])|(?<=www)\.|:(?=//)", re.IGNORECASE)
-"""Characters of Markdown wherever they stand, and those that make an address of what they stand in."""
+"""Characters with a meaning in Markdown anywhere in a line, and those that turn text into an address."""
 _BLOCK = re.compile(r"^(\d{0,9})([#+=.)-])")
-"""What begins a heading, a list, a rule."""
+"""The beginning of a heading, a list or a rule."""
 
 
 def plain(text: str) -> str:
-    """Text from outside that is shown as it is."""
+    """Text from outside, escaped so that it is shown unchanged."""
     escaped = _MARKUP.sub(r"\\\g<0>", printable(text).strip())
     return _BLOCK.sub(r"\1\\\2", escaped)

@@ -1,12 +1,12 @@
 """One run, measured: its figures after the warm-up, all its workers together.
 
-- Throughput and bandwidth are sums over the workers, the mean latency is weighted by operations, percentiles come from
-  summed bins, the connection time is the slowest worker's, `failed` is failed transactions of all.
-- Without a warm-up the figures are those of the tool's own final report, otherwise they are of the time after it (see
-  workers), but for what only the final report tells (`Measure.of_all`).
-- A group is one set of values of the tool's labels (a job and its operation), or all of a tool without. A job with
-  several operations has a group more, `all`, without those that count apart; not where a warning says that one of them
-  holds what is none of the workload, of which no verdict speaks then.
+- Throughputs and bandwidths of the workers are added, mean latencies are weighted by operations, percentiles come from
+  summed bins, the connection time is that of the slowest worker, failures are added.
+- Without a warm-up, the figures are those of the tool's own final report. With one, they cover the time after it (see
+  workers), except those that only the final report has (`Measure.of_all`).
+- A group is one set of values of the tool's labels (a job and its operation); a tool without labels has one group. A
+  job with several operations has the further group `all`, without the operations that count apart. It has none if a
+  warning says that one of them holds more than the workload; no verdict is about that operation.
 - A process that only sees what another one counts is in no figure.
 """
 
@@ -24,9 +24,9 @@ from .measures import LATENCY_MEAN, LATENCY_QUANTILES, THROUGHPUT, Measure, of_r
 from .workers import Finals, WorkerFigures
 
 ALL = "all"
-"""The operation of a group that holds all reads, writes and trims of a job."""
+"""The operation of a group that holds all operations of a job, such as reads, writes and trims."""
 LABEL = "label "
-"""Before the name of a label of the run, among its parameters."""
+"""Prefix of the run's labels among its parameters."""
 
 
 def is_sum(group: Group) -> bool:
@@ -41,28 +41,35 @@ class MeasuredRun(NamedTuple):
     tool: str
     roles: Roles
     timelines: Sequence[Timeline]
-    """Its workers, but for those that only see what others count."""
+    """Its workers, without those that only see what others count."""
     warmup: float
     left_out: float
-    """From the start on: the warm-up, and what its last report has of the time after it."""
+    """From the start on: the warm-up, up to the end of the report in which it ends."""
     seconds: float | None
-    """Length, warm-up included."""
+    """Length, warm-up included; None if it has not ended, or if it ended before it started, by a clock that was set."""
     figures: Mapping[tuple[Group, Measure], Figure]
     whole: Mapping[tuple[Group, Measure], float]
-    """Those that the final reports tell of the whole run, where the figures leave out a part of it."""
+    """Figures of the whole run from the final reports; empty if `figures` cover the whole run, too."""
     courses: Mapping[Group, Course]
-    """After the warm-up; without reports."""
+    """Reports after the warm-up, by group; a group without any is absent."""
     fixed_rate: frozenset[Group]
+    """Groups whose rate the command sets."""
     doubtful: frozenset[Group]
-    """Whose operations are not those of the workload alone."""
+    """Groups that hold more than the operations of the workload."""
     parameters: Mapping[str, str]
     finals: Sequence[Finals]
-    """Of each worker."""
+    """The final numbers of each worker."""
     cut_off: Sequence[tuple[int, float]]
-    """Of logs that lack a part of the run: how many operations they have, and how many there were."""
+    """For each log that lacks a part of the run: the operations in it, and those of the run."""
+
+    @property
+    def last_report(self) -> float | None:
+        """When the last of its workers reported, Unix seconds; None without reports."""
+        moments = (series.times[-1] for one in self.timelines for series in one.get(self.roles.rate))
+        return max(map(float, moments), default=None)
 
     def main(self) -> Iterator[tuple[Group, Measure]]:
-        """What a verdict is about: the throughput of each job, or its mean latency where the rate is given."""
+        """The main measures, which get a verdict: the throughput of each job, or its latency if its rate is fixed."""
         groups = dict.fromkeys(group for group, measure in self.figures if measure is THROUGHPUT)
         for group in groups:
             if group and (group[-1] in self.roles.apart or (not is_sum(group) and (*group[:-1], ALL) in groups)):
@@ -75,7 +82,7 @@ class MeasuredRun(NamedTuple):
                 yield group, self.latency_of(group)
 
     def latency_of(self, group: Group) -> Measure:
-        """What its latency is judged by: the mean, where the tool reports one while it runs."""
+        """The measure that judges its latency: the mean, if the tool reports one while it runs."""
         course = self.courses.get(group)
         tail = of_reports(course.quantile) if course is not None and course.quantile else LATENCY_MEAN
         known = (one for one in (tail, LATENCY_MEAN, *reversed(LATENCY_QUANTILES)) if (group, one) in self.figures)
@@ -83,19 +90,34 @@ class MeasuredRun(NamedTuple):
 
 
 def place_of(run: MeasuredRun) -> SweepPoint | None:
-    """The point of a sweep that a run is; None if it is none."""
+    """The point of a sweep that this run measures; None without a sweep."""
     return next((one.runfile.sweep for one in run.timelines if one.runfile.sweep is not None), None)
 
 
-def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
-    """The figures of one run, whose workers are given, with their latencies: those of one tool and in one unit."""
+def end_of(timelines: Sequence[Timeline]) -> float | None:
+    """When the last of a run's workers ended, Unix seconds; None if one is still active."""
+    ends = [one.end for one in timelines if one.end is not None]
+    return max(ends) if len(ends) == len(timelines) else None
+
+
+def known_end(timelines: Sequence[Timeline]) -> float | None:
+    """The same, but None for an abandoned run, too: when its silence ended is not known."""
+    return None if any(one.phase == "abandoned" for one in timelines) else end_of(timelines)
+
+
+def measure(timelines: Sequence[Timeline], warmup: float | None) -> MeasuredRun:
+    """The figures of one run. `timelines` are its workers with their latencies, all of one tool and unit.
+
+    `warmup`, seconds, overrides the records; if the workers' records disagree, the longest applies.
+    """
+    warmup = float(max(one.runfile.warmup for one in timelines) if warmup is None else warmup)
     everyone = [WorkerFigures(timeline, warmup) for timeline in timelines]
     workers = [worker for worker in everyone if not worker.roles.observer] or everyone
     roles = workers[0].roles
     workers = [worker for worker in workers if worker.roles is roles]
     finals = [worker.final for worker in workers]
     by_result = not warmup or not any(worker.reported for worker in workers)
-    if by_result and warmup:  # then no figure leaves it out: percentiles of a sampled log neither
+    if by_result and warmup:  # no figure can leave it out, so percentiles of a sampled log must not either
         workers = [WorkerFigures(worker.timeline, 0.0) for worker in workers]
     groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups()}
     doubtful = _doubtful(roles, finals)
@@ -104,37 +126,37 @@ def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
         if len(counted) > 1 and doubtful.isdisjoint(counted):
             groups[*job, ALL] = counted
     figures: dict[tuple[Group, Measure], Figure] = {}
-    told: dict[tuple[Group, Measure], float] = {}
+    whole: dict[tuple[Group, Measure], float] = {}
     courses = {}
     for group, parts in groups.items():
         members = [(worker, part) for worker in workers for part in parts if part in worker.groups()]
         each = [worker.course(part) for worker, part in members]
         known = [one for one in each if one is not None]
-        whole = together(known) if len(known) == len(each) else None
-        if whole is not None and len(whole.ends):
-            courses[group] = whole
-        for one, figure in rates(members, whole, roles, by_result):
-            figures[group, one] = figure
-        for one, value in () if by_result else results(members, roles):
-            told[group, one] = value
-        for one, figure in distribution(members, whole, roles) if len(parts) == 1 else ():
-            figures[group, one] = figure
-    own = [worker.timeline for worker in workers]
-    starts = [timeline.start for timeline in own if timeline.start is not None]
-    ends = [timeline.end for timeline in own if timeline.end is not None]
-    seconds = max(ends) - min(starts) if starts and ends else None
-    for one, figure in of_summary(finals, roles, seconds):
-        figures[(), one] = figure
+        course = together(known) if len(known) == len(each) else None
+        if course is not None and len(course.ends):
+            courses[group] = course
+        final = dict(results(members, roles))
+        if not by_result:
+            whole |= {(group, one): value for one, value in final.items()}
+            final = {}
+        own = [*rates(members, course, roles, final)]
+        own += distribution(members, course, roles) if len(parts) == 1 else ()
+        figures |= {(group, one): figure for one, figure in own}
+    counting = [worker.timeline for worker in workers]
+    starts = [timeline.start for timeline in counting if timeline.start is not None]
+    end = end_of(counting)
+    seconds = end - min(starts) if starts and end is not None and end >= min(starts) else None
+    figures |= {((), one): figure for one, figure in of_summary(finals, roles, seconds)}
     return MeasuredRun(
         timelines[0].run,
         timelines[0].tool,
         roles,
-        own,
+        counting,
         warmup,
         0.0 if by_result else max(worker.left_out for worker in workers),
         seconds,
         figures,
-        told,
+        whole,
         courses,
         frozenset(_fixed(groups, workers)),
         doubtful,
@@ -145,7 +167,7 @@ def measure(timelines: Sequence[Timeline], warmup: float) -> MeasuredRun:
 
 
 def _doubtful(roles: Roles, finals: Iterable[Finals]) -> frozenset[Group]:
-    """Groups whose operations are not those of the workload alone, by the tool's warnings."""
+    """Groups that hold more than the operations of the workload, according to the tool's warnings."""
     warned = [final.get(roles.warnings.name, {}) for final in finals] if roles.warnings else []
     return frozenset(
         (*labels[:-1], roles.doubtful[labels[-1]]) for each in warned for labels in each if labels[-1] in roles.doubtful
@@ -160,12 +182,12 @@ def _fixed(groups: Mapping[Group, Sequence[Group]], workers: Iterable[WorkerFigu
 
 
 def _parameters(timelines: Sequence[Timeline]) -> Mapping[str, str]:
-    """Names and values; where workers differ, their values side by side."""
+    """Parameters by name; if the workers differ, their values side by side."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for timeline in timelines:
         labels = {f"{LABEL}{name}": value for name, value in sorted(timeline.runfile.labels.items())}
         for name, value in {"tool_version": timeline.tool_version, **labels}.items():
-            if value or name != "tool_version":  # a server may not say
+            if value or name != "tool_version":  # some processes print no version
                 found[name][value] = None
         for name, value in timeline.parameters.items():
             found[name][value] = None

@@ -16,12 +16,12 @@ class Measure(NamedTuple):
     """One row of a comparison."""
 
     name: str
-    """As in the JSON."""
+    """The name in JSON."""
     title: str
     unit: Unit
     better: Better
     of_all: bool = False
-    """Whether the final report alone tells it, so that it is of the whole run, its warm-up included."""
+    """Whether only the final report has it, so that it always covers the whole run, warm-up included."""
 
 
 QUANTILES = (0.5, 0.95, 0.99, 0.999)
@@ -37,19 +37,20 @@ def _of_quantile(quantile: float) -> Measure:
 
 
 LATENCY_QUANTILES = tuple(map(_of_quantile, QUANTILES))
+LATENCY_P99 = LATENCY_QUANTILES[QUANTILES.index(0.99)]
 LATENCY_MAX = Measure("latency_max", "latency max", "seconds", "lower")
 CONNECTION = Measure("connection_time", "connection time", "seconds", "lower", of_all=True)
 MEASURES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX, CONNECTION)
 
 
 def of_reports(quantile: str) -> Measure:
-    """A quantile that is known of each report alone: its mean over them, by operations. No quantile of the run."""
+    """The mean over all reports, weighted by operations, of a quantile that each report has. No quantile of the run."""
     measure = _of_quantile(float(quantile))
     return measure._replace(name=f"{measure.name}_of_reports", title=f"{measure.title} of reports, mean")
 
 
 def of_lost(word: str, lost: Lost) -> Measure:
-    """Operations that were not done as they should, by the tool's word for them."""
+    """Operations that failed, were skipped or the like; `word` is the tool's word for them."""
     name = word.replace(" ", "_")
     if lost.of:
         return Measure(name, word, "ratio", "lower", of_all=True)
@@ -57,29 +58,35 @@ def of_lost(word: str, lost: Lost) -> Measure:
 
 
 def rank(measure: Measure) -> tuple[float, str]:
-    """Where it stands in a table."""
+    """The sort key for the rows of a table."""
     if measure in MEASURES:
         return MEASURES.index(measure), measure.name
     return (MEASURES.index(CONNECTION) - 0.5 if measure.of_all else MEASURES.index(LATENCY_MEAN)), measure.name
 
 
 def rounded(value: float) -> float:
-    """A figure without what adding and dividing leaves in its last digits: for comparisons with a limit."""
+    """A figure without rounding errors in its last digits, to compare it with a limit."""
     return float(f"{value:.12g}")
 
 
 def unit_of(measure: Measure, roles: Roles) -> Unit:
-    """In what its values are: a throughput in bytes is shown as such."""
+    """The unit of its values, which for a throughput depends on the tool."""
     return BANDWIDTH.unit if measure is THROUGHPUT and roles.unit.in_bytes else measure.unit
 
 
 def named_group(group: Group, roles: Roles) -> dict[str, str]:
-    """The labels of a group, by their names; nothing for the whole run."""
+    """The labels of a group by name; empty for the whole run."""
     return dict(zip(roles.labels, group, strict=False))
 
 
+def described(group: Group, measure: Measure, roles: Roles) -> dict[str, str]:
+    """A measure of a group for JSON: labels, name, unit, which direction is better."""
+    unit = unit_of(measure, roles)
+    return {**named_group(group, roles), "name": measure.name, "unit": unit, "better": measure.better}
+
+
 def roles_for(timeline: Timeline) -> Roles:
-    """The roles that hold for a worker."""
+    """The roles that apply to a worker."""
     tool = named(timeline.tool)
     assert tool is not None
     return roles_of(
@@ -88,6 +95,6 @@ def roles_for(timeline: Timeline) -> Roles:
 
 
 def compared() -> frozenset[Family]:
-    """The families whose series are needed, of any tool."""
+    """The families of all tools whose series a measurement needs."""
     each = ((one.rate, one.latency or one.window, one.bandwidth, one.cpu, *one.fixed_rate) for one in all_roles())
     return frozenset(family for families in each for family in families if family is not None)

@@ -1,9 +1,9 @@
 """Parameters that differ between two sides, and which of them were meant to.
 
-What differs from run to run anyway is left out: times, process ids, load averages, what is free, how large the database
-has grown, and in a command where its output goes. What `--vary` names (a name, or a pattern such as *huge*) is meant to
-differ; so are labels, and in the command options of that name and the words that hold a value that was meant to, with
-their option: 20, -c20, -c 20, --client=20. So such an option may be there on one side only.
+What always differs between runs is left out: times, process ids, load averages, free memory, the size of the database,
+and where a command writes its output. `--vary` names the parameters (or patterns such as *huge*) that are meant to
+differ. Labels may always differ. So may, in the command, options with a varied name and words that hold a varied value,
+with their option: 20, -c20, -c 20, --client=20. Such an option may be there on one side only.
 """
 
 import re
@@ -22,14 +22,14 @@ _PASSING = re.compile(
 _OUTPUT = re.compile(r"--(log-prefix|output|progress-timestamp|eta|output-format|status-interval)(=.*)?")
 _OUTPUT_WITH_VALUE = frozenset({"--log-prefix", "--output", "--output-format", "--status-interval", "--eta"})
 _FLAG = re.compile(r"^(?:[^=]*=|-\w)")
-"""What precedes a value in the same word: -c, --client=, -Dnaccounts=."""
+"""The part of a word before its value: -c, --client=, -Dnaccounts=."""
 _ALONE = re.compile(r"-\w|--[^=]+")
 """An option whose value, if it has one, is the next word."""
 _OPTION = re.compile(r"--?([^=]+)")
 
 
 class Difference(NamedTuple):
-    """A parameter whose values differ; empty where a side has none."""
+    """A parameter whose values differ; a value is empty if the side has none."""
 
     name: str
     base: str
@@ -37,7 +37,7 @@ class Difference(NamedTuple):
     named: bool
     """Whether --vary names it."""
     intended: bool
-    """The same, and true of all without --vary."""
+    """Whether it was meant to differ; always true without --vary."""
 
 
 def differences(
@@ -70,15 +70,16 @@ def _values(runs: Sequence[MeasuredRun]) -> Mapping[str, str]:
 
 
 def _commands(runs: Sequence[MeasuredRun]) -> dict[tuple[str, ...], str]:
-    """The commands of one side that differ in more than where their output goes, each by its words.
+    """The different commands of one side by their words, without their output files.
 
-    Paths that `benchwatch run` made, in the run's folder or in memory, are no difference.
+    Paths that `benchwatch run` added, in the run's folder or in memory, count as output files.
     """
     found: dict[tuple[str, ...], str] = {}
     for run in runs:
         command = run.parameters.get(COMMAND, "")
+        name = re.escape(run.timelines[0].run)  # that of its folder: comparisons name some runs by their paths
         workers = "|".join(re.escape(timeline.worker) for timeline in run.timelines)
-        own = re.compile(rf"[^=\s]*/(?:{re.escape(run.name)}|benchwatch-{re.escape(run.name)}-[^/\s]*)/(?:{workers})\b")
+        own = re.compile(rf"[^=\s]*/(?:{name}|benchwatch-{name}-[^/\s]*)/(?:{workers})\b")
         found.setdefault(tuple(own.sub("", word) for word in _words(command)), command)
     return found
 
@@ -99,7 +100,7 @@ def _words(command: str) -> list[str]:
 
 
 def _without(words: Sequence[str], values: Set[str], names: Collection[str]) -> list[str]:
-    """The words without options of these names (or patterns), and without those values and the options before them."""
+    """The words without these values and their options, and without options with these names (or patterns)."""
     found: list[str] = []
     for word in words:
         if word in values:

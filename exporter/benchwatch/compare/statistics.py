@@ -1,34 +1,34 @@
 """How certain a change is: the arithmetic, on plain arrays.
 
-Between runs (repeats): the mean over the runs, its standard error from their spread, degrees of freedom n - 1. A single
-run against n repeats is taken for one more draw of the same spread s: the variance is s^2 (1 + 1/n), with n - 1 degrees
-of freedom (a prediction interval: G. J. Hahn, W. Q. Meeker, "Statistical Intervals", 1991, chapter 4).
+Between runs (repeats): the mean over the runs, its standard error from their spread, n - 1 degrees of freedom. A single
+run against n repeats is one more draw with the same spread s: the variance is s^2 (1 + 1/n), with n - 1 degrees of
+freedom (a prediction interval: G. J. Hahn, W. Q. Meeker, "Statistical Intervals", 1991, chapter 4).
 
-Within a run: non-overlapping batch means. The reports of a run follow each other too closely to be independent, so
-their number says little. They are cut into at most 20 batches (B. Schmeiser, "Batch size effects in the analysis of
-simulation output", Operations Research 30, 1982: more than 30 gain nothing, below 10 the interval becomes wild). Where
-neighbouring reports are correlated, a batch is at least 2 integrated autocorrelation times long. That time comes from
-the initial monotone positive sequence of autocovariances (C. J. Geyer, "Practical Markov chain Monte Carlo",
-Statistical Science 7, 1992). What correlation r is left between neighbouring batches widens the interval: its square
-by (1 + r) / (1 - r), as in A. Tafazzoli, J. R. Wilson, "Skart: a skewness- and autoregression-adjusted batch-means
-procedure for simulation analysis", IIE Transactions 43, 2011. With fewer than 10 batches a run is too short to tell.
+Within a run: non-overlapping batch means. The reports of a run are not independent of their neighbours, so their number
+says little. They are cut into at most 20 batches (B. Schmeiser, "Batch size effects in the analysis of simulation
+output", Operations Research 30, 1982: more than 30 gain nothing; below 10 the interval varies wildly). If neighbouring
+reports are correlated, a batch is at least 2 integrated autocorrelation times long. That time comes from the initial
+monotone positive sequence of autocovariances (C. J. Geyer, "Practical Markov chain Monte Carlo", Statistical Science 7,
+1992). A remaining correlation r of neighbouring batches widens the interval: its square by (1 + r) / (1 - r), as in
+A. Tafazzoli, J. R. Wilson, "Skart: a skewness- and autoregression-adjusted batch-means procedure for simulation
+analysis", IIE Transactions 43, 2011. With fewer than 10 batches a run is too short to judge.
 
 Ratios of sums, such as a mean latency weighted by operations, become means of linearised values (W. G. Cochran,
 "Sampling Techniques", 3rd ed. 1977, chapter 6). A quantile's standard error comes from the quantiles of the batches
 around the quantile of the whole (sectioning: S. Asmussen, P. W. Glynn, "Stochastic Simulation", 2007, chapter III).
 
-The change is the ratio of two means; the interval is one of Student's t for its logarithm, variances by the delta
-method, degrees of freedom by B. L. Welch, "The generalization of Student's problem when several different population
-variances are involved", Biometrika 34, 1947. A value that is told in steps (the width of a histogram's bin, the last
-digit printed) is wrong by up to half a step, of which the spread of such values may show nothing: the variance of a
-uniform error, step^2 / 12, is added.
+The change is the ratio of two means. Its interval is Student's t for its logarithm, with variances by the delta method
+and degrees of freedom by B. L. Welch, "The generalization of Student's problem when several different population
+variances are involved", Biometrika 34, 1947. A value with a resolution (the width of a histogram's bin, the last digit
+printed) is off by up to half a step, which the spread of such values may not show, so the variance of a uniform error,
+step^2 / 12, is added.
 
-Whether a run is steady: its reports are cut into 20 pieces (fewer than 20 are a piece each), and the ranks of those
-before any split are compared with the ranks of those after it (H. B. Mann, D. R. Whitney, Annals of Mathematical
+Whether a run is steady: its reports are cut into 20 pieces (with fewer than 20 reports, one piece each), and the ranks
+of the pieces before any split are compared with those after it (H. B. Mann, D. R. Whitney, Annals of Mathematical
 Statistics 18, 1947). The largest difference, in standard deviations, is compared with the largest ones in random orders
 of the same pieces (a permutation test: E. J. G. Pitman, "Significance tests which may be applied to samples from any
-populations", Supplement to the Journal of the Royal Statistical Society 4, 1937), so that the number of splits needs no
-further allowance. It finds steps as well as trends (the idea of A. N. Pettitt, "A non-parametric approach to the
+populations", Supplement to the Journal of the Royal Statistical Society 4, 1937), so the number of splits needs no
+further correction. It finds steps as well as trends (the idea of A. N. Pettitt, "A non-parametric approach to the
 change-point problem", Applied Statistics 28, 1979).
 """
 
@@ -45,29 +45,30 @@ Floats = NDArray[np.float64]
 MOST_BATCHES = 20
 FEWEST_BATCHES = 10
 _BATCH_TIMES = 2
-"""Integrated autocorrelation times that a batch is long, at least."""
+"""Least length of a batch, in integrated autocorrelation times."""
 _CORRELATION_LIMIT = 0.8
 _ROUNDING = 1e-9
-"""Part of a value below which a spread is nothing but rounding."""
+"""Relative spread below which values differ only by rounding."""
 _ANGLES = 1 << 16
 _NORMAL = 1e4
-"""Degrees of freedom from which on the distribution is normal, to four digits."""
+"""Degrees of freedom beyond which the distribution is normal to four digits."""
 _WIDEST = 100.0
-"""Logarithm of a ratio beyond which an interval says nothing at all."""
+"""Largest half-width of an interval of the logarithm of a ratio; it says nothing at all."""
 _FEWEST_ASIDE = 2
+"""Least number of pieces on each side of a split."""
 _ORDERS = 9999
 SHIFT_PROBABILITY = 0.01
 
 
 class Estimate(NamedTuple):
-    """A mean: its standard error is `relative_error` times `value`."""
+    """A mean, whose standard error is `relative_error` times `value`."""
 
     value: float
     relative_error: float
     degrees: float
     """Degrees of freedom of the error."""
     step: float = 0.0
-    """Step in which the value is given; 0 if exact."""
+    """Resolution of the value; 0 if exact."""
 
 
 class Shift(NamedTuple):
@@ -81,7 +82,7 @@ class Shift(NamedTuple):
 
 
 def between_runs(values: Sequence[float]) -> Estimate | None:
-    """The mean of repeated runs; None for fewer than two, or if it is not positive."""
+    """The mean of repeated runs; None for fewer than two runs, or if the mean is not positive."""
     array = np.asarray(values, dtype=np.float64)
     mean = float(array.mean()) if len(array) else 0.0
     if len(array) < 2 or mean <= 0:
@@ -90,22 +91,22 @@ def between_runs(values: Sequence[float]) -> Estimate | None:
 
 
 def against_one(repeated: Estimate, value: float) -> tuple[Estimate, Estimate]:
-    """The mean of repeated runs and the value of a single one, which differs from others as much as they do.
+    """The estimates for repeated runs and for a single run, which varies as much as they do.
 
-    Of the one spread that both share, the whole error of the change is the repeated runs', and none the single one's.
+    Both share one spread, so the first estimate has the whole error of the change, and the second has none.
     """
     spread = repeated.relative_error * math.sqrt(repeated.degrees + 2)
     return repeated._replace(relative_error=spread), Estimate(value, 0.0, repeated.degrees)
 
 
 def linearised(totals: Floats, weights: Floats) -> Floats:
-    """Values whose mean is sum(totals) / sum(weights), and whose spread is that of this ratio."""
+    """Values with the mean sum(totals) / sum(weights) and the spread of this ratio."""
     ratio = totals.sum() / weights.sum()
     return np.asarray(ratio + (totals - ratio * weights) / weights.mean())
 
 
 def autocorrelation_time(values: Floats) -> float:
-    """The integrated autocorrelation time, in values: that factor fewer independent values would say as much."""
+    """The integrated autocorrelation time: the number of values that say as much as one independent value."""
     centred = values - values.mean()
     size = len(values)
     variance = float(centred @ centred) / size
@@ -122,7 +123,7 @@ def autocorrelation_time(values: Floats) -> float:
 
 
 def batches(values: Floats) -> list[slice]:
-    """The batches of a series of reports, the first few left out where they do not divide; empty if it is too short."""
+    """The batches of a series of reports, without the first few if they do not divide; empty if it is too short."""
     size = len(values)
     if size < FEWEST_BATCHES:
         return []
@@ -136,7 +137,7 @@ def batches(values: Floats) -> list[slice]:
 
 
 def within_run(values: Floats) -> Estimate | None:
-    """The mean of a run's reports by batch means; None if there are too few, or it is not positive."""
+    """The mean of a run's reports by batch means; None with too few reports, or if the mean is not positive."""
     cut = batches(values)
     if not cut or values.mean() <= 0:
         return None
@@ -144,7 +145,7 @@ def within_run(values: Floats) -> Estimate | None:
 
 
 def of_sections(value: float, found: Sequence[float]) -> Estimate | None:
-    """The error of a figure of the whole run, such as a quantile, from the same figure of each of its batches."""
+    """A figure of the whole run, such as a quantile, with its error from the same figure of each batch."""
     if len(found) < FEWEST_BATCHES or value <= 0:
         return None
     return _estimate(value, np.array(found))
@@ -154,13 +155,15 @@ def _estimate(value: float, means: Floats) -> Estimate:
     number = len(means)
     spread = float(((means - value) ** 2).sum()) / (number - 1)
     found = _neighbours(means)
-    left = min(max(found + (1 + 3 * found) / number, 0.0), _CORRELATION_LIMIT)  # less its bias in a short series
+    left = min(
+        max(found + (1 + 3 * found) / number, 0.0), _CORRELATION_LIMIT
+    )  # corrected for the bias of a short series
     error = math.sqrt(spread / number * (1 + left) / (1 - left))
     return Estimate(value, error / value, number - 1)
 
 
 def _neighbours(values: Floats) -> float:
-    """The correlation of values with their next ones."""
+    """The correlation of neighbouring values."""
     centred = values - values.mean()
     squares = float(centred @ centred)
     if squares <= _ROUNDING**2 * float(values @ values):
@@ -169,12 +172,12 @@ def _neighbours(values: Floats) -> float:
 
 
 def one_batch(estimate: Estimate) -> Estimate:
-    """The same value, only as certain as one of its batches."""
+    """The same value, as uncertain as one of its batches."""
     return estimate._replace(relative_error=estimate.relative_error * math.sqrt(estimate.degrees + 1))
 
 
 def change(base: Estimate, other: Estimate, confidence: float) -> tuple[float, float]:
-    """The interval of the change from base to other, as ratios: 0.075 is 7.5 % more."""
+    """The interval of the change from base to other, as ratios: 0.075 is +7.5 %."""
     ratio = other.value / base.value
     variances = [each.relative_error**2 + (each.step / each.value) ** 2 / 12 for each in (base, other)]
     variance = sum(variances)
@@ -188,7 +191,7 @@ def change(base: Estimate, other: Estimate, confidence: float) -> tuple[float, f
 def student(probability: float, degrees: float) -> float:
     """The quantile of Student's t distribution for a probability above 0.5 and at least one degree of freedom.
 
-    With t = sqrt(degrees) tan(angle) its density is cos(angle) ** (degrees - 1), which is integrated by trapezoids.
+    With t = sqrt(degrees) tan(angle), the density is cos(angle) ** (degrees - 1), which trapezoids integrate.
     """
     degrees = min(degrees, _NORMAL)
     angles, cosines = _right_angle()
@@ -206,13 +209,13 @@ def _right_angle() -> tuple[Floats, Floats]:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Each value's place in their order, from 1; equal ones share the mean of theirs."""
+    """The rank of each value, from 1; equal values share their mean rank."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])
 
 
 def shift(values: Floats) -> Shift | None:
-    """Where a run's reports rose or fell most clearly; None if nowhere, or if there are too few."""
+    """The clearest rise or fall in a run's reports; None without one, or with too few reports."""
     size = len(values)
     if size < FEWEST_BATCHES:
         return None
@@ -228,10 +231,10 @@ def shift(values: Floats) -> Shift | None:
 
 
 def _differences(ranks: Floats) -> Floats:
-    """For each split how far the ranks before it are from those after it.
+    """The difference, for each split, between the ranks before it and those after it.
 
-    In standard deviations, but for a factor that is the same for all orders of the ranks. Ranks and splits are in the
-    last dimension.
+    The unit is the standard deviation, up to a factor that is equal for all orders of the ranks. Ranks and splits are
+    in the last dimension.
     """
     number = ranks.shape[-1]
     before = np.arange(_FEWEST_ASIDE, number - _FEWEST_ASIDE + 1)
@@ -241,6 +244,6 @@ def _differences(ranks: Floats) -> Floats:
 
 @lru_cache(maxsize=32)
 def _largest_by_chance(ranks: tuple[float, ...]) -> Floats:
-    """The largest of the differences in each of many random orders of these ranks, the same at each call."""
+    """The largest difference in each of many random orders of these ranks; the same orders at each call."""
     orders = np.random.default_rng(0).permuted(np.tile(ranks, (_ORDERS, 1)), axis=1)
     return np.asarray(_differences(orders).max(axis=-1))

@@ -1,10 +1,9 @@
-"""A comparison on a terminal: tables by rich, with colour where the terminal has it, plain where it is piped.
+"""A comparison on a terminal: rich draws the tables, in colour if the terminal has it, in plain text into a pipe.
 
 All text goes through `_text`, because names of runs, parameters and their values come from outside.
 """
 
 from itertools import groupby
-from typing import IO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -14,20 +13,19 @@ from rich.text import Text
 
 from ..values.printable import printable
 from .comparison import Comparison, Comparisons
-from .description import describe
-from .text import cells, heading, level, sentence
+from .text import cells, describe, heading, level, sentence
 
 _COLOURS = {"better": "bold green", "worse": "bold red", "no difference shown": "bold", "not judged": "bold yellow"}
 
 _WIDEST = 1000
 
 
-def show(found: Comparisons, into: IO[str]) -> None:
-    """Print a comparison."""
-    console = Console(file=into, highlight=False, markup=False, emoji=False)
+def terminal(found: Comparisons) -> str:
+    """The whole comparison."""
+    console = Console(highlight=False, markup=False, emoji=False)
     with console.capture() as shown:  # rich itself would end the process when the reader has
         _print(found, console)
-    into.write(shown.get())
+    return shown.get()
 
 
 def _print(found: Comparisons, console: Console) -> None:
@@ -50,7 +48,7 @@ def _print(found: Comparisons, console: Console) -> None:
 
 
 def _print_figures(console: Console, table: Table) -> None:
-    """On a narrow terminal they exceed its width, since a figure must not lose digits."""
+    """Print the table of figures, wider than a narrow terminal if need be: a figure must not lose digits."""
     width = console.width
     console.width = max(width, Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum)
     console.print(table)

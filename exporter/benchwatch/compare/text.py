@@ -1,4 +1,4 @@
-"""Numbers and words as people read them: 62,190 TPS, 1.24 ms, 310 MiB/s, +7.5 %."""
+"""A comparison in words and numbers as people read them: 62,190 TPS, 1.24 ms, 310 MiB/s, +7.5 %."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -6,7 +6,8 @@ from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from ..values import numbers
 from .changes import Row, Verdict
-from .measures import THROUGHPUT, Measure, Unit, unit_of
+from .experiment import Experiment
+from .measures import LATENCY_MEAN, THROUGHPUT, Measure, Unit, unit_of
 
 _TEXTS: Mapping[Unit, Callable[[float], str]] = {
     "per second": numbers.rate_in_full,
@@ -16,13 +17,17 @@ _TEXTS: Mapping[Unit, Callable[[float], str]] = {
 }
 
 
+_SAME = 0.05
+"""Seconds by which the time left out may differ from the warm-up without a remark."""
+
+
 def quantity(value: float, unit: Unit) -> str:
-    """A number with its unit; a throughput's unit is in its title."""
+    """A number with its unit, if that is not "per second"."""
     return _TEXTS[unit](value)
 
 
 def figure(value: float, measure: Measure, roles: Roles) -> str:
-    """A figure with its unit; that of operations a second is said by its title."""
+    """A figure with its unit; the unit of a throughput is in its title."""
     return quantity(value, unit_of(measure, roles))
 
 
@@ -45,29 +50,29 @@ def interval(found: tuple[float, float] | None) -> str:
 
 
 def title(measure: Measure, roles: Roles) -> str:
-    """What a row is called: the throughput by the tool's own word, unless it is in bytes."""
+    """The title of a measure; a throughput has the tool's own word, unless it is in bytes."""
     return roles.unit.name if measure is THROUGHPUT and not roles.unit.in_bytes else measure.title
 
 
 def heading(group: Group) -> str:
-    """What a group is called: its job, if there are several, and its operation."""
+    """The name of a group: its job, if there are several, and its operation."""
     return " ".join(part for part in group if part)
 
 
 def row_title(measure: Measure, roles: Roles, warmup: bool) -> str:
-    """The title of a table row; one for the whole run says so if the others leave out a warm-up."""
+    """The title of a table row; it says "whole run" if only the other rows leave out the warm-up."""
     return f"{title(measure, roles)}, whole run" if warmup and measure.of_all else title(measure, roles)
 
 
 def cells(row: Row, roles: Roles, warmup: bool) -> Sequence[str]:
-    """A row of the table: measure, base, other, change, interval, which direction is better."""
+    """The cells of a row: measure, base, other, change, interval, which direction is better."""
     change = "" if row.ratio is None else percent(row.ratio)
     both = figure(row.base, row.measure, roles), figure(row.other, row.measure, roles)
     return row_title(row.measure, roles, warmup), *both, change, interval(row.interval), row.measure.better
 
 
 def sentence(verdict: Verdict, roles: Roles, confidence: float) -> str:
-    """A verdict: what changed, by how much, how certainly, and on what basis."""
+    """A verdict as a sentence: what changed, by how much, how certain that is, and why."""
     row = verdict.row
     what = f"{heading(row.group)} {title(row.measure, roles)}".strip()
     change = "" if row.ratio is None else f" {percent(row.ratio)}"
@@ -76,5 +81,53 @@ def sentence(verdict: Verdict, roles: Roles, confidence: float) -> str:
 
 
 def level(confidence: float) -> str:
-    """A confidence: 0.95 is 95 %."""
-    return f"{100 * confidence:.4g} %"
+    """A confidence: 0.95 is 95 %. It never becomes 100 % by rounding."""
+    text = f"{100 * confidence:.4g}"
+    return f"{text if text != '100' else f'{100 * confidence:.10g}'} %"
+
+
+def describe(experiment: Experiment) -> str:
+    """One line about a side: name, tool, number of runs and workers, length.
+
+    With a warm-up, also the time left out and the result of the whole run.
+    """
+    first = experiment.runs[0]
+    versions = ", ".join(
+        dict.fromkeys(found for run in experiment.runs if (found := run.parameters.get("tool_version")))
+    )
+    tool = f"{first.tool} {versions.removeprefix(f'{first.tool}-')}".strip()
+    number = len(experiment.runs)
+    parts = [f"{experiment.name}: {tool}, {number} run{'s' * (number > 1)}"]
+    workers = max(len(run.timelines) for run in experiment.runs)
+    if workers > 1:
+        parts.append(f"of {workers} workers")
+    lengths = [run.seconds for run in experiment.runs if run.seconds is not None]
+    if lengths:
+        parts.append(f"of {span(lengths)}")
+    if any(run.left_out for run in experiment.runs):
+        parts.append(f"without the first {_left_out(experiment)}")
+    return " ".join(parts) + _whole(experiment)
+
+
+def _left_out(experiment: Experiment) -> str:
+    run = max(experiment.runs, key=lambda run: abs(run.left_out - run.warmup))
+    if abs(run.left_out - run.warmup) < _SAME:
+        return f"{run.warmup:g} s"
+    return f"{round(run.left_out, 2):g} s (its warm-up of {run.warmup:g} s ends within a report)"
+
+
+def _whole(experiment: Experiment) -> str:
+    """The result including the warm-up, as other views show it; for several runs, the mean."""
+    groups = {group for run in experiment.runs for group, measure in run.main()}
+    if len(groups) != 1 or not all(run.whole for run in experiment.runs):
+        return ""
+    (group,) = groups
+    roles = experiment.runs[0].roles
+    found = []
+    unit = "" if roles.unit.in_bytes else f" {title(THROUGHPUT, roles)}"
+    for measure, text in ((THROUGHPUT, f"{{}}{unit}"), (LATENCY_MEAN, "mean {}")):
+        values = [run.whole.get((group, measure)) for run in experiment.runs]
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            found.append(text.format(figure(sum(known) / len(known), measure, roles)))
+    return f"; whole run: {', '.join(found)}" if found else ""

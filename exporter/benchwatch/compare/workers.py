@@ -1,14 +1,15 @@
 """One worker of a run and its numbers: reports, final report, latencies, by group.
 
-A report's interval begins at the worker's previous report, of whatever group: a job of fio that waited for others
-(stonewall) has its first report when it runs. The interval of the worker's first report begins with the run, but is no
-longer than reports are usually apart: before that, files were laid out, tables vacuumed, programs loaded.
+A report's interval begins at the worker's previous report, of any group: a fio job that waited for others (stonewall)
+has its first report when it runs. The interval of the worker's first report begins with the run, but is no longer than
+reports are usually apart: the time before it went into laying out files, vacuuming tables or loading programs.
 
-With a warm-up, all figures of a group cover one time, which begins
+With a warm-up, all figures of a group cover the same time:
 
-- when the warm-up is over, where a transaction log dates every transaction: figures are then counted in the log;
-- else with the first report that begins after it, and ends with the last one: throughput and mean latency come from
-  these reports, percentiles from the bins of the log (where transactions are sampled) or of the documents.
+- With a log that dates every transaction, it begins when the warm-up is over. The figures are counted in the log.
+- Otherwise it begins with the first report that begins after the warm-up, and ends with the last report. Throughput and
+  mean latency come from these reports, percentiles from the bins of the log (of sampled transactions) or of the
+  documents.
 """
 
 import math
@@ -41,22 +42,22 @@ def finals_of(timeline: Timeline) -> Finals:
 
 
 _ROUNDED = 0.001
-"""Seconds by which the time of a report may be rounded."""
+"""Seconds by which the time of a report may be off through rounding."""
 
 
 class Done(NamedTuple):
-    """What a group of a worker did: operations a second, operations with a latency, sum of these latencies (seconds).
-
-    None: not measured.
-    """
+    """What a group of a worker did after the warm-up. None: not measured."""
 
     rate: float
+    """Operations per second."""
     timed: float | None
+    """Number of operations with a latency."""
     latency: float | None
+    """Sum of these latencies, seconds."""
 
 
 class WorkerFigures:
-    """One worker of a run; `begin` is when its warm-up is over, Unix seconds, or minus infinity."""
+    """One worker of a run; `begin` is the end of its warm-up in Unix seconds, or minus infinity."""
 
     def __init__(self, timeline: Timeline, warmup: float) -> None:
         self.final = finals_of(timeline)
@@ -72,7 +73,6 @@ class WorkerFigures:
             else _by_group(timeline, roles, roles.latency)
         )
         self._moments = _moments(timeline.start, [series.times for series in self._rates.values()])
-        self._start, self._end = timeline.start, timeline.end
         cuts = [] if self.begin == -math.inf else self._cuts()
         self._latencies = {group: each.divided(cuts) for group, each in timeline.latencies.items()}
         self._logged = frozenset(filter(self._is_logged, self._latencies))
@@ -81,7 +81,7 @@ class WorkerFigures:
         return [self.begin, *(moment for group in self.groups() for moment in self._reports(group))]
 
     def groups(self) -> list[Group]:
-        """What it did, in its tool's order."""
+        """Its groups, in its tool's order."""
         return list({**self._rates, **self.final.get(self.roles.result_rate.name, {})})
 
     @property
@@ -90,7 +90,7 @@ class WorkerFigures:
         return bool(self._rates) or bool(self._logged)
 
     def _window(self, group: Group) -> tuple[float, float]:
-        """Begin and end of the time that a group's figures cover, Unix seconds; infinite: those of the run."""
+        """Begin and end of the time that a group's figures cover, Unix seconds; infinite for those of the run."""
         if self.begin == -math.inf or group in self._logged:
             return self.begin, math.inf
         return self._reports(group)
@@ -98,9 +98,9 @@ class WorkerFigures:
     @property
     def left_out(self) -> float:
         """Seconds at the start that no figure covers."""
-        if self.begin == -math.inf or self._start is None:
+        if self.begin == -math.inf or self.timeline.start is None:
             return 0.0
-        return min((self._window(group)[0] for group in self.groups()), default=self.begin) - self._start
+        return min((self._window(group)[0] for group in self.groups()), default=self.begin) - self.timeline.start
 
     def _reports(self, group: Group) -> tuple[float, float]:
         found = self.course(group)
@@ -109,32 +109,32 @@ class WorkerFigures:
         return found.begin - _ROUNDED, float(found.ends[-1]) - _ROUNDED
 
     def latencies(self, group: Group) -> Latencies | None:
-        """After the warm-up; None without bins, or where a part of the run is missing in them."""
+        """Latencies after the warm-up; None without bins, or if the bins lack a part of the run."""
         known = group in self._latencies and not self.cut_off(group)
         return self._latencies[group].within(*self._window(group)) if known else None
 
     def cut_off(self, group: Group) -> tuple[int, float] | None:
-        """How many operations a log has that lacks a part of the run, and how many there were; None for another."""
-        told, found = self.result(self.roles.result_operations, group), self._latencies.get(group)
-        if told is None or found is None or not found.whole:
+        """The operations in a log and those of the run, if the log lacks a part of the run; otherwise None."""
+        total, found = self.result(self.roles.result_operations, group), self._latencies.get(group)
+        if total is None or found is None or not found.whole:
             return None
         lost = {one: one.told(self.final) for one in self.roles.lost.values() if self.roles.total in one.of}
         if not any(one.bad and counted for one, counted in lost.items()):
             # pgbench 9.6 and 10 count skipped transactions; 15 and later, which report failed ones, count neither.
-            told -= math.fsum(counted for counted, _ in filter(None, lost.values()))
-        return (found.count, told) if is_cut_off(found.count, told) else None
+            total -= math.fsum(counted for counted, _ in filter(None, lost.values()))
+        return (found.count, total) if is_cut_off(found.count, total) else None
 
     def _is_logged(self, group: Group) -> bool:
         """Whether the log is complete."""
-        told = self.result(self.roles.result_operations, group)
+        total = self.result(self.roles.result_operations, group)
         latencies = self._latencies[group]
-        return latencies.whole and (told is None or abs(latencies.count - told) <= LOST * told)
+        return latencies.whole and (total is None or abs(latencies.count - total) <= LOST * total)
 
     def done(self, group: Group) -> Done | None:
-        """After the warm-up, from the log or else from reports; None without both."""
+        """What a group did after the warm-up, from the log, otherwise from reports; None without either."""
         if group in self._logged and self.begin > -math.inf:
             logged = self._latencies[group].within(self.begin)
-            end = max(self._latencies[group].end or self.begin, self._end or self.begin)
+            end = max(self._latencies[group].end or self.begin, self.timeline.end or self.begin)
             if end > self.begin and logged.count:
                 return Done(logged.count / (end - self.begin), logged.count, logged.total)
         course = self.course(group)
@@ -145,7 +145,7 @@ class WorkerFigures:
         return Done(rate, timed, None if timed is None else float(course.totals["latency"].sum()))
 
     def course(self, group: Group) -> Course | None:
-        """After the warm-up; None without reports."""
+        """The reports after the warm-up; None if it has no reports."""
         rate = self._rates.get(group)
         if rate is None:
             return None
@@ -157,17 +157,17 @@ class WorkerFigures:
         return found.after(self.begin)
 
     def known(self, family: Family) -> set[Group]:
-        """The groups that a family has, in reports or at the end; all if it does not distinguish them."""
+        """The groups for which a family has a value; all groups if the family does not distinguish them."""
         if family.labels == self.roles.labels:
             return {*self.final.get(family.name, {}), *_by_group(self.timeline, self.roles, family)}
         return set(self.groups()) if family.name in self.final or self.timeline.get(family) else set()
 
     def result(self, family: Family | None, group: Group) -> float | None:
-        """From the tool's final report."""
+        """A number from the tool's final report; None if it is not there."""
         return self.final.get(family.name, {}).get(group) if family else None
 
     def result_quantile(self, group: Group, quantile: str) -> float | None:
-        """A percentile from the tool's final report."""
+        """A percentile from the tool's final report; None if it is not there."""
         return self.result(self.roles.result_quantile, (*group, quantile))
 
 
@@ -177,13 +177,13 @@ def _by_group(timeline: Timeline, roles: Roles, family: Family | None, **labels:
 
 
 def _quantile(timeline: Timeline, roles: Roles) -> str:
-    """The highest quantile of its reports below the maximum; empty if they have none."""
+    """The highest quantile in its reports, other than the maximum; empty without any."""
     known = {dict(series.labels)["quantile"] for series in timeline.get(roles.window)} - {"1"}
     return max(known, key=float, default="")
 
 
 def _moments(start: float | None, times: Sequence[Floats]) -> Floats:
-    """When the worker reported, and before that when the interval of its first report began, Unix seconds."""
+    """When the interval of its first report began, then when it reported, Unix seconds."""
     reports = np.unique(np.concatenate([np.zeros(0), *times]))
     if not len(reports):
         return reports

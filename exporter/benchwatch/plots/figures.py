@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ..metrics.samples import Family
-from ..tools.registry import all_roles
+from ..tools.registry import all_roles, named
 from . import theme
 from .axes import BANDWIDTH, LATENCY, Axis, throughput
 from .distributions import histogram_figures
@@ -24,6 +24,13 @@ def shown() -> frozenset[Family]:
         for family in (roles.rate, roles.bandwidth, roles.latency, roles.window, roles.histogram, roles.cpu)
         if family
     )
+
+
+def nothing_to_draw(tool: str) -> str:
+    """The sentence about a run without any plot."""
+    known = named(tool)
+    advice = f"; {known.advice} some" if known and known.advice else ""
+    return f"There is nothing to draw: {tool} wrote no report while it ran{advice}."
 
 
 def benchmark_figures(scene: Stage) -> Iterator[Plot]:

@@ -96,17 +96,19 @@ def alone(values: Array) -> NDArray[np.bool_]:
     return np.asarray(~missing[1:-1] & missing[:-2] & missing[2:])
 
 
-def stalls(throughput: Line) -> list[Span]:
+def stalls(throughput: Line, end: float | None = None) -> list[Span]:
     """When nothing completed or nothing was reported, as the exporter has it.
 
     Two or more reports of 0 in a row, each of which stands for the time since the report before it, or silence of
-    three intervals.
+    three intervals, also between the last report and the end of the run (elapsed seconds; None: it is active).
     """
     usual = interval(throughput.seconds)
     if not usual:
         return []
-    seconds = np.concatenate(([max(0.0, throughput.seconds[0] - usual)], throughput.seconds))
-    idle = (throughput.values == 0) | (np.diff(seconds) > SILENT_INTERVALS * usual)
+    last = throughput.seconds[-1]
+    after = [] if end is None or end <= last else [end]
+    seconds = np.concatenate(([max(0.0, throughput.seconds[0] - usual)], throughput.seconds, after))
+    idle = np.append(throughput.values == 0, np.zeros(len(after), bool)) | (np.diff(seconds) > SILENT_INTERVALS * usual)
     edges = np.flatnonzero(np.diff(idle.astype(np.int8), prepend=0, append=0))
     spans = [Span(*map(float, seconds[pair])) for pair in edges.reshape(-1, 2)]
     return [span for span in spans if span.end - span.begin > _STALLED_INTERVALS * usual]

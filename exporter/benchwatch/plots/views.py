@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..compare.measured import known_end
 from ..compare.measures import roles_for
 from ..history.series import Series
 from ..history.timeline import Timeline
@@ -80,7 +81,7 @@ def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapp
         begins = [*moments, *(worker.start for worker in workers if worker.start is not None)]
         ends = [*moments, *(worker.end for worker in workers if worker.end is not None)]
         start = min(begins, default=0.0)
-        length = max(ends, default=start) - start if begins else 0.0
+        length = max(0.0, max(ends, default=start) - start) if begins else 0.0
         left_out = max(worker.runfile.warmup for worker in workers) if warmup is None else warmup
         found.append(View(name, theme.SERIES[number % len(theme.SERIES)], workers, start, length, left_out, side))
     return found
@@ -170,7 +171,10 @@ def stalled(run: View, roles: Roles) -> list[Span]:
         if len(series.times) and label(series, roles.operation) not in roles.idle
     ]
     lines = [_line(run, series) for series in own]
-    return stalls(combined(lines, rate=True)) if lines else []
+    if not lines:
+        return []
+    ended = known_end(run.timelines)
+    return stalls(combined(lines, rate=True), None if ended is None else ended - run.start)
 
 
 def parameters(run: View) -> Mapping[str, str]:

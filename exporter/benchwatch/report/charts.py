@@ -1,6 +1,6 @@
-"""What matplotlib draws: bars and curves as SVG, and the lines of a picture. All else is drawn in plots.drawing.
+"""What matplotlib draws: bars and curves as SVG, and the lines of a picture. plots.drawing draws everything else.
 
-matplotlib is imported when the first one is drawn; `style.begin` must have been called before.
+matplotlib is imported with the first drawing; call `style.begin` before.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,17 +22,22 @@ _LEFT, _RIGHT = 0.85, 0.62
 _TOP, _BOTTOM = 0.2, 0.48
 _HEIGHT = 2.9
 _LONGEST_INTERVAL = 4.0
-"""Times the longest bar, or the shortest interval, up to which intervals are drawn."""
+"""Multiple of the longest bar, or of the shortest interval, up to which intervals are drawn."""
 
 
 Change = tuple[float, tuple[float, float] | None]
-"""A ratio less 1, and its interval; None where that is not known."""
+"""A change as a ratio (0.075 is +7.5 %), and its interval; None if that is unknown."""
+
+
+def plain(text: str) -> str:
+    """The part of a name that is safe in a drawing; names of jobs and parameters come from outside."""
+    return "".join(char for char in text if (char.isascii() and char.isalnum()) or char in " .%-_/")[:28]
 
 
 def draw_over_time(
     axes: "Axes", lines: Sequence[tuple[Drawn, Stroke]], length: float, unit: Axis, marks: Marks
 ) -> None:
-    """Lines over elapsed time, from 0 to `length` seconds, from 0 on."""
+    """Draw lines over elapsed time, from 0 to `length` seconds, with an axis of values from 0."""
     _time_axis(axes, length)
     _mark(axes, marks, length)
     for line, stroke in lines:
@@ -56,7 +61,7 @@ class CurveLine(NamedTuple):
     high: Sequence[float]
     colour: str
     knee: int | None = None
-    """Which point is marked."""
+    """Index of the point that is marked."""
     law: tuple[Sequence[float], Sequence[float]] | None = None
     """A fitted line, dashed."""
 
@@ -72,9 +77,10 @@ def curve(
     latency: bool = False,
     objective: float | None = None,
 ) -> str:
-    """Values over another quantity than time; `across` is that one's name and how it is written.
+    """A plot of values over a quantity other than time: `across` has its name and a formatter.
 
-    Its axis is logarithmic if `geometric`, and has these ticks if any; with `latency` the other axis is logarithmic.
+    That axis is logarithmic if `geometric`, and has these ticks if there are any. With `latency`, the axis of values is
+    logarithmic.
     """
     figure, axes = _figure(_HEIGHT + 0.4)
     for line in lines:
@@ -107,7 +113,7 @@ def curve(
 
 
 def bars(rows: Sequence[tuple[str, str, Sequence[Change | None]]], colours: Sequence[str], description: str) -> str:
-    """Changes, a group of bars a row: name, which direction is better, a change for each colour (None: not known)."""
+    """A plot of changes. A row has a name, which direction is better, and a change per colour (None if unknown)."""
     from matplotlib.markers import CARETLEFT, CARETRIGHT
 
     height = 0.65 + len(rows) * (0.3 + 0.2 * len(colours))
@@ -152,7 +158,7 @@ def bars(rows: Sequence[tuple[str, str, Sequence[Change | None]]], colours: Sequ
 
 
 def bar_limits(changes: Sequence[Change | None]) -> tuple[float, float]:
-    """The ends of the axis, ratios: it holds all bars, and of the intervals what leaves the bars visible."""
+    """The ends of the axis, ratios: all bars fit, and intervals are cut off where they would hide the bars."""
     known = [change for change in changes if change is not None]
     ratios = [0.0, *(ratio for ratio, _ in known)]
     intervals = [interval for _, interval in known if interval]
@@ -198,7 +204,7 @@ def _mark(axes: "Axes", marks: Marks, length: float) -> None:
     if marks.warmup:
         axes.axvspan(0, min(marks.warmup, length), color=theme.WARMUP, alpha=0.16, linewidth=0)
         axes.text(0, 1.01, "warm-up", transform=axes.get_xaxis_transform(), fontsize=7.5, color=theme.SOFT, va="bottom")
-    least = length / 700  # a stall shorter than that would not be seen
+    least = length / 700  # a shorter stall would be invisible
     top, alpha = (0.035, 0.9) if marks.at_foot else (1.0, 0.22)
     for (begin, end), colour in marks.stalls:
         middle, half = (begin + end) / 2, max(end - begin, least) / 2

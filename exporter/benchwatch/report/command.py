@@ -46,15 +46,6 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
-    try:
-        return _write(options)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "matplotlib":
-            raise
-        raise ConfigError("report needs matplotlib: pip install '.[analysis]' in benchwatch's checkout") from error
-
-
-def _write(options: argparse.Namespace) -> int:
     from ..history.find import chosen, find_runs, nothing_recognised, repeats
     from ..history.timeline import timelines
     from ..metrics.buckets import Buckets
@@ -66,7 +57,10 @@ def _write(options: argparse.Namespace) -> int:
     from .contents import document, preview
 
     prometheus = server_url(options.prometheus, "--prometheus") if options.prometheus else ""
-    style.begin()
+    try:
+        style.begin()
+    except ModuleNotFoundError as error:
+        raise ConfigError("report needs matplotlib: pip install '.[analysis]' in benchwatch's checkout") from error
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
     found = [run for run in find_runs(options.paths, settings.runs, buckets, different="report") if run.plans]

@@ -1,5 +1,6 @@
-"""What changed from the first run to each of the others: the rows and verdicts of `benchwatch compare`, as a figure
-and a table."""
+"""The section on what changed from the first run to each of the others: rows and verdicts of `benchwatch compare`, as a
+plot and a table.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,13 +19,13 @@ from . import charts
 
 _CONFIDENCE = 0.95
 _ALLOWANCE = 0.05
-"""The same as those of `benchwatch compare`."""
+"""The defaults of `benchwatch compare`."""
 _DRAWN = frozenset({"throughput", "latency_mean", "latency_p50", "latency_p99", "latency_p99_9"})
 _MOST_BARS = 16
 
 
 def changes(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
-    """The section on what changed, of runs of one tool; repeats of an experiment are one side."""
+    """The section about runs of one tool; the repeats of an experiment are one side."""
     sides: dict[str, list[MeasuredRun]] = {}
     for view, one in zip(views, measured, strict=True):
         sides.setdefault(view.side, []).append(one)
@@ -33,7 +34,7 @@ def changes(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
         Experiment(side, repeats, faults_of(worker for one in repeats for worker in one.timelines))
         for side, repeats in sides.items()
     )
-    confidence = 1 - (1 - _CONFIDENCE) / len(others)  # of each comparison, so that all together have theirs
+    confidence = 1 - (1 - _CONFIDENCE) / len(others)  # of each comparison, so that it holds for all together
     each: list[Comparisons] = []
     compared, notes = [runs[0]], []
     for run, side in zip(runs[1:], others, strict=True):
@@ -62,10 +63,7 @@ def _keys(found: Comparisons) -> list[tuple[Group, Measure]]:
     """Group and measure of the rows, in order."""
     order = dict.fromkeys((row.group, row.measure) for one in found.others for row in one.rows)
     groups = list(dict.fromkeys(group for group, _ in order))
-    return sorted(
-        order,
-        key=lambda key: (groups.index(key[0]), rank(key[1])),
-    )
+    return sorted(order, key=lambda key: (groups.index(key[0]), rank(key[1])))
 
 
 def _rows(found: Comparisons, key: tuple[Group, Measure]) -> list[Row | None]:
@@ -84,8 +82,7 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
         if (key[1].name in _DRAWN or (key[1] not in MEASURES and not key[1].of_all)) and known and not is_sum(key[0]):
             better = f"{known[0].measure.better} is better"
             changes = [None if row is None or row.ratio is None else (row.ratio, row.interval) for row in rows]
-            # Names of jobs come from outside; a drawing contains only words of ours.
-            bars.append((_plain(_name(known[0], found)), better, changes))
+            bars.append((charts.plain(_name(known[0], found)), better, changes))
     if not bars:
         return
     colours = [run.colour for run in runs[1:]]
@@ -101,10 +98,6 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
         f"{', with an arrow if they extend beyond the plot' if beyond else ''}.",
         [Key(run.name, run.colour) for run in runs[1:]],
     )
-
-
-def _plain(text: str) -> str:
-    return "".join(char for char in text if (char.isascii() and char.isalnum()) or char in " .%-_/")[:28]
 
 
 def _table(runs: Sequence[View], found: Comparisons) -> str:

@@ -1,7 +1,6 @@
 """The contents of the page, in order."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from ..compare.measured import MeasuredRun, is_sum, measure
@@ -9,28 +8,25 @@ from ..compare.measures import (
     BANDWIDTH,
     LATENCY_MAX,
     LATENCY_MEAN,
-    LATENCY_QUANTILES,
-    QUANTILES,
+    LATENCY_P99,
     THROUGHPUT,
     Measure,
     of_lost,
 )
 from ..compare.text import figure, heading, row_title
 from ..plots import tables
-from ..plots.figures import benchmark_figures
+from ..plots.figures import benchmark_figures, nothing_to_draw
 from ..plots.section import Key, Section
 from ..plots.stage import Stage, stages
 from ..plots.views import View
 from ..results.text import objectives
-from ..tools.registry import TOOLS
 from . import sweep
 from .comparison import changes
 from .page import page
 from .picture import Tile, picture
 
-_PERCENTILE = LATENCY_QUANTILES[QUANTILES.index(0.99)]
-_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, _PERCENTILE, LATENCY_MAX)
-_FOREMOST = (THROUGHPUT, _PERCENTILE, LATENCY_MEAN, LATENCY_MAX)
+_TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, LATENCY_P99, LATENCY_MAX)
+_FOREMOST = (THROUGHPUT, LATENCY_P99, LATENCY_MEAN, LATENCY_MAX)
 _MOST_PICTURED = 4
 _MOST_TILES = 12
 _NAMED = 3
@@ -38,14 +34,14 @@ _NAMED = 3
 
 
 class ReportDocument(NamedTuple):
-    """The page, and a sentence about each requested part that could not be made."""
+    """The page, and a sentence about each part of it that could not be made."""
 
     html: str
     missing: Sequence[str]
 
 
 def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument:
-    """The whole page. `machine` is what a Prometheus knows of the runs' time."""
+    """The whole page. `machine` are the sections that come from a Prometheus."""
     scenes = list(stages(runs))
     sections: list[Section] = []
     for whole in scenes:
@@ -73,18 +69,17 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
 
 
 def preview(runs: Sequence[View]) -> bytes:
-    """The picture of the runs, a PNG file: of their first tool, if there are several."""
+    """The picture of the runs as a PNG file; with several tools, it shows the first one."""
     scenes = list(stages(runs))
-    first, *others = scenes[0].runs
-    measured = [_measure(run) for run in (first, *others)]
-    if others:
-        tiles = [
-            Tile(run.name, values[0], ", ".join([*_unfinished(run), *values[1:2]]), run.colour)
-            for run, one in zip((first, *others), measured, strict=True)
-            if (values := [f"{value} {name.removeprefix('latency ')}" for name, value in _foremost(one)])
-        ]
+    found = [(run, _foremost(_measure(run))) for run in scenes[0].runs]
+    if len(found) == 1:
+        tiles = [Tile(name, value) for name, value in found[0][1]]
     else:
-        tiles = [Tile(name, value) for name, value in _foremost(measured[0])]
+        tiles = []
+        for run, figures in found:
+            texts = [f"{value} {name.removeprefix('latency ')}" for name, value in figures[:2]]
+            if texts:
+                tiles.append(Tile(run.name, texts[0], ", ".join([*_unfinished(run), *texts[1:]]), run.colour))
     return picture(_title(runs, scenes), _summary(runs), tiles[:_MOST_PICTURED], scenes[0])
 
 
@@ -93,7 +88,7 @@ def _unfinished(run: View) -> set[str]:
 
 
 def _foremost(run: MeasuredRun) -> list[tuple[str, str]]:
-    """The main figures of one run, those first that say most."""
+    """The main figures of one run, the most important first."""
     found = sorted(_figures([run]), key=lambda one: _FOREMOST.index(one[0]) if one[0] in _FOREMOST else len(_FOREMOST))
     return [(name, value) for _, name, value in found]
 
@@ -126,22 +121,9 @@ def _summary(runs: Sequence[View]) -> str:
 
 
 def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
-    """The main figures of one run, by tool, if they are few; percentiles as the tool reports them, else from bins."""
-    measured = [measure([replace(worker, latencies={}) for worker in part.timelines], part.warmup) for part in parts]
-    if len(_main(measured)) <= _MOST_TILES and not all(map(_has_percentiles, measured)):
-        measured = [_measure(part) for part in parts]
-    found = _main(measured)
+    """The main figures of one run, by tool; none if there are too many."""
+    found = [(name, value) for _, name, value in _figures([_measure(part) for part in parts])]
     return found if len(found) <= _MOST_TILES else []
-
-
-def _has_percentiles(run: MeasuredRun) -> bool:
-    return all(
-        (group, _PERCENTILE) in run.figures for group, one in run.figures if one is LATENCY_MEAN and not is_sum(group)
-    )
-
-
-def _main(measured: Sequence[MeasuredRun]) -> list[tuple[str, str]]:
-    return [(name, value) for _, name, value in _figures(measured)]
 
 
 def _figures(measured: Sequence[MeasuredRun]) -> list[tuple[Measure, str, str]]:
@@ -174,12 +156,11 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
                     job = "".join(f"job {value}: " for value in of)
                     yield f"{name}: {job}{warning.replace('_', ' ')}."
     if not drawn:
-        advice = next((f"; {known.advice} some" for known in TOOLS if known.name == tool and known.advice), "")
-        yield f"There is nothing to draw: {tool} wrote no report while it ran{advice}."
+        yield nothing_to_draw(tool)
 
 
 def _chapters(scenes: Sequence[Stage]) -> Iterator[Section]:
-    """The tables of each tool, where there is nothing to compare."""
+    """The tables of each tool, if nothing is compared."""
     for scene in scenes:
         tool = scene.runs[0].timelines[0].tool
         yield from (section._replace(title=f"{section.title}: {tool}") for section in _tables(scene.runs))

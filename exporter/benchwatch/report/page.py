@@ -1,7 +1,7 @@
-"""The page: one HTML document with everything in it, which loads nothing and runs no script.
+"""The page: one HTML document that contains everything, loads nothing and runs no script.
 
-All text from outside (names, parameters, commands, reasons) is escaped, and a Content-Security-Policy forbids scripts
-and external content, should something slip through.
+All text from outside (names, parameters, commands, reasons) is escaped. Should something slip through, a
+Content-Security-Policy forbids scripts and external content.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 def page(
     title: str, summary: str, tiles: Sequence[tuple[str, str]], keys: Sequence[Key], sections: Sequence[Section]
 ) -> str:
-    """The document. `tiles` are the figures that a person looks at first, `keys` say which colour is which run."""
+    """The document. `tiles` are the main figures at its top, `keys` the colours of the runs."""
     shown = "".join(f"<div><dt>{in_html(name)}</dt><dd>{in_html(value)}</dd></div>" for name, value in tiles)
     columns = 4 if len(tiles) % 4 == 0 else 5
     first = f'<dl class="tiles" style="--columns:{columns}">{shown}</dl>' if shown else ""

@@ -1,7 +1,7 @@
 """A picture of 1200 x 630 pixels (PNG), the size of previews in posts: title, main figures and the throughput.
 
-It is always light, as it has no reader's theme. Text from outside is drawn as it is, without markup; a character that
-the font does not have is drawn as a box.
+It is always light, because it does not know its reader's theme. Text from outside is drawn without interpreting markup;
+a character that the font lacks is drawn as a box.
 """
 
 import io
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DOTS = 200
-"""Pixels to an inch, so that letters of nine points are as high as a small screen needs."""
+"""Pixels per inch: letters of nine points stay legible on a small screen."""
 _WIDTH, _HEIGHT = 1200 / _DOTS, 630 / _DOTS
 _LEFT, _RIGHT = 0.05, 0.95
 _PLOT = (0.115, 0.145, _RIGHT - 0.115, 0.42)
 _MOST_KEYS, _LONGEST_KEY = 4, 16
-"""Lines that the legend names, besides those that have the name of a figure, and characters of such a name."""
+"""Number of lines in the legend, without those that a tile names, and characters per name."""
 _SMALLEST = 0.6
-"""Of the size of a text, before its end is left out."""
+"""Factor by which a text shrinks at most before its end is cut off."""
 
 
 class Tile(NamedTuple):
-    """A main figure: what it is, its value, and a smaller line about it."""
+    """A main figure: its name, its value, and a smaller line below."""
 
     name: str
     value: str
@@ -50,7 +50,7 @@ def picture(title: str, summary: str, tiles: Sequence[Tile], scene: Stage) -> by
     figure = Figure(figsize=(_WIDTH, _HEIGHT), dpi=_DOTS, facecolor=theme.CARD)
     FigureCanvasAgg(figure)
     found = io.BytesIO()
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of characters that the font does not have
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # about characters that the font lacks
         _write(figure, _LEFT, 0.89, title, 15, _RIGHT - _LEFT, fontweight="bold")
         _write(figure, _LEFT, 0.835, summary, 7.5, _RIGHT - _LEFT, color=theme.SOFT)
         step = (_RIGHT - _LEFT) / max(3, len(tiles))
@@ -91,7 +91,7 @@ def _plot(figure: "Figure", scene: Stage, named: Container[str]) -> None:
 
 
 def _write(figure: "Figure", x: float, y: float, text: str, size: float, room: float, **how: Any) -> None:
-    """Text that takes no more than a part of the width: smaller if need be, then with its end left out."""
+    """Write a text into a fraction (`room`) of the width: smaller if necessary, then with its end cut off."""
     text = printable(text)
     drawn_text = figure.text(x, y, text, fontsize=size, **how)
 

@@ -1,6 +1,7 @@
-"""How matplotlib draws for the page and for the picture: in the colours of the light theme, which in an SVG become the
-CSS variables of the page (see plots.theme), so that one drawing serves both themes. Text stays text, and no text from
-outside enters a drawing.
+"""How matplotlib draws for the page and for the picture.
+
+It uses the colours of the light theme. In an SVG they become the CSS variables of the page (see plots.theme), so that
+one drawing serves both themes. Text stays text, and no text from outside enters a drawing.
 """
 
 import io
@@ -19,7 +20,7 @@ _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _GROUP = re.compile(r'<g id="[^"]*"')
 
 WIDTH = 11.0
-"""Of every figure, inches: all have the same time axis."""
+"""Width of every figure, inches, so that all time axes are equal."""
 
 _SETTINGS: Any = {
     "svg.fonttype": "none",
@@ -56,14 +57,14 @@ _SETTINGS: Any = {
 
 def begin() -> None:
     """Make matplotlib draw in this style."""
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # not that it cannot keep a cache in this home
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns if it cannot keep a cache in the home directory
     import matplotlib
 
     matplotlib.rcParams.update(_SETTINGS)
 
 
 def svg(figure: "Figure", description: str) -> str:
-    """A figure as an SVG element for an HTML page; `description` is for those who do not see it."""
+    """A figure as an SVG element for an HTML page; `description` is for screen readers."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     text = io.StringIO()

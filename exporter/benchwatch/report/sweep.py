@@ -1,7 +1,9 @@
-"""The section on a sweep: its points as a table, throughput and tail latency over the parameter, and the capacity
-curve: the latency over the throughput. Several sweeps of one parameter share the axes."""
+"""The section about sweeps of one tool: points as a table, throughput and tail latency over the parameter, and the
+capacity curve, which is the latency over the throughput. Sweeps of one parameter share their axes.
+"""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -25,22 +27,21 @@ _BEYOND_PEAK = 1.1
 
 
 class _Drawn(NamedTuple):
-    """A curve with its name, its colour, and what is fitted to it."""
+    """A curve with its name and colour."""
 
     name: str
     curve: CapacityCurve
     colour: str
-    law: Scalability | None
 
 
 def is_part(run: View) -> bool:
-    """Whether a run is shown as a part of the sweep that was requested."""
+    """Whether a run is shown as part of a sweep that the user requested by name."""
     of = {one.runfile.sweep.of for one in run.timelines if one.runfile.sweep is not None}
     return run.side != run.name and run.side.rpartition("/")[2] in of
 
 
 def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
-    """Of one or several sweeps of one tool. What has not finished is named and left out."""
+    """The section about one or more sweeps of one tool. It names and leaves out runs that have not finished."""
     sweeps: dict[str, list[MeasuredRun]] = {}
     html = ""
     for view, run in runs:
@@ -51,13 +52,14 @@ def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
             members.append(run)
     found: list[_Drawn] = []
     for sweep, members in sweeps.items():
-        table, lines = sweep_text.told(members)
-        html += f"<h3>{in_html(sweep)}</h3>{_table(table)}{''.join(f'<p>{in_html(line)}</p>' for line in lines)}"
+        table, lines = sweep_text.table_and_lines(members)
+        html += f"<h3>{in_html(sweep)}</h3>{_table(table) if table else ''}"
+        html += "".join(f"<p>{in_html(line)}</p>" for line in lines)
         own = curves(members)
         for curve, called in zip(own, sweep_text.curve_names(own), strict=True):
             full = " ".join(part for part in (sweep if len(sweeps) > 1 else "", called) if part) or sweep
             colour = theme.SERIES[len(found) % len(theme.SERIES)]
-            found.append(_Drawn(full, curve, colour, curve.law))
+            found.append(_Drawn(full, curve, colour))
     parameters = dict.fromkeys(one.curve.parameter for one in found if one.curve.numeric)
     figures = [
         plot
@@ -68,19 +70,15 @@ def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return ""
-    head, *body = ("".join(f"<{tag}>{in_html(cell)}</{tag}>" for cell in row) for tag, row in _tagged(rows))
-    lines = "".join(f"<tr>{row}</tr>" for row in body)
-    return (
-        f'<div class="scroll"><table class="numbers"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
-    )
-
-
-def _tagged(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, Sequence[str]]]:
+    """A table as HTML, without empty columns; the first row is its head."""
     used = [place for place, column in enumerate(zip(*rows, strict=True)) if any(column)]
-    for number, row in enumerate(rows):
-        yield ("td" if number else "th"), [row[place] for place in used]
+    head, *body = (
+        "".join(f"<{tag}>{in_html(row[place])}</{tag}>" for place in used)
+        for tag, row in zip(chain(["th"], repeat("td")), rows, strict=False)
+    )
+    lines = "".join(f"<tr>{row}</tr>" for row in body)
+    thead = f"<thead><tr>{head}</tr></thead>"
+    return f'<div class="scroll"><table class="numbers">{thead}<tbody>{lines}</tbody></table></div>'
 
 
 def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
@@ -88,7 +86,7 @@ def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
     numbers = sorted({point.number for one in found for point in one.curve.points if point.number is not None})
     on_log = geometric(numbers)
     ticks = numbers if len(numbers) <= 20 else ()
-    parameter = _plain(first.parameter)
+    parameter = charts.plain(first.parameter)
     across = (parameter, lambda value: f"{value:g}")
     keys = [Key(one.name, one.colour) for one in found] if len(found) > 1 else []
     unit = throughput(first.roles.unit)
@@ -135,7 +133,7 @@ def _line(one: _Drawn, measure: Measure, *, on_log: bool) -> charts.CurveLine:
     ends = [mean.interval or (mean.value, mean.value) for mean in means]
     x = [point.number or 0.0 for point in points]
     knee = one.curve.knee
-    law = _law(one.law, x, on_log=on_log) if measure is THROUGHPUT and one.law else None
+    law = _law(one.curve.law, x, on_log=on_log) if measure is THROUGHPUT and one.curve.law else None
     return charts.CurveLine(
         x,
         [mean.value for mean in means],
@@ -150,7 +148,7 @@ def _line(one: _Drawn, measure: Measure, *, on_log: bool) -> charts.CurveLine:
 def _capacity(one: _Drawn, measure: Measure) -> charts.CurveLine:
     line = _line(one, measure, on_log=False)
     rates = [point.figures[THROUGHPUT].value for point in one.curve.points if measure in point.figures]
-    law = one.law
+    law = one.curve.law
     wall = None
     if law is not None and law.peak.value <= law.reach:
         wall = [law.at(law.peak.value)] * 2, [min(line.low), max(line.high)]
@@ -158,7 +156,7 @@ def _capacity(one: _Drawn, measure: Measure) -> charts.CurveLine:
 
 
 def _law(law: Scalability, x: Sequence[float], *, on_log: bool) -> tuple[Sequence[float], Sequence[float]]:
-    """The law from the least to the largest value, and on to its peak if it says anything of that."""
+    """The law from the smallest to the largest value, or to just beyond its peak if it has one within its reach."""
     end = max(law.largest, min(_BEYOND_PEAK * law.peak.value, law.reach) if law.peak.value <= law.reach else 0.0)
     numbers = (np.geomspace if on_log else np.linspace)(min(x), end, _STEPS)
     return [float(number) for number in numbers], [law.at(float(number)) for number in numbers]
@@ -167,8 +165,3 @@ def _law(law: Scalability, x: Sequence[float], *, on_log: bool) -> tuple[Sequenc
 def _described(found: Sequence[_Drawn]) -> str:
     each = found[0].curve.points
     return "; ".join(f"{point.number:g}: {point.figures[THROUGHPUT].value:.4g}" for point in each)
-
-
-def _plain(text: str) -> str:
-    """Words of a drawing: names come from outside."""
-    return "".join(char for char in text if (char.isascii() and char.isalnum()) or char == "_")[:28]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .result import Subject
 
 _Answers = Sequence[Sequence["CheckedRequirement"]]
-"""Those of each subject."""
+"""The checked requirements of each subject."""
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
 
 
 def add_require(parser: argparse._ActionsContainer) -> None:
-    """The option --require."""
+    """Add the option --require."""
     parser.add_argument(
         "--require",
         action="append",
@@ -77,8 +77,8 @@ def _text(subjects: Sequence["Subject"], found: _Answers) -> str:
     from .text import text
 
     each = []
-    for one, told in zip(subjects, found, strict=True):
-        lines = [printable(answer.line) for answer in told]
+    for one, checked in zip(subjects, found, strict=True):
+        lines = [printable(answer.line) for answer in checked]
         each.append(text(one) + "".join(f"{line}\n" for line in lines))
     return "\n".join(each)
 
@@ -87,10 +87,10 @@ def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
     from ..compare.junit import Case, Suite, junit
 
     suites = []
-    for one, told in zip(subjects, found, strict=True):
+    for one, checked in zip(subjects, found, strict=True):
         ended = [f"{result.run.name}: {result.state}" for result in one.results if result.state != "finished"]
         ended += [f"{run}: no result" for run in one.without]
         cases = [Case("the run has finished", "; ".join(ended))]
-        cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in told]
+        cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in checked]
         suites.append(Suite(one.name, cases))
     return junit(suites)

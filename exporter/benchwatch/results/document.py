@@ -1,45 +1,26 @@
-"""Results as JSON, schema 1. Within a schema keys may be added; none changes its meaning or goes away.
+"""Results as JSON, schema 1: docs/results.md explains the keys.
 
-    schema          1
-    subjects[]      name, repeated (true: repeats of an experiment), without (names of its runs in which nothing is
-                    recognised),
-      results[]     see below, one a run (and tool)
-      repeats       null for a single run; else level (confidence, ratio) and measures[]: tool, labels of the group,
-                    name, unit, better, runs, mean, interval ([low, high] or null), spread (standard deviation over the
-                    mean, ratio), lowest, highest, outliers (names of runs)
-      sweep         null unless it is a sweep; else level and curves[]: tool, labels of the group, parameter, second
-                    ({name: value} or null), points[]: value (text), runs (names), figures {name: {mean, interval}};
-                    knee, most_within_objective (values or null), objective_seconds, law (null, or
-                    throughput_of_one, contention, coherence, peak: each {value, interval}, null where it is infinite or
-                    beyond twice the largest value; deviation, a ratio)
-      requirements[] requirement (as given), met, measured (text)
-
-    results[]       run, tool, version, workers (names), state, reason, start, end (Unix seconds), seconds,
-                    warmup_seconds, left_out_seconds, labels, parameters,
-      figures[]     labels of its group, name, unit (per second, bytes per second, seconds, ratio), better, value
-      operations    how many were done; lost: {failed, skipped ...: how many}
-      stalled_seconds, steady (true, false)
-      objective     seconds, labels of the group, name (the figure that decides), value, reports_above, reports, met
-      findings[]    kind, text: what speaks against the figures (docs/compare.md, Warnings)
-
-null: not known, or there is none. What was not measured is absent from `figures` and `lost`.
+Within a schema, keys may be added, but none changes its meaning or disappears. null means unknown or none. A figure
+that was not measured is absent from `figures` and `lost`.
 """
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..compare.measures import named_group, unit_of
-from . import sweep_document
+from ..compare.measures import described, named_group
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
 from .result import RunResult, Subject
+from .scalability import Bounded, Scalability
+from .sweep import CapacityCurve, curves
 
 SCHEMA = 1
 
 
 def document(subjects: Sequence[Subject], answers: Sequence[Sequence[CheckedRequirement]]) -> str:
-    """The JSON text; `answers` are those of each subject."""
+    """The JSON text; `answers` has the checked requirements of each subject."""
     content = {"schema": SCHEMA, "subjects": [_subject(*one) for one in zip(subjects, answers, strict=True)]}
     return json.dumps(content, indent=2) + "\n"
 
@@ -50,7 +31,7 @@ def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> dict[st
         "repeated": subject.repeated,
         "results": [_result(result) for result in subject.results],
         "repeats": _repeats(subject.results) if subject.repeated else None,
-        "sweep": sweep_document.content(subject.results) if subject.swept else None,
+        "sweep": _sweep(subject.results) if subject.swept else None,
         "without": list(subject.without),
         "requirements": [
             {"requirement": one.requirement.text, "met": one.met, "measured": one.measured} for one in answers
@@ -75,14 +56,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "labels": result.labels,
         "parameters": run.parameters,
         "figures": [
-            {
-                **named_group(group, run.roles),
-                "name": one.name,
-                "unit": unit_of(one, run.roles),
-                "better": one.better,
-                "value": figure.value,
-            }
-            for (group, one), figure in run.figures.items()
+            {**described(group, one, run.roles), "value": figure.value} for (group, one), figure in run.figures.items()
         ],
         "operations": result.operations,
         "lost": {word: counted for word, (counted, _) in result.lost.items()},
@@ -108,10 +82,7 @@ def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:
         "measures": [
             {
                 "tool": counted[0].run.tool,
-                **named_group(one.group, counted[0].run.roles),
-                "name": one.measure.name,
-                "unit": unit_of(one.measure, counted[0].run.roles),
-                "better": one.measure.better,
+                **described(one.group, one.measure, counted[0].run.roles),
                 "runs": len(one.values),
                 "mean": one.mean,
                 "interval": one.interval,
@@ -124,3 +95,47 @@ def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:
             for one in repeated(counted)
         ],
     }
+
+
+def _sweep(results: Sequence[RunResult]) -> dict[str, Any]:
+    each = [[one.run for one in finished(own)] for own in kinds(results).values()]
+    return {"level": CONFIDENCE, "curves": [_curve(one, runs[0].tool) for runs in each for one in curves(runs)]}
+
+
+def _curve(curve: CapacityCurve, tool: str) -> dict[str, Any]:
+    law, knee, most = curve.law, curve.knee, curve.most_within
+    return {
+        "tool": tool,
+        **named_group(curve.group, curve.roles),
+        "parameter": curve.parameter,
+        "second": dict([curve.second]) if curve.second else None,
+        "points": [
+            {
+                "value": point.value,
+                "runs": [run.name for run in point.runs],
+                "figures": {
+                    one.name: {"mean": mean.value, "interval": mean.interval} for one, mean in point.figures.items()
+                },
+            }
+            for point in curve.points
+        ],
+        "knee": knee and knee.value,
+        "objective_seconds": curve.objective,
+        "most_within_objective": most and most.value,
+        "law": law and _law(law),
+    }
+
+
+def _law(law: Scalability) -> dict[str, Any]:
+    return {
+        "throughput_of_one": _bounded(law.rate),
+        "contention": _bounded(law.contention),
+        "coherence": _bounded(law.coherence),
+        "peak": _bounded(law.peak, law.reach),
+        "deviation": law.deviation,
+    }
+
+
+def _bounded(found: Bounded, most: float = math.inf) -> dict[str, Any]:
+    value, low, high = (one if math.isfinite(one) and one <= most else None for one in found)
+    return {"value": value, "interval": [low, high]}

@@ -1,12 +1,6 @@
-"""`benchwatch list`: the runs of a folder, the latest first.
+"""`benchwatch list`: the runs of a folder, the latest first; docs/results.md explains the keys of its JSON, schema 1.
 
 States and figures are those of the exporter's page. Logs of single operations are not read: that could take minutes.
-
-As JSON, schema 1 (keys may be added; none changes its meaning): schema, runs[]: run, path, state, reason, tools,
-workers (how many), start, end (Unix seconds), seconds, rate, unit, latency_mean_seconds, latency_p99_seconds, labels,
-experiment (that it repeats). null: not known.
-
-Exit codes: 0 listed, 1 no such run, 2 wrong use.
 """
 
 import argparse
@@ -68,7 +62,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
 
 
 class ListedRun(NamedTuple):
-    """One run of the list. Times are Unix seconds; None: not known."""
+    """One run of the list. Times are Unix seconds; None if unknown."""
 
     run: str
     path: str
@@ -87,12 +81,14 @@ class ListedRun(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """Length; None while it goes on."""
-        return None if self.start is None or self.end is None else max(0.0, self.end - self.start)
+        """Length; None while it is active, or if it ended before it started, by a clock that was set."""
+        if self.start is None or self.end is None or self.end < self.start:
+            return None
+        return self.end - self.start
 
     @property
     def result(self) -> str:
-        """The figures in words."""
+        """The figures as text."""
         if self.rate is None:
             return ""
         in_bytes = self.unit == "bytes per second"
@@ -104,7 +100,7 @@ class ListedRun(NamedTuple):
 
 def _list(options: argparse.Namespace) -> int:
     settings = load_settings(options.config_file)
-    logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # what is no run is not listed
+    logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # files that are no run need no message
     now = time.time()
     oldest = now - options.newer if options.newer is not None else 0.0
     youngest = now - options.older if options.older is not None else float("inf")
@@ -127,7 +123,7 @@ def listed(
     labels: Mapping[str, str],
     began: tuple[float, float],
 ) -> Iterator[ListedRun]:
-    """The runs in these folders that have these labels and began in that time. Raises UserError."""
+    """The runs in these folders with these labels that began in this span, Unix seconds. Raises UserError."""
     from ..history.find import find_runs
     from ..metrics.buckets import Buckets
 

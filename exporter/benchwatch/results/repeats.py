@@ -1,8 +1,9 @@
-"""What repeats of one experiment came to together: mean, interval, spread and outliers.
+"""The repeats of an experiment taken together: mean, interval, spread and outliers.
 
-The interval is Student's for the mean of at least three runs. An outlier is what Grubbs' test (F. E. Grubbs, "Sample
-criteria for testing outlying observations", 1950) finds at a significance of 1 % and is more than 5 % from the mean, so
-that runs which hardly differ have none. The highest latency, one operation of a run, says nothing of the run.
+The interval is Student's for the mean of at least three runs. An outlier is found by Grubbs' test (F. E. Grubbs,
+"Sample criteria for testing outlying observations", 1950) at a significance of 1 % and is more than 5 % from the mean,
+so that runs which hardly differ have none. The highest latency is never one: a single operation says nothing about its
+run.
 """
 
 import math
@@ -33,11 +34,11 @@ class Repeated(NamedTuple):
     spread: float | None
     """Standard deviation over the mean; None if the mean is 0."""
     outliers: Sequence[str]
-    """Names of the runs that are far from the others."""
+    """Names of runs that are far from the others."""
 
 
 def kinds(results: Sequence[RunResult]) -> Mapping[str, list[RunResult]]:
-    """The results of each tool and unit, by what they are called: empty if there is one kind."""
+    """The results of each tool and unit, by a name for the kind: empty if there is only one."""
     found: dict[tuple[str, str], list[RunResult]] = {}
     for result in results:
         found.setdefault((result.run.tool, result.run.roles.unit.name), []).append(result)
@@ -45,12 +46,12 @@ def kinds(results: Sequence[RunResult]) -> Mapping[str, list[RunResult]]:
 
 
 def finished(results: Sequence[RunResult]) -> list[RunResult]:
-    """The runs that count."""
+    """The results of runs that finished and measured something."""
     return [result for result in results if result.measured and result.state == "finished"]
 
 
 def repeated(results: Sequence[RunResult]) -> Iterator[Repeated]:
-    """The measures that all of these runs have, in order."""
+    """Each measure that all of these runs have, in the order of a table."""
     if len(results) < 2:
         return
     first = results[0].run.figures
@@ -68,7 +69,7 @@ def repeated(results: Sequence[RunResult]) -> Iterator[Repeated]:
 
 
 def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
-    """That of the mean of repeated runs; None for fewer than three."""
+    """The interval of the mean of repeated runs; None for fewer than three."""
     if len(values) < FEWEST:
         return None
     mean = statistics.fmean(values)
@@ -77,6 +78,6 @@ def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def _grubbs(number: int) -> float:
-    """How many standard deviations from the mean one of so many values is an outlier."""
+    """The distance from the mean, in standard deviations, beyond which one of so many values is an outlier."""
     squared = student(1 - _SIGNIFICANCE / (2 * number), number - 2) ** 2
     return (number - 1) / math.sqrt(number) * math.sqrt(squared / (number - 2 + squared))

@@ -3,19 +3,20 @@
     [GROUP ...] FIGURE OPERATOR VALUE[UNIT]
 
 - FIGURE: `throughput` or the tool's own word for it (tps, iops ...), `bandwidth`; `mean`, `p50`, `p95`, `p99`,
-  `p99.9`, `max`, `connection`, `stalled` (times); `failed`, `skipped` (how many operations or, with %, which part).
-- GROUP: an operation, a job, or both. Without one, a throughput or bandwidth is the sum of a job's operations, and a
-  latency that of each operation: all must meet the requirement.
+  `p99.9`, `max`, `connection`, `stalled` (times); `failed`, `skipped` (a number of operations; with %, a share).
+- GROUP: an operation, a job, or both. Without one, a requirement on throughput or bandwidth applies to the sum of each
+  job's operations, and one on a latency to each operation.
 - UNIT: of times ns, us, ms, s, m; of bytes a second B/s, KiB/s, MiB/s, GiB/s, kB/s, MB/s, GB/s; of rates k, M or none.
 
-What was not measured does not meet a requirement, nor does a run that has not finished. In a series every run has to
-meet it.
+A figure that was not measured does not meet a requirement, nor does a run that has not finished. All runs of a series
+must meet it.
 """
 
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..compare.measured import MeasuredRun, is_sum
 from ..compare.measures import (
@@ -33,6 +34,7 @@ from ..compare.text import heading
 from ..metrics.latencies import Group
 from ..tools.api import Tool
 from ..tools.registry import TOOLS
+from ..tools.roles import Unit
 from ..values import numbers
 from ..values.durations import Duration
 from ..values.errors import UserError
@@ -59,18 +61,37 @@ _MEASURES: Mapping[str, Measure] = {
 _LATENCIES = (LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX)
 _COUNTS = ("failed", "skipped")
 _STALLED = "stalled"
-_RATES = {"": 1.0, "/s": 1.0, "k": 1e3, "m": 1e6}
-_BYTES = {
-    "b/s": 1.0,
-    **{f"{prefix}ib/s": 1024.0**power for power, prefix in enumerate("kmg", 1)},
-    **{f"{prefix}b/s": 1000.0**power for power, prefix in enumerate("kmg", 1)},
-}
 
-_Kind = Literal["rate", "bytes", "time", "count", "share"]
+
+@dataclass(frozen=True, eq=False)
+class _Kind:
+    """How the value of a figure is written."""
+
+    expected: str
+    scales: Mapping[str, float]
+    """Base units per unit, in lower case."""
+    shown: Callable[[float], str]
+
+
+_TIME = _Kind("a time, such as 20ms", {}, numbers.latency)
+"""Its units are those of durations."""
+_RATE = _Kind("a number, such as 1000 or 1k", {"": 1.0, "/s": 1.0, "k": 1e3, "m": 1e6}, numbers.rate_in_full)
+_BYTES = _Kind(
+    "bytes a second, such as 100MiB/s",
+    {
+        "b/s": 1.0,
+        **{f"{prefix}ib/s": 1024.0**power for power, prefix in enumerate("kmg", 1)},
+        **{f"{prefix}b/s": 1000.0**power for power, prefix in enumerate("kmg", 1)},
+    },
+    numbers.bandwidth,
+)
+_COUNT = _Kind("a number, or a part such as 0.1%", {"": 1.0}, "{:,.0f}".format)
+_SHARE = _Kind(_COUNT.expected, {"%": 0.01}, numbers.part)
+_OF_UNITS = {"seconds": _TIME, "bytes per second": _BYTES}
 
 
 class Requirement(NamedTuple):
-    """One requirement, read."""
+    """One requirement, parsed."""
 
     text: str
     group: tuple[str, ...]
@@ -80,36 +101,26 @@ class Requirement(NamedTuple):
     unit: str
 
     def value(self, kind: _Kind) -> float:
-        """What it compares with, in base units. Raises UserError if its unit is not one of that kind."""
-        number, unit = self.number.replace(",", "").replace("_", ""), self.unit
-        plain = float(number)
+        """The limit in base units. Raises UserError if the unit is not one of this kind."""
+        number = float(self.number.replace(",", "").replace("_", ""))
         try:
-            if kind == "time":
-                if not unit and plain:
-                    raise ValueError
-                return float(Duration.read(f"{number}{unit or 's'}"))
-            if kind == "share":
-                return plain / 100
-            scales = {"rate": _RATES, "bytes": _BYTES, "count": {"": 1.0}}[kind]
-            return plain * scales[unit.lower()]
+            if kind is not _TIME:
+                return number * kind.scales[self.unit.lower()]
+            if number and not self.unit:
+                raise ValueError
+            return float(Duration.read(f"{number}{self.unit or 's'}"))
         except (KeyError, ValueError):
-            expected = {
-                "time": "a time, such as 20ms",
-                "rate": "a number, such as 1000 or 1k",
-                "bytes": "bytes a second, such as 100MiB/s",
-                "count": "a number, or a part such as 0.1%",
-            }[kind]
-            given = f"{self.number}{self.unit}"
-            raise UserError(f"--require {self.text!r}: {self.figure}: expected {expected}, got {given!r}") from None
+            got = f"{self.number}{self.unit}"
+            raise UserError(f"--require {self.text!r}: {self.figure}: expected {kind.expected}, got {got!r}") from None
 
 
 class CheckedRequirement(NamedTuple):
-    """Whether a requirement is met, and by which figure."""
+    """Whether a requirement is met, and the figure that decides."""
 
     requirement: Requirement
     met: bool
     measured: str
-    """The figure that decides, with its run and group; or that there is none."""
+    """The deciding figure with its run and group, or why there is none."""
 
     @property
     def line(self) -> str:
@@ -118,7 +129,7 @@ class CheckedRequirement(NamedTuple):
 
 
 def requirement(text: str, tool: Tool | None = None) -> Requirement:
-    """Read a requirement. Raises UserError, with the figures that are known (to `tool`, if given)."""
+    """Parse a requirement. Raises UserError; for an unknown figure it lists those of `tool`, by default of any tool."""
     form = _FORM.fullmatch(text)
     number = _NUMBER.fullmatch(form[3]) if form else None
     if form is None or number is None:
@@ -126,46 +137,42 @@ def requirement(text: str, tool: Tool | None = None) -> Requirement:
     *group, name = form[1].split()
     found = Requirement(text.strip(), tuple(group), name.lower(), form[2], number[1], number[2])
     lost = {word for each in ([tool] if tool else TOOLS) for roles in each.roles for word in roles.lost}
-    known = [*_throughputs(tool), *_MEASURES, *(word for word in _COUNTS if word in lost), _STALLED]
+    rates = [unit.name.lower() for unit in _units(tool) if not unit.in_bytes and " " not in unit.name]
+    known = [*rates, *_MEASURES, *(word for word in _COUNTS if word in lost), _STALLED]
     if found.figure not in known:
         of = f"{tool.name} has" if tool else "expected"
         raise UserError(f"--require {text!r}: unknown figure {name!r}; {of} {', '.join(dict.fromkeys(known))}")
-    kinds = _kinds(found, tool)
-    for place, kind in enumerate(kinds):
-        try:
-            found.value(kind)
-            break
-        except UserError:
-            if place == len(kinds) - 1:
-                raise
+    *others, last = _kinds(found, tool)
+    if not any(found.unit.lower() in kind.scales for kind in others):
+        found.value(last)
     return found
 
 
-def _throughputs(tool: Tool | None) -> list[str]:
-    units = [roles.unit for each in ([tool] if tool else TOOLS) for roles in each.roles]
-    return list(dict.fromkeys(unit.name.lower() for unit in units if not unit.in_bytes and " " not in unit.name))
+def _units(tool: Tool | None) -> list[Unit]:
+    return [roles.unit for each in ([tool] if tool else TOOLS) for roles in each.roles]
 
 
 def _kinds(asked: Requirement, tool: Tool | None) -> list[_Kind]:
-    """What its value may be, as far as that is known before anything was measured."""
+    """The kinds that its value can be of, as far as that is known before a run."""
     if asked.figure in _COUNTS:
-        return ["share" if asked.unit == "%" else "count"]
+        return [_SHARE if asked.unit == "%" else _COUNT]
     measure = _MEASURES.get(asked.figure)
     if asked.figure == _STALLED or (measure and measure.unit == "seconds"):
-        return ["time"]
+        return [_TIME]
     if measure is BANDWIDTH:
-        return ["bytes"]
+        return [_BYTES]
     if measure is None:
-        return ["rate"]
-    units = (roles.unit for each in ([tool] if tool else TOOLS) for roles in each.roles)
-    return list(dict.fromkeys("bytes" if unit.in_bytes else "rate" for unit in units))
+        return [_RATE]
+    return list(dict.fromkeys(_BYTES if unit.in_bytes else _RATE for unit in _units(tool)))
 
 
 def answers(
     requirements: Sequence[Requirement], results: Sequence[RunResult], without: Sequence[str] = ()
 ) -> list[CheckedRequirement]:
-    """Whether results meet requirements: those of one run, or of each run of a series; `without` are runs of the series
-    that have no result."""
+    """Whether the results of a run, or those of every run of a series, meet requirements.
+
+    `without` names the runs of the series that have no result.
+    """
     return [_answer(asked, results, without) for asked in requirements]
 
 
@@ -176,10 +183,9 @@ def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[
     meant = {result.run.name for result in results if _applies(asked, result)}
     for result in results:
         if result.state != "finished":
-            return CheckedRequirement(
-                asked, False, f"{result.run.name} {result.state}" + (f": {result.reason}" * bool(result.reason))
-            )
-        if result.run.name in meant and not _applies(asked, result):  # but to another tool of that run
+            reason = f": {result.reason}" if result.reason else ""
+            return CheckedRequirement(asked, False, f"{result.run.name} {result.state}{reason}")
+        if result.run.name in meant and not _applies(asked, result):  # it applies to another tool of the run
             continue
         mine = list(_figures(asked, result)) if result.measured else []
         if not mine:
@@ -187,7 +193,7 @@ def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[
         for group, value, kind in mine:
             who = " ".join(part for part in (heading(group), f"in {result.run.name}" if several else "") if part)
             met = _OPERATORS[asked.sign](rounded(value), asked.value(kind))
-            found.append((met, f"{_shown(value, kind)}{f' ({who})' if who else ''}"))
+            found.append((met, f"{kind.shown(value)}{f' ({who})' if who else ''}"))
     if missing or not found:
         return CheckedRequirement(asked, False, "not measured" + (f" in {', '.join(missing)}" if several else ""))
     worst = next((one for one in found if not one[0]), found[0])
@@ -197,7 +203,7 @@ def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[
 
 
 def _applies(asked: Requirement, result: RunResult) -> bool:
-    """Whether its tool has a figure of that name."""
+    """Whether the tool of the result has a figure of that name."""
     roles = result.run.roles
     if asked.figure in _COUNTS:
         return asked.figure in roles.lost
@@ -206,29 +212,18 @@ def _applies(asked: Requirement, result: RunResult) -> bool:
     )
 
 
-def _shown(value: float, kind: _Kind) -> str:
-    if kind == "time":
-        return numbers.latency(value)
-    if kind == "bytes":
-        return numbers.bandwidth(value)
-    if kind == "share":
-        return numbers.part(value)
-    return f"{value:,.0f}" if kind == "count" else numbers.rate_in_full(value)
-
-
 def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, float, _Kind]]:
     run = result.run
     if asked.figure == _STALLED:
         if result.stalled is not None:
-            yield (), result.stalled, "time"
+            yield (), result.stalled, _TIME
         return
     if asked.figure in _COUNTS:
-        count, _ = result.lost.get(asked.figure, (None, 0.0))
-        share = next((one.value for (_, of), one in run.figures.items() if of.name == asked.figure), None)
-        if asked.unit != "%" and count is not None:
-            yield (), count, "count"
-        elif share is not None or (count == 0 and result.operations):
-            yield (), share or 0.0, "share"
+        count, whole = result.lost.get(asked.figure, (None, 0.0))
+        if count is not None and asked.unit != "%":
+            yield (), count, _COUNT
+        elif count is not None and (whole or (not count and result.operations)):
+            yield (), count / whole if whole else 0.0, _SHARE
         return
     measure = _MEASURES.get(asked.figure) or (THROUGHPUT if _applies(asked, result) else None)
     meant = [group for group, one in run.figures if one is THROUGHPUT and _is_meant(asked, group, run)]
@@ -242,13 +237,12 @@ def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, flo
             of = [group for group in of if is_sum(group) or group[:-1] not in summed]
         else:
             of = [group for group in of if not is_sum(group)]
-    kinds: dict[str, _Kind] = {"seconds": "time", "bytes per second": "bytes"}
     for group in of:
-        yield group, run.figures[group, measure].value, kinds.get(unit_of(measure, run.roles), "rate")
+        yield group, run.figures[group, measure].value, _OF_UNITS.get(unit_of(measure, run.roles), _RATE)
 
 
 def _is_meant(asked: Requirement, group: Group, run: MeasuredRun) -> bool:
-    """Whether a requirement on a latency is one on that group, which has done something."""
+    """Whether a requirement on a latency applies to this group and the group completed any operation."""
     if is_sum(group) or not run.figures[group, THROUGHPUT].value:
         return False
     return set(asked.group) <= {*group} if asked.group else run.roles.apart.isdisjoint(group[-1:])

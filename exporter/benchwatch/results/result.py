@@ -1,8 +1,8 @@
-"""The result of one run: its state, its figures, and what speaks against them.
+"""The result of one run: its state, its figures, and warnings about them.
 
 A run whose workers are of several tools (or units) has a result for each. Figures are those of `benchwatch compare`:
-the whole run by the tool's own final report or, with a warm-up, the time after it; of a run that goes on or has no end,
-what there is. What was not measured is absent.
+the whole run by the tool's own final report or, with a warm-up, the time after it. An active run, or one without an
+end, has the figures of its reports. What was not measured is absent.
 """
 
 import math
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from ..compare.changes import is_unsteady, shift_of
 from ..compare.experiment import Experiment, faults_of
-from ..compare.findings import Finding, about, stalled
-from ..compare.measured import MeasuredRun, is_sum, measure, place_of
-from ..compare.measures import THROUGHPUT, Measure, compared, rank, roles_for, rounded
+from ..compare.findings import Finding, findings, stalled
+from ..compare.measured import MeasuredRun, end_of, is_sum, measure, place_of
+from ..compare.measures import THROUGHPUT, Measure, compared, roles_for, rounded
 from ..compare.statistics import FEWEST_BATCHES
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
 from ..history.timeline import Timeline, timelines
@@ -23,26 +23,27 @@ from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
 from ..runs.run import Run
 from ..settings.settings import RunsSettings
+from ..tools.roles import Unit
 from ..values.names import label
 
 _BUCKETS = Buckets(1)
-"""Histograms of the page are of no use here: percentiles come from all bins."""
+"""The page's histograms are not used here: percentiles come from all bins."""
 WORST_FIRST = ("failed", "stalled", "abandoned", "interrupted", "running")
 
 
 class ObjectiveKept(NamedTuple):
-    """How a run's latency (the mean, where its tool tells one) compares with its objective."""
+    """A run's latency (the mean, if its tool reports one) and its objective."""
 
     seconds: float
     """The objective."""
     group: Group
-    """The one whose latency is the highest."""
+    """The group with the highest latency."""
     measure: Measure
     value: float
     above: int
-    """Reports of that group whose latency is above the objective,"""
+    """Reports of that group with a latency above the objective."""
     reports: int
-    """of how many."""
+    """All reports of that group with a latency."""
 
     @property
     def met(self) -> bool:
@@ -51,7 +52,7 @@ class ObjectiveKept(NamedTuple):
 
 
 class RunResult(NamedTuple):
-    """What one run came to; of its workers those of one tool."""
+    """The result of the workers of one tool in a run."""
 
     run: MeasuredRun
     state: str
@@ -59,7 +60,7 @@ class RunResult(NamedTuple):
     start: float | None
     """Unix seconds."""
     end: float | None
-    """None while it has not ended."""
+    """None while it is active."""
     labels: Mapping[str, str]
     findings: Sequence[Finding]
 
@@ -70,25 +71,21 @@ class RunResult(NamedTuple):
 
     @property
     def version(self) -> str:
-        """Of its tool, as the tool prints it; empty if it does not."""
+        """The tool's version as it prints it; empty if it prints none."""
         return self.run.parameters.get("tool_version", "").removeprefix(f"{self.run.tool}-")
 
     @property
     def seconds(self) -> float | None:
-        """Length; of a run that goes on up to its last report."""
-        if self.run.seconds is not None or self.start is None:
+        """Length; that of an active run reaches to its last report."""
+        last = self.run.last_report
+        if self.run.seconds is not None or self.start is None or last is None or last < self.start:
             return self.run.seconds
-        ends = [float(course.ends[-1]) for course in self.run.courses.values()]
-        return max(ends) - self.start if ends else None
+        return last - self.start
 
     @property
     def groups(self) -> list[Group]:
-        """Those with figures of their own, in the order of the tool; the one of the whole run is ()."""
+        """Groups with figures of their own, in the tool's order; () stands for the whole run."""
         return list(dict.fromkeys(group for group, one in self.run.figures if not one.of_all))
-
-    def measures(self, group: Group) -> list[Measure]:
-        """What is known of a group, in order."""
-        return sorted((one for of, one in self.run.figures if of == group), key=rank)
 
     @property
     def stalled(self) -> float | None:
@@ -99,7 +96,7 @@ class RunResult(NamedTuple):
 
     @property
     def steady(self) -> bool | None:
-        """Whether the main measures stayed the same; None if there are too few reports to tell."""
+        """Whether the main measures kept their level; None with too few reports."""
         keys = list(self.run.main())
         courses = [self.run.courses.get(group) for group, _ in keys]
         if not keys or any(course is None or len(course.ends) < FEWEST_BATCHES for course in courses):
@@ -108,7 +105,7 @@ class RunResult(NamedTuple):
 
     @property
     def operations(self) -> float | None:
-        """How many of the workload were done, by the final report; None if it does not say."""
+        """How many operations of the workload completed, from the final report; None without one."""
         family, apart = self.run.roles.result_operations, self.run.roles.apart
         each = [final[family.name] for final in self.run.finals if family and family.name in final]
         found = [value for one in each for group, value in one.items() if apart.isdisjoint(group[-1:])]
@@ -116,16 +113,17 @@ class RunResult(NamedTuple):
 
     @property
     def lost(self) -> dict[str, tuple[float, float]]:
-        """By a word (failed, skipped ...): how many were not done as they should, and of how many (0: of none)."""
-        each = {word: [lost.told(final) for final in self.run.finals] for word, lost in self.run.roles.lost.items()}
-        known = {word: [one for one in told if one] for word, told in each.items() if told and all(told)}
-        return {
-            word: (math.fsum(one for one, _ in told), math.fsum(of for _, of in told)) for word, told in known.items()
-        }
+        """By word (failed, skipped ...): how many operations, and of how many (0 if they are no share of anything)."""
+        found = {}
+        for word, lost in self.run.roles.lost.items():
+            known = [one for final in self.run.finals if (one := lost.told(final))]
+            if known and len(known) == len(self.run.finals):
+                found[word] = math.fsum(counted for counted, _ in known), math.fsum(of for _, of in known)
+        return found
 
     @property
     def objective(self) -> ObjectiveKept | None:
-        """How it kept its latency objective; None without one, or without a latency."""
+        """Its latency against its objective; None without either."""
         objectives = [one.runfile.latency_objective for one in self.run.timelines]
         seconds = min((one for one in objectives if one is not None), default=None)
         if seconds is None:
@@ -147,7 +145,7 @@ class RunResult(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What one name stands for: a run, the repeats of an experiment, or the runs of a sweep."""
+    """What a name given by the user stands for: a run, the repeats of an experiment, or the runs of a sweep."""
 
     name: str
     results: Sequence[RunResult]
@@ -158,10 +156,10 @@ class Subject(NamedTuple):
 
 
 def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = None) -> list[Subject]:
-    """The results of the runs in files and folders, and of experiments by their name.
+    """The results of the runs in files and folders, and of experiments by name.
 
-    `warmup`, seconds, overrides what the records say. Raises UserError for a path that does not exist, or that holds
-    nothing which a tool has written.
+    `warmup`, seconds, overrides the records. Raises UserError for a path that does not exist, or that contains no
+    output of a tool.
     """
     found: list[tuple[Path, Subject]] = []
     for path in paths:
@@ -182,14 +180,14 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
 
 
 def _with_its_path(subject: Subject, path: Path) -> Subject:
-    """Named by its path, since another one has the same name."""
+    """The subject, named by its path, because another one has the same name."""
     folder = path if path.name != subject.name else path.parent
     each = [one._replace(run=one.run._replace(name=f"{label(folder)}/{one.run.name}")) for one in subject.results]
     return subject._replace(name=f"{label(folder)}/{subject.name}", results=each)
 
 
 def read_worker(folder: Path, worker: str, settings: RunsSettings) -> list[RunResult]:
-    """The result of one worker of the run in that folder; nothing if its output is not recognised."""
+    """The result of one worker of the run in that folder; empty if its output is not recognised."""
     return list(_results(find_worker(folder, worker, settings, _BUCKETS), None))
 
 
@@ -198,36 +196,35 @@ def _results(run: Run, warmup: float | None) -> Iterator[RunResult]:
 
 
 def results_of(own: Iterable[Timeline], warmup: float | None) -> Iterator[RunResult]:
-    """The results of one run, whose workers are given, with their latencies: one for each tool and unit.
+    """The results of one run: one for each tool and unit. `own` are its workers, with their latencies.
 
-    `warmup`, seconds, overrides what the records say.
+    `warmup`, seconds, overrides the records.
     """
-    workers: dict[object, list[Timeline]] = {}
+    workers: dict[tuple[str, Unit], list[Timeline]] = {}
+    observers = []
     for timeline in own:
         roles = roles_for(timeline)
-        # Who only sees what another one counts belongs to that one.
-        key = timeline.tool if roles.observer else (timeline.tool, roles.unit)
+        if roles.observer:
+            observers.append((timeline, roles))
+        else:
+            workers.setdefault((timeline.tool, roles.unit), []).append(timeline)
+    for timeline, roles in observers:  # they belong to a worker that counts what they see
+        key = next((key for key in workers if key[0] == timeline.tool), (timeline.tool, roles.unit))
         workers.setdefault(key, []).append(timeline)
-    for key in [key for key in workers if isinstance(key, str)]:
-        other = next((one for one in workers if isinstance(one, tuple) and one[0] == key), None)
-        if other is not None:
-            workers[other] += workers.pop(key)
     for members in workers.values():
         yield _result(members, warmup)
 
 
 def _result(workers: Sequence[Timeline], warmup: float | None) -> RunResult:
-    left_out = float(max(worker.runfile.warmup for worker in workers) if warmup is None else warmup)
-    run = measure(workers, left_out)
+    run = measure(workers, warmup)
     worst = min(workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
     starts = [worker.start for worker in workers if worker.start is not None]
-    ends = [worker.end for worker in workers]
     return RunResult(
         run,
         worst.phase,
         worst.reason,
         min(starts, default=None),
-        None if None in ends else max(end for end in ends if end is not None),
+        end_of(workers),
         {name: value for worker in workers for name, value in worker.runfile.labels.items()},
-        about(Experiment(run.name, [run], faults_of(workers))),
+        findings([Experiment(run.name, [run], faults_of(workers))]),
     )

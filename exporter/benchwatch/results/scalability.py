@@ -2,14 +2,14 @@
 
     X(N) = l N / (1 + s (N - 1) + k N (N - 1))
 
-l: throughput of one; s: contention, the part that is serial; k: coherence, what keeping each two in step costs. Its
-peak is at N = sqrt((1 - s) / k); with k = 0 there is none.
+l: throughput of one; s: contention, the serial part; k: coherence, the cost of keeping each pair in step. The peak is
+at N = sqrt((1 - s) / k); with k = 0 there is none.
 
-N / X = l' + l' s (N - 1) + l' k N (N - 1), l' = 1 / l, is linear in what is sought: least squares on relative
-deviations, with no coefficient below 0. Each run is an observation, so that repeats count. The intervals come from a
-parametric bootstrap with a fixed seed (B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", 1993): the law
-is fitted again to many sets of runs that are drawn around it. The standard deviation of each set is drawn from what the
-deviations allow (their sum of squares over chi-squared), so that few runs have wide intervals, as with Student's t.
+N / X = l' + l' s (N - 1) + l' k N (N - 1) with l' = 1 / l is linear in the unknowns. It is fitted by least squares of
+relative deviations, with no coefficient below 0. Each run is an observation, so repeats count. The intervals come from
+a parametric bootstrap with a fixed seed (B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", 1993): the law
+is fitted again to many sets of runs drawn around it. The standard deviation of each set is itself drawn (the sum of
+squared deviations over chi-squared), so that few runs have wide intervals, as with Student's t.
 """
 
 import math
@@ -18,13 +18,12 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..compare.statistics import Floats
 
 FEWEST_POINTS = 4
 REACH = 2.0
-"""Times the largest N up to which the fit says anything."""
+"""Multiple of the largest N up to which the fit is trusted."""
 _DRAWS = 4000
 _ROUNDS = 3
 _SUBSETS = [[0, *(column for column, used in ((1, b), (2, c)) if used)] for b, c in product((True, False), repeat=2)]
@@ -48,15 +47,15 @@ class Scalability(NamedTuple):
     coherence: Bounded
     """k"""
     peak: Bounded
-    """The N of the highest throughput; infinite where there is none."""
+    """The N of the highest throughput; infinite if there is none."""
     deviation: float
-    """Of the measured throughput from the law: root of the mean square, as a part of it."""
+    """Root mean square of the relative deviations of the measured throughput from the law."""
     largest: float
     """The largest N that was measured."""
 
     @property
     def reach(self) -> float:
-        """The largest N of which the fit says anything."""
+        """The largest N up to which the fit is trusted."""
         return REACH * self.largest
 
     def at(self, number: float) -> float:
@@ -66,16 +65,16 @@ class Scalability(NamedTuple):
 
 
 def fit(numbers: Sequence[float], rates: Sequence[float], confidence: float) -> Scalability | None:
-    """The law of runs at these N with this throughput; None for fewer than four different N, or what is not positive.
+    """The law of runs with this throughput at these N; None for fewer than four different N, or values of 0 or less.
 
-    With four runs in all one degree of freedom is left.
+    Four runs leave one degree of freedom.
     """
     n, x = np.asarray(numbers, dtype=np.float64), np.asarray(rates, dtype=np.float64)
     if len(set(numbers)) < FEWEST_POINTS or n.min() <= 0 or x.min() <= 0:
         return None
     design = np.column_stack([np.ones_like(n), n - 1, n * (n - 1)])
     wanted = fitted = n / x
-    for _ in range(_ROUNDS):  # deviations are relative to the law, not to what was measured
+    for _ in range(_ROUNDS):  # deviations are relative to the law, not to the measurements
         found = _least_squares(design / fitted[:, None], (wanted / fitted)[:, None])[:, 0]
         if not (np.isfinite(found).all() and (design @ found > 0).all()):
             return None
@@ -98,7 +97,7 @@ def fit(numbers: Sequence[float], rates: Sequence[float], confidence: float) -> 
 
 
 def _least_squares(design: Floats, wanted: Floats) -> Floats:
-    """The coefficients (a row each) of each column of `wanted`: the best of those without one below 0; else NaN."""
+    """The best non-negative coefficients, a row each, for each column of `wanted`; NaN if there are none."""
     best = np.full((design.shape[1], wanted.shape[1]), np.nan)
     least = np.full(wanted.shape[1], np.inf)
     for columns in _SUBSETS:

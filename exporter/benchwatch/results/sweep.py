@@ -1,31 +1,31 @@
-"""A sweep: the same benchmark at several values of one parameter, or two; its capacity curve, point by point.
+"""A sweep: the same benchmark at several values of one or two parameters, and its capacity curve.
 
-- The runs of a point are its repeats: figures are their means, with Student's interval from three runs on.
-- A curve is of one group (job and operation) and one value of the second parameter, over the first one.
+- The runs of a point are its repeats: its figures are their means, with Student's interval from three runs on.
+- A curve covers one group (job and operation) and one value of the second parameter, over the first one.
 - The knee is the point with the most throughput for its mean latency ("power": L. Kleinrock, "Power and deterministic
-  rules of thumb for probabilistic problems in computer communications", ICC 1979): beyond it latency grows faster than
-  throughput. There is none where power at the last point is within 5 % of the highest: the curve has not bent yet.
-- The most that keeps the objective is the largest value which keeps it, with all that are smaller.
+  rules of thumb for probabilistic problems in computer communications", ICC 1979): beyond it, latency grows faster than
+  throughput. There is none if the power at the last point is within 5 % of the highest: the curve has not bent yet.
+- The largest value that meets the objective is the last one before the first that misses it.
 """
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import NamedTuple
 
 from ..compare.changes import STEADY
 from ..compare.measured import MeasuredRun, place_of
-from ..compare.measures import LATENCY_MEAN, LATENCY_QUANTILES, QUANTILES, THROUGHPUT, Measure, rounded
+from ..compare.measures import LATENCY_MEAN, LATENCY_P99, THROUGHPUT, Measure, rounded
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .repeats import CONFIDENCE, interval_of
-from .scalability import FEWEST_POINTS, Scalability, fit
-
-P99 = LATENCY_QUANTILES[QUANTILES.index(0.99)]
+from .scalability import Scalability, fit
 
 
 class Mean(NamedTuple):
-    """A figure of a point: the mean of its runs, and the interval of that; None for fewer than three runs."""
+    """A figure of a point: the mean of its runs, and the interval of that mean; None for fewer than three runs."""
 
     value: float
     interval: tuple[float, float] | None
@@ -36,12 +36,13 @@ class CurvePoint(NamedTuple):
 
     value: str
     number: float | None
-    """None where it is none."""
+    """The value as a number; None if it is a word."""
     runs: Sequence[MeasuredRun]
     figures: Mapping[Measure, Mean]
 
 
-class CapacityCurve(NamedTuple):
+@dataclass(frozen=True)
+class CapacityCurve:
     """One group of figures over the first parameter."""
 
     group: Group
@@ -52,16 +53,16 @@ class CapacityCurve(NamedTuple):
     points: Sequence[CurvePoint]
     """In the order of their values."""
     tail: Measure | None
-    """By which the latency is judged: p99, else what the tool tells of its reports."""
+    """The percentile that judges the latency: p99, otherwise the one that the tool's reports have."""
 
     @property
     def numeric(self) -> bool:
-        """Whether there is an axis for the values."""
+        """Whether all values are numbers."""
         return all(point.number is not None for point in self.points)
 
     @property
     def powers(self) -> list[float]:
-        """Throughput over mean latency of each point; empty where they tell of no knee, or are not all known."""
+        """Throughput over mean latency of each point; empty if they cannot show a knee."""
         if not self.numeric or len(self.points) < 3 or not self.free:
             return []
         found = [(point.figures.get(THROUGHPUT), point.figures.get(LATENCY_MEAN)) for point in self.points]
@@ -70,36 +71,24 @@ class CapacityCurve(NamedTuple):
 
     @property
     def knee(self) -> CurvePoint | None:
-        """The point with the highest power; None if it is not passed, or cannot be known."""
+        """The point with the highest power; None if the curve does not bend after it, or if that is not known."""
         power = self.powers
         place = power.index(max(power)) if power else 0
         return self.points[place] if power and power[-1] < (1 - STEADY) * power[place] else None
 
     @property
     def free(self) -> bool:
-        """Whether the throughput is what the machine gives, and not what was asked of it."""
+        """Whether the machine determines the throughput, not the command."""
         return not any(self.group in run.fixed_rate for point in self.points for run in point.runs)
 
-    @property
-    def observations(self) -> list[tuple[float, float]]:
-        """N and throughput of each run."""
-        key = (self.group, THROUGHPUT)
-        return [(point.number or 0.0, run.figures[key].value) for point in self.points for run in point.runs]
-
-    @property
+    @cached_property
     def law(self) -> Scalability | None:
-        """The universal scalability law of its runs."""
+        """The universal scalability law, fitted to all runs; None if it cannot be."""
         if not self.numeric or not self.free:
             return None
-        numbers, rates = zip(*self.observations, strict=True)
-        return fit(numbers, rates, CONFIDENCE)
-
-    @property
-    def too_few(self) -> str:
-        """Why there is no fit; empty where there is no law to fit, or where there is one."""
-        if not self.numeric or not self.free or len(self.points) >= FEWEST_POINTS:
-            return ""
-        return f"too few points for a fit: {len(self.points)}, expected {FEWEST_POINTS} or more"
+        runs = [(point.number or 0.0, run) for point in self.points for run in point.runs]
+        rates = [run.figures[self.group, THROUGHPUT].value for _, run in runs]
+        return fit([number for number, _ in runs], rates, CONFIDENCE)
 
     @property
     def objective(self) -> float | None:
@@ -114,7 +103,7 @@ class CapacityCurve(NamedTuple):
 
     @property
     def most_within(self) -> CurvePoint | None:
-        """The largest value that keeps the objective, with all that are smaller; None if none does."""
+        """The largest value up to which every point meets the objective; None if the smallest misses it."""
         found = None
         if self.objective is None or not self.numeric:
             return None
@@ -127,7 +116,7 @@ class CapacityCurve(NamedTuple):
 
 
 def curves(runs: Sequence[MeasuredRun]) -> list[CapacityCurve]:
-    """The curves of the runs of one sweep; of one tool, finished ones."""
+    """The curves of one sweep. `runs` are its finished runs of one tool."""
     swept = [(run, place.values) for run in runs if (place := place_of(run)) is not None]
     groups = dict.fromkeys(group for run, _ in swept for group, one in run.figures if one is THROUGHPUT)
     found = []
@@ -150,9 +139,9 @@ def _curve(
         points.setdefault(value, []).append(run)
     name, _, first = members[0]
     reports = first.latency_of(group)
-    tails = [P99] if all((group, P99) in run.figures for _, _, run in members) else []
-    tails += [reports] if reports is not LATENCY_MEAN and (group, reports) in first.figures else []
-    tail = next(iter(tails), None)
+    tail = reports if reports is not LATENCY_MEAN and (group, reports) in first.figures else None
+    if all((group, LATENCY_P99) in run.figures for _, _, run in members):
+        tail = LATENCY_P99
     return CapacityCurve(
         group,
         first.roles,
@@ -185,13 +174,13 @@ def number(value: str) -> float | None:
 
 
 def order(value: str) -> tuple[float, str]:
-    """By number, words last."""
+    """The sort key of a value: numbers first, in their order."""
     read = number(value)
     return (float("inf"), value) if read is None else (read, value)
 
 
 def geometric(numbers: Sequence[float]) -> bool:
-    """Whether values are spread evenly on a logarithmic axis rather than on a plain one: three or more, above 0."""
+    """Whether three or more values above 0 are spaced more evenly on a logarithmic axis than on a linear one."""
     if len(numbers) < 3 or min(numbers) <= 0:
         return False
     low, *_, high = sorted(numbers)

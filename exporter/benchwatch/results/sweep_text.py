@@ -1,4 +1,4 @@
-"""A sweep in words: a row a point, then a line each for knee, law and objective of each curve."""
+"""A sweep as text: a table with a row per point, then lines about knee, law and objective of each curve."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,12 +7,12 @@ from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
 from ..compare.text import figure, heading, level, title
 from ..values import numbers
 from .repeats import CONFIDENCE, FEWEST
-from .scalability import Bounded
+from .scalability import FEWEST_POINTS, Bounded
 from .sweep import CapacityCurve, CurvePoint, Mean, curves
 
 
-def told(runs: Sequence[MeasuredRun]) -> tuple[list[list[str]], list[str]]:
-    """The table with its head, and the lines, of the finished runs of a sweep."""
+def table_and_lines(runs: Sequence[MeasuredRun]) -> tuple[list[list[str]], list[str]]:
+    """The table and the lines of a sweep. `runs` are its finished runs."""
     found = curves(runs)
     if not found:
         return [], ["nothing to show: expected at least one finished run"]
@@ -64,23 +64,20 @@ def _lines(curve: CapacityCurve) -> Iterator[str]:
             yield f"knee: {_at(curve, knee)}; beyond it latency grows faster than throughput"
         elif curve.powers:
             yield f"knee: none up to {curve.parameter} {curve.points[-1].value}"
-    yield from law_lines(curve)
+    yield from _law(curve)
     if (objective := curve.objective) is not None and curve.numeric:
-        yield f"objective: {_kept(curve, objective)}"
+        yield f"objective: {_within(curve, objective)}"
 
 
 def _at(curve: CapacityCurve, point: CurvePoint) -> str:
     figures = ((THROUGHPUT, ""), (curve.judged, curve.judged.title.removeprefix("latency ")))
-    known = [f"{name} {_figure(curve, point, one)}".strip() for one, name in figures if one in point.figures]
+    means = [(name, one, point.figures[one].value) for one, name in figures if one in point.figures]
+    known = [f"{name} {figure(value, one, curve.roles)}".strip() for name, one, value in means]
     known[0] += f" {curve.roles.unit.name}" * (not curve.roles.unit.in_bytes)
     return f"{curve.parameter} {point.value}, {', '.join(known)}"
 
 
-def _figure(curve: CapacityCurve, point: CurvePoint, measure: Measure) -> str:
-    return figure(point.figures[measure].value, measure, curve.roles)
-
-
-def _kept(curve: CapacityCurve, objective: float) -> str:
+def _within(curve: CapacityCurve, objective: float) -> str:
     what = "the mean" if curve.judged is LATENCY_MEAN else curve.judged.title.removeprefix("latency ")
     limit = numbers.trimmed(numbers.latency(objective))
     most = curve.most_within
@@ -93,12 +90,12 @@ def _kept(curve: CapacityCurve, objective: float) -> str:
     return f"{_at(curve, most)}: the most that keeps {what} within {limit}{end}{doubt}"
 
 
-def law_lines(curve: CapacityCurve) -> Iterator[str]:
+def _law(curve: CapacityCurve) -> Iterator[str]:
     """The fit of the universal scalability law, or why there is none."""
-    if curve.too_few:
-        yield curve.too_few
     law = curve.law
     if law is None:
+        if curve.numeric and curve.free:
+            yield _why_no_fit(len(curve.points))
         return
     sure = f"{level(CONFIDENCE)} intervals"
     yield (
@@ -114,6 +111,12 @@ def law_lines(curve: CapacityCurve) -> Iterator[str]:
     top = figure(law.at(peak.value), THROUGHPUT, curve.roles)
     unit = "" if curve.roles.unit.in_bytes else f" {curve.roles.unit.name}"
     yield f"peak: {curve.parameter} {peak.value:.3g} ({peak.low:.3g} to {high}), {top}{unit} by the law"
+
+
+def _why_no_fit(points: int) -> str:
+    if points < FEWEST_POINTS:
+        return f"too few points for a fit: {points}, expected {FEWEST_POINTS} or more"
+    return "no fit: expected values and throughputs above 0"
 
 
 def _bounded(found: Bounded) -> str:

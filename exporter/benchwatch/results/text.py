@@ -1,4 +1,4 @@
-"""Results as plain text: a table of figures, a line for each thing to know, at most 80 columns where names allow it."""
+"""Results as plain text: a table of figures, then a line per fact and warning. 80 columns suffice for short names."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -15,65 +15,66 @@ from . import sweep_text
 from .repeats import CONFIDENCE, FEWEST, Repeated, finished, kinds, repeated
 from .result import ObjectiveKept, RunResult, Subject, results_of
 
-_SAID = frozenset({"unfinished", "unsteady", "stall", "failed", "skipped"})
-"""Kinds of findings that have a line of their own."""
+_OWN_LINE = frozenset({"unfinished", "unsteady", "stall", "failed", "skipped"})
+"""Kinds of findings that `_facts` reports."""
 _INDENT = "  "
+
+
+class Block(NamedTuple):
+    """A part of the output: one run, all repeats together, or a sweep."""
+
+    head: str
+    table: list[list[str]]
+    """Figures; the first row has their names. Empty if there are none."""
+    lines: list[str]
 
 
 def text(subject: Subject) -> str:
     """The results of a run, of each repeat and of all together, or of a sweep point by point."""
-    if subject.swept:
-        return series(subject)
-    found: list[str] = []
-    for result in subject.results:
-        found += [*(("",) if found else ()), *_of_run(result)]
-    return _lines(found) + (f"\n{series(subject)}" if subject.repeated else "")
+    parts = [] if subject.swept else [_written([of_run(result)]) for result in subject.results]
+    if subject.repeated or subject.swept:
+        parts.append(series(subject))
+    return "\n".join(parts)
 
 
 def series(subject: Subject) -> str:
     """All repeats together, or the points of a sweep."""
-    found: list[str] = []
-    for head, table, lines in together(subject):
-        found += [head, *(f"{_INDENT}{line}" for line in (*aligned(table), *lines))]
-    return _lines(found)
+    return _written(together(subject))
 
 
-def _lines(found: Sequence[str]) -> str:
-    return "".join(f"{printable(line)}\n" for line in found)
+def _written(blocks: Sequence[Block]) -> str:
+    lines: list[str] = []
+    for block in blocks:
+        lines += [block.head, *(f"{_INDENT}{line}" for line in (*aligned(block.table), *block.lines))]
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _of_run(result: RunResult) -> Iterator[str]:
-    head, *lines = notes(result)
-    yield head
-    yield from (f"{_INDENT}{line}" for line in (*aligned(figures(result)), *lines))
-
-
-def notes(result: RunResult) -> Iterator[str]:
-    """What run it is; then a line for each thing to know of it."""
+def of_run(result: RunResult) -> Block:
+    """The result of one run."""
     run = result.run
     length = f", {numbers.duration(result.seconds)}" if result.seconds is not None else ""
     without = f" without its first {numbers.duration(run.left_out)}" if run.left_out else ""
     reason = f" ({result.reason})" if result.reason else ""
-    yield f"{run.name}: {f'{run.tool} {result.version}'.strip()}, {result.state}{reason}{length}{without}"
+    head = f"{run.name}: {f'{run.tool} {result.version}'.strip()}, {result.state}{reason}{length}{without}"
     if not result.measured:
-        yield f"nothing was measured{f' after the warm-up of {run.warmup:g} s' if run.warmup else ''}"
-        yield from (f"! {finding.text}" for finding in result.findings if finding.kind == "reading")
-        return
-    yield from _facts(result)
-    yield from (f"! {finding.text}" for finding in result.findings if finding.kind not in _SAID)
+        after = f" after the warm-up of {run.warmup:g} s" if run.warmup else ""
+        warnings = [f"! {finding.text}" for finding in result.findings if finding.kind == "reading"]
+        return Block(head, [], [f"nothing was measured{after}", *warnings])
+    warnings = [f"! {finding.text}" for finding in result.findings if finding.kind not in _OWN_LINE]
+    return Block(head, _figures(result), [*_facts(result), *warnings])
 
 
-def figures(result: RunResult) -> list[list[str]]:
-    """The table of figures: a head, and a row a group; empty if nothing was measured."""
+def _figures(result: RunResult) -> list[list[str]]:
+    """The table of figures, a row per group."""
     run = result.run
-    groups = [group for group in result.groups if any(one is THROUGHPUT for one in result.measures(group))]
-    known = {one for group in groups for one in result.measures(group) if one.unit != "ratio"}
+    groups = [group for group, one in run.figures if one is THROUGHPUT]
+    known = {one for group, one in run.figures if group in groups and one.unit != "ratio"}
     columns = sorted(known, key=rank)
     rows = [["", *(_short(one, run.roles) for one in columns)]]
     for group in groups:
         values = [_cell(result, group, one) for one in columns]
         rows.append([_heading(result, group), *values])
-    return rows if groups else []
+    return rows
 
 
 def _cell(result: RunResult, group: Group, measure: Measure) -> str:
@@ -82,7 +83,7 @@ def _cell(result: RunResult, group: Group, measure: Measure) -> str:
 
 
 def _heading(result: RunResult, group: Group) -> str:
-    """What a group is called: without its job if that is the only one."""
+    """The name of a group, without its job if the run has only one."""
     jobs = {one[:-1] for one in result.groups if one}
     return heading(group[-1:] if len(jobs) == 1 else group)
 
@@ -92,9 +93,9 @@ def _short(measure: Measure, roles: Roles) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], *, right: int = -1) -> Iterator[str]:
-    """Rows as lines; columns without a word in them are left out.
+    """Rows as lines, without empty columns.
 
-    All columns but the first are set to the right or, if given, only the one of that index.
+    All columns but the first are aligned to the right; with `right`, only the column of that index.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -108,7 +109,7 @@ def aligned(rows: Sequence[Sequence[str]], *, right: int = -1) -> Iterator[str]:
 def _facts(result: RunResult) -> Iterator[str]:
     yield from _punctuality(result)
     if result.lost:
-        yield ", ".join(_lost(result, word, *told) for word, told in result.lost.items())
+        yield ", ".join(_lost(result, word, *numbers_of) for word, numbers_of in result.lost.items())
     stalled = result.stalled
     if stalled is not None:
         yield f"stalls: {numbers.duration(stalled) if stalled else 'none'}"
@@ -120,7 +121,7 @@ def _facts(result: RunResult) -> Iterator[str]:
 
 
 def _punctuality(result: RunResult) -> Iterator[str]:
-    """How near to one moment its workers started, if they waited for one (`run --at`)."""
+    """How long after the moment that they waited for (`run --at`) the workers started."""
     workers = [one.runfile.scheduled for one in result.run.timelines]
     for at in sorted({one.at for one in workers if one}):
         own = [one for one in workers if one and one.at == at]
@@ -147,7 +148,7 @@ def _lost(result: RunResult, word: str, counted: float, whole: float) -> str:
 
 
 def objectives(timelines: Sequence[Timeline], warmup: float | None) -> str:
-    """Whether a run, by its workers, kept its latency objective, once for each tool; empty if it has none."""
+    """Whether the run of these workers met its latency objective, by tool; empty if it has none."""
     if all(worker.runfile.latency_objective is None for worker in timelines):
         return ""
     found = results_of(timelines, warmup)
@@ -161,35 +162,27 @@ def _kept(kept: ObjectiveKept, result: RunResult) -> str:
     return f"{'met' if kept.met else 'missed'}, {what} {numbers.latency(kept.value)} against {seconds}{above}"
 
 
-class Together(NamedTuple):
-    """What repeats or the points of a sweep came to together."""
-
-    head: str
-    table: list[list[str]]
-    """Of figures, with its head."""
-    lines: list[str]
-
-
-def together(subject: Subject) -> list[Together]:
-    """All repeats together, or the points of a sweep: of each tool and unit."""
+def together(subject: Subject) -> list[Block]:
+    """All repeats together, or the points of a sweep: a block for each tool and unit."""
     return [_together(subject, kind, own) for kind, own in kinds(subject.results).items()]
 
 
-def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> Together:
+def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> Block:
     counted = finished(results)
     lengths = [one.seconds for one in counted if one.seconds is not None]
     of = f" of {span(lengths)}" if lengths else ""
     name = f"{subject.name} ({kind})" if kind else subject.name
-    head = f"{name}: {len(counted)} run{'s' * (len(counted) != 1)}{of} together"
+    runs = f"{len(counted)} run{'s' * (len(counted) != 1)}{of}"
     left_out = [f"{one.run.name} ({one.state})" for one in results if one not in counted]
     left_out += [f"{run} (no result)" for run in subject.without]
     lines = [f"without {', '.join(left_out)}"] if left_out else []
     if subject.swept:
-        table, notes = sweep_text.told([one.run for one in counted])
-        return Together(head.removesuffix(" together").replace(": ", ": sweep, ", 1), table, [*notes, *lines])
+        table, notes = sweep_text.table_and_lines([one.run for one in counted])
+        return Block(f"{name}: sweep, {runs}", table, [*notes, *lines])
     found = list(repeated(counted))
     if not found:
-        return Together(head, [], [*lines, "nothing to summarise: expected at least two finished runs"])
+        lines.append("nothing to summarise: expected at least two finished runs")
+        return Block(f"{name}: {runs} together", [], lines)
     table = [["", "mean", f"{level(CONFIDENCE)} interval", "spread", "lowest", "highest"]]
     table += [_repeated(one, counted[0]) for one in found if one.measure.unit != "ratio" or one.mean]
     if len(counted) < FEWEST:
@@ -198,7 +191,7 @@ def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> Toge
     for run in dict.fromkeys(name for one in found for name in one.outliers):
         far = [_title(one, counted[0]) for one in found if run in one.outliers]
         lines.append(f"! {run} is far from the others: {', '.join(far)}")
-    return Together(head, table, lines)
+    return Block(f"{name}: {runs} together", table, lines)
 
 
 def _title(one: Repeated, result: RunResult) -> str:

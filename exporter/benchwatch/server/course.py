@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..history.timeline import Timeline
 from ..plots import tables
-from ..plots.figures import benchmark_figures
+from ..plots.figures import benchmark_figures, nothing_to_draw
 from ..plots.machine import sections
 from ..plots.prometheus import Prometheus, PrometheusError
 from ..plots.section import Section, rendered
 from ..plots.stage import stages
 from ..plots.views import View, views
-from ..results.result import RunResult, results_of
-from ..results.text import figures, notes
-from ..tools.registry import named, names
+from ..results.result import results_of
+from ..results.text import of_run
+from ..tools.registry import names
 from ..values.printable import in_html
 from .vdisks import VdiskHistory
 
@@ -43,18 +43,18 @@ def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
 def _results(timelines: Sequence[Timeline]) -> Iterator[Section]:
     for result in results_of(timelines, None):
         so_far = " so far" if result.state in ("running", "stalled") else ""
-        head, *lines = notes(result)
+        head, rows, lines = of_run(result)
         items = "".join(f"<li>{in_html(line)}</li>" for line in lines)
         yield Section(
             f"Result{so_far}",
-            html=f'<p>{in_html(head)}</p><div class="result">{_figures(result)}<ul>{items}</ul></div>',
+            html=f'<p>{in_html(head)}</p><div class="result">{_figures(rows)}<ul>{items}</ul></div>',
         )
 
 
-def _figures(result: RunResult) -> str:
-    head, *rows = figures(result) or [[]]
-    if not rows:
+def _figures(table: Sequence[Sequence[str]]) -> str:
+    if not table:
         return ""
+    head, *rows = table
     found = [tables.TableRow(name or "all", "", cells) for name, *cells in rows]
     return tables.table([(name, "") for name in head[1:]], found, numbers=True)
 
@@ -64,10 +64,10 @@ def _plots(run: View) -> Iterator[Section]:
     for scene in scenes:
         tool = scene.runs[0].timelines[0].tool
         plots = list(benchmark_figures(scene))
-        advice = (found := named(tool)) and found.advice
-        none = f"There is nothing to draw: {tool} wrote no report while it ran{f'; {advice} some' if advice else ''}."
         seen = " on the other side" if scene.roles.observer else ""
-        yield Section(f"{tool}{seen}" if len(scenes) > 1 else "Over time", plots, notes=() if plots else [none])
+        yield Section(
+            f"{tool}{seen}" if len(scenes) > 1 else "Over time", plots, notes=() if plots else [nothing_to_draw(tool)]
+        )
 
 
 def _tables(run: View) -> Iterator[Section]:
