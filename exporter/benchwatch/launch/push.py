@@ -121,4 +121,4 @@ def _listed(folder: Path) -> Listing:
     try:
         return listing(folder)
     except OSError:  # not there, or not readable
-        return Listing([], {})
+        return Listing(frozenset(), {})
