@@ -28,7 +28,7 @@ _FIELDS: Fields = {
 class Histogram(NamedTuple):
     """`cumulative` counts the IOs up to each upper edge (seconds or bytes; the last is infinite).
 
-    `average` is the average of all IOs, `averages` are those of each range; None for no IOs or no such column.
+    `average` is the average of all IOs, `averages` has one per range. None: no IOs, or no such column.
     """
 
     edges: tuple[float, ...]
@@ -62,7 +62,7 @@ def read_histogram(table: Table, section: str, dimension: Dimension, notes: Note
     edges, counts, averages = zip(*(buckets[low] for low in lows), strict=True)
     gaps = [end for end, low in zip((0, *edges), (*lows, math.inf), strict=True) if not math.isclose(end, low)]
     if gaps:
-        notes.refuse(section, f"ranges: there is none that begins at {gaps[0]:g}")
+        notes.refuse(section, f"ranges: none begins at {gaps[0]:g}")
         return None
     cumulative = tuple(accumulate(counts))
     if total is not None and total != cumulative[-1]:

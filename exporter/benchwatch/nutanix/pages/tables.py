@@ -2,7 +2,7 @@
 
 What is known of the pages (no document of the vendor describes them): tables with a header of one or two `<th>` rows;
 in the first, a group of columns carries `colspan`, in the second, a column outside any group has an empty `<th>`. A
-table's title is a heading, bold text, or stands alone in a small table of its own; sentences and links may follow it.
+table's title is a heading, bold text, or the only text in a small table of its own; sentences and links may follow it.
 """
 
 from collections import deque

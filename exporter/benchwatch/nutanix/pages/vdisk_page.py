@@ -90,7 +90,7 @@ def read_vdisk_page(html: bytes) -> VdiskPage:
                 title = table.titles[-1] if table.titles else ""
                 notes.refuse("", f"table {title!r} of {len(table.rows)} rows")
         elif (vdisk, section) in seen:
-            notes.refuse(section, f"section: there is another one of vdisk {vdisk}")
+            notes.refuse(section, f"section: a second one of vdisk {vdisk}")
         else:
             seen.add((vdisk, section))
             notes.found(section)
@@ -152,7 +152,7 @@ def _shares(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None
             continue
         numbers = _numbers(cells, section, text, notes, PERCENT)
         if name in shares:
-            notes.refuse(section, f"row {text!r}: there is another one of this name")
+            notes.refuse(section, f"row {text!r}: a second row with this name")
         elif numbers:
             shares[name] = Share(numbers.get("bytes_per_second"), numbers.get("ratio"))
 
