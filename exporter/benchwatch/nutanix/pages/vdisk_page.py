@@ -77,6 +77,15 @@ class VdiskPage:
     recognised: Mapping[str, tuple[str, ...]]
     unrecognised: tuple[Unrecognised, ...]
 
+    def of(self, label: str) -> VdiskStats | None:
+        """The numbers of the vdisk with this label on the main page; None if this page does not have them.
+
+        If the main page shows no ids, the label is a name, which this page does not show: the only vdisk here is meant.
+        """
+        if not label.isdecimal() and len(self.vdisks) == 1:
+            return next(iter(self.vdisks.values()))
+        return self.vdisks.get(label)
+
 
 def read_vdisk_page(html: bytes) -> VdiskPage:
     """Read the page. Never raises. `vdisks` is empty if it is not the page of a vdisk."""
