@@ -134,6 +134,8 @@ def test_no_file_is_named_after_a_vdisk_without_an_id(
     saved = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.html")}
     assert saved == {f"a/copy/{name}.html" for name in ("main", "vdisk-1", "oplog_flush_stats")}
     assert "payroll" not in capsys.readouterr().out
+    assert main(["nutanix", "check", cvm.url]) == 0
+    assert "payroll 1a8ef41c-ae3f-4293-a46e-49d7e6c1c907): 5 of 9 sections\n" in capsys.readouterr().out
 
 
 def test_names_of_many_vdisks_are_replaced_in_reasonable_time() -> None:

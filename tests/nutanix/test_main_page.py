@@ -246,7 +246,7 @@ def test_units_of_labels_are_read() -> None:
         ("Avg latency (KB)", "column 'Avg latency (KB)'"),
         ("Usage", "column 'Usage'"),
         ("Colour", "column 'Colour'"),
-        ("% busy", "column '% busy': there is another one of this name"),
+        ("% busy", "column '% busy': a second column with this name"),
     ],
 )
 def test_a_column_that_is_not_understood_is_left_out_aloud(label: str, refusal: str) -> None:
@@ -284,7 +284,7 @@ def test_operations_and_their_bytes_share_a_cell(cell: str) -> None:
         ("1", "row '1': 1 cells under 2 columns"),
         ("Total|50", "row 'Total | 50'"),
         ("|50", "row ' | 50'"),
-        ("1|50", "row '1 | 50': there is another one of this vdisk"),
+        ("1|50", "row '1 | 50': a second row of this vdisk"),
     ],
 )
 def test_a_row_that_is_not_understood_is_left_out_aloud(row: str, refusal: str) -> None:

@@ -338,6 +338,20 @@ def test_an_error_of_its_own_is_counted_and_does_not_end_the_polling(
     assert series(poller, "nutanix_cvm_up") == {"": 1}
 
 
+def test_details_are_shown_of_vdisks_without_an_id(world: World) -> None:
+    world.cluster()
+    cvm = world.cvms[0]
+    page = cvm.page
+    cvm.page = lambda target: (page(target) or "").replace("VDisk Id", "Number")  # type: ignore[method-assign]
+    poller = world.poller(NutanixSettings(vdisks=ALL))
+    for _ in range(2):
+        world.poll(poller)
+    names = [f'vdisk="NFS:{vdisk} (5f0d7d8e-3a52-4c0b-9f0e-{int(vdisk):012d})"' for vdisk in cvm.cluster.vdisks]
+    assert list(series(poller, "nutanix_vdisk_details_timestamp_seconds")) == names
+    assert series(poller, "nutanix_vdisk_random_ratio")[f'{names[0]},op="write"'] == 1
+    assert series(poller, "nutanix_cvm_page_errors_total") == {}
+
+
 def test_a_vdisk_gone_between_list_and_page_is_no_error(world: World) -> None:
     world.cluster("checkpoint", 1, 4, "vdisk-gone")
     poller = world.poller(NutanixSettings(vdisks=ALL))

@@ -99,7 +99,7 @@ def test_any_other_url_is_refused_with_a_reason(url: str, why: str, tmp_path: Pa
         ("mapping: {'': {vm: a}}", "mapping: expected the uuid or file name of a vdisk, got an empty text"),
         ("max_page_bytes: 10", "max_page_bytes: expected 1024 to 268435456, got 10"),
         ("vdisks: {include: ['(']}", "include: '(' is not a regular expression"),
-        ("vdisks: {max_detail_pages: -1}", "max_detail_pages: expected 0 or more pages a poll, got -1"),
+        ("vdisks: {max_detail_pages: -1}", "max_detail_pages: expected 0 or more pages per poll, got -1"),
         ("cvms: [{name: '', url: 'http://a'}]", "name: expected the name of the CVM in metrics, got an empty text"),
         (
             "cvms: [{name: a, url: 'http://a'}, {name: a, url: 'http://b'}]",

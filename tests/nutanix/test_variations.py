@@ -156,7 +156,7 @@ def test_missing_rows_leave_the_others() -> None:
     assert all(plain_main[key] == value for key, value in main.items() if value is not None)
     assert not [key for key in vdisk if key[0] == "histograms"]
     assert all(plain_vdisk[key] == value for key, value in vdisk.items())
-    assert {text for _, text, _ in refused} == {"ranges: there is none that begins at 0"}
+    assert {text for _, text, _ in refused} == {"ranges: none begins at 0"}
 
 
 def test_split_sources_go_by_their_new_names() -> None:

@@ -92,9 +92,9 @@ def test_a_histogram_without_any_io_is_absent() -> None:
 @pytest.mark.parametrize(
     ("rows", "refusal"),
     [
-        (("0 <= x < 1 ms|9|1",), "ranges: there is none that begins at 0.001"),
-        (("1 ms <= x < inf|9|1",), "ranges: there is none that begins at 0"),
-        (("0 <= x < 1 ms|9|1", "2 ms <= x < inf|9|1"), "ranges: there is none that begins at 0.001"),
+        (("0 <= x < 1 ms|9|1",), "ranges: none begins at 0.001"),
+        (("1 ms <= x < inf|9|1",), "ranges: none begins at 0"),
+        (("0 <= x < 1 ms|9|1", "2 ms <= x < inf|9|1"), "ranges: none begins at 0.001"),
         (("0 <= x < 1 ms|9|many", "1 ms <= x < inf|9|1"), "row '0 <= x < 1 ms | 9 | many'"),
     ],
 )

@@ -38,9 +38,9 @@ def check(client: Client, vdisks: Sequence[str] | None, metrics: bool) -> int:
     oplog = read_oplog_page(pages.bodies[OPLOG]) if OPLOG in pages.bodies else None
     if metrics:
         now = time.time()
-        found = {vdisk: Detail(now, page.vdisks[vdisk]) for vdisk, page in details.items() if vdisk in page.vdisks}
+        read = {vdisk: Detail(now, stats) for vdisk, page in details.items() if (stats := page.of(vdisk))}
         source = CvmSource(urlsplit(client.url).hostname or "", {})
-        snapshot = Snapshot(now, pages.main, found, oplog)
+        snapshot = Snapshot(now, pages.main, read, oplog)
         source.status = Status(1, True, time.monotonic() - began, now, snapshot)
         sys.stdout.write(Exposition().render([source]))
         for name, problem in pages.problems.items():
@@ -80,7 +80,7 @@ def _words(
                 yield f"    ... and {len(main.unmatched) - MOST_LINES} more"
     yield from _refused(main.unrecognised)
     for vdisk, page in details.items():
-        sections = page.recognised if vdisk in page.vdisks else {}
+        sections = page.recognised if page.of(vdisk) else {}
         yield from ("", f"Page of vdisk {vdisk}: {len(sections)} of {len(SECTION_NAMES)} sections")
         for name in SECTION_NAMES:
             labels = ", ".join(sections.get(name, ()))

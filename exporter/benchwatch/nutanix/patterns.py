@@ -24,7 +24,7 @@ _ENOUGH = 32
 def compiled(pattern: str) -> re.Pattern[str]:
     """The expression. Raises ValueError, a sentence, if it is invalid or may take too long."""
     try:
-        found = re.compile(pattern)
+        expression = re.compile(pattern)
         ways = _ways(_parser.parse(pattern))
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{excerpt(pattern)} is not a regular expression: {error}") from None
@@ -33,7 +33,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
             f"{excerpt(pattern)} can divide a name in too many ways to be tried; expected no repetition or choice"
             " within a repetition, and at most three times .* or the like"
         )
-    return found
+    return expression
 
 
 def matches(pattern: re.Pattern[str], names: Iterable[str]) -> bool:

@@ -228,10 +228,11 @@ class Poller(CvmSource):
                 "not_a_cvm", f"vdisk {vdisk} has no link to its page on {self.url}: found {row.links[:1]!r}"
             )
         page = read_vdisk_page(self._client.get("/vdisk_stats", query))
-        if vdisk not in page.vdisks:
+        stats = page.of(vdisk)
+        if stats is None:
             raise PageError("not_a_cvm", f"the page of vdisk {vdisk} has no data about it")
         self._count(page.unrecognised)
-        return Detail(self._wall_clock(), page.vdisks[vdisk], self._monotonic())
+        return Detail(self._wall_clock(), stats, self._monotonic())
 
     def _show(self, snapshot: Snapshot) -> None:
         self.status = replace(self._status, up=True, last_success=snapshot.time, snapshot=snapshot, error="")

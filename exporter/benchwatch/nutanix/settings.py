@@ -34,7 +34,7 @@ DEFAULT_PORT = 2009
 KEEP_INTERVALS = 3
 """Poll intervals for which numbers are shown after their page was read."""
 MINIMUM_POLL_INTERVAL = 10.0
-"""Seconds; a poll costs the CVM work."""
+"""Seconds; a poll is work for the CVM."""
 LONGEST = 86400.0
 """Longest duration, seconds: nobody means more, and no system call waits arbitrarily long."""
 LARGEST_PAGE = 256 * 1024 * 1024
@@ -87,14 +87,14 @@ class VdiskDisk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 def mapped(mapping: Mapping[str, VdiskDisk]) -> "Mapped":
     """The mapping with file names in lower case. Raises ValueError, a sentence, if one is empty or occurs twice."""
-    found = {file.strip().lower(): disk for file, disk in mapping.items()}
-    if "" in found:
+    lowered = {file.strip().lower(): disk for file, disk in mapping.items()}
+    if "" in lowered:
         raise ValueError("mapping: expected the uuid or file name of a vdisk, got an empty text")
-    if len(found) < len(mapping):
+    if len(lowered) < len(mapping):
         names = [file.strip().lower() for file in mapping]
-        twice = min(name for name in found if names.count(name) > 1)
+        twice = min(name for name in lowered if names.count(name) > 1)
         raise ValueError(f"mapping: expected each uuid or file name once, got {twice!r} twice (ignoring case)")
-    return found
+    return lowered
 
 
 Mapped = Mapping[str, VdiskDisk]
@@ -116,7 +116,7 @@ class VdiskSelection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
                 except ValueError as error:
                     raise ValueError(f"{key}: {error}") from None
         if self.max_detail_pages < 0:
-            raise ValueError(f"max_detail_pages: expected 0 or more pages a poll, got {self.max_detail_pages}")
+            raise ValueError(f"max_detail_pages: expected 0 or more pages per poll, got {self.max_detail_pages}")
 
 
 class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

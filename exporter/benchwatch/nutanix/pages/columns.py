@@ -59,7 +59,7 @@ def read_columns(
         elif field is None:
             notes.refuse(section, f"column {name!r}")
         elif field in taken:
-            notes.refuse(section, f"column {name!r}: there is another one of this name")
+            notes.refuse(section, f"column {name!r}: a second column with this name")
         else:
             taken.add(field)
             understood.append(f"{name}: {field}")
@@ -164,8 +164,10 @@ def labelled_rows(
         if len(label) > MAX_NAME:
             notes.refuse(section, f"row {label[:MAX_NAME]!r}")
         elif label:
-            found = {field: Cell(cells[position], unit) for position, field, unit in columns if position < len(cells)}
-            rows.append((label, found))
+            by_field = {
+                field: Cell(cells[position], unit) for position, field, unit in columns if position < len(cells)
+            }
+            rows.append((label, by_field))
         elif any(cells):
             notes.refuse(section, f"row {excerpt(cells)}")
     return rows

@@ -6,11 +6,12 @@ empty cells. The last range ends at `inf`; the row `Total` follows. The window i
 
 import math
 import re
+from itertools import accumulate
 from typing import NamedTuple
 
 from .columns import Fields, excerpt, labelled_rows
 from .notes import Notes
-from .quantities import BYTES, MICROSECONDS, UNITS, Dimension, PrintedUnit, QuantityUnreadable, number
+from .quantities import BYTES, MICROSECONDS, UNITS, Dimension, QuantityUnreadable, number
 from .tables import Table
 
 _RANGE = re.compile(r"([\d.]+) ?([a-zµμ]*) ?(?:<=|≤) ?x ?< ?([\d.]+|inf(?:inity)?|∞) ?([a-zµμ]*)")
@@ -27,7 +28,7 @@ _FIELDS: Fields = {
 class Histogram(NamedTuple):
     """`cumulative` counts the IOs up to each upper edge (seconds or bytes; the last is infinite).
 
-    `average` is the average of all IOs, `averages` are those of each range; None for no IOs or no such column.
+    `average` is the average of all IOs, `averages` has one per range. None: no IOs, or no such column.
     """
 
     edges: tuple[float, ...]
@@ -39,55 +40,34 @@ class Histogram(NamedTuple):
 def read_histogram(table: Table, section: str, dimension: Dimension, notes: Notes) -> Histogram | None:
     """None if there was no IO, or if a range is missing or unreadable, because all counts above it would be wrong."""
     total = average = None
+    unit = MICROSECONDS if dimension == "seconds" else BYTES
     buckets: dict[float, tuple[float, float, float | None]] = {}  # lower edge: upper edge, IOs, their average
     fields: Fields = {**_FIELDS, **{(f"average bucket {what}", dimension): "average" for what in _WHATS}}
     for label, cells in labelled_rows(table, section, _LABELS, fields, notes, _IGNORED):
         try:
             if label.lower() == "total":
                 total = cells["ios"].value() if "ios" in cells else None
-                average = cells["average"].value(_default(dimension)) if "average" in cells else None
+                average = cells["average"].value(unit) if "average" in cells else None
                 continue
             low, high = _range(label.lower(), dimension)
             ios = cells["ios"].value()
             if low in buckets:
                 raise QuantityUnreadable(label)
-            within = cells["average"].value(_default(dimension)) if "average" in cells and ios else None
-            buckets[low] = high, ios or 0, within
+            buckets[low] = high, ios or 0.0, cells["average"].value(unit) if "average" in cells and ios else None
         except (QuantityUnreadable, KeyError):
             notes.refuse(section, f"row {excerpt([label, *(cell.text for cell in cells.values())])}")
     if not any(ios for _, ios, _ in buckets.values()):
         return None
-    return _cumulate(buckets, total, average, section, notes)
-
-
-def _default(dimension: Dimension) -> PrintedUnit:
-    return MICROSECONDS if dimension == "seconds" else BYTES
-
-
-def _cumulate(
-    buckets: dict[float, tuple[float, float, float | None]],
-    total: float | None,
-    average: float | None,
-    section: str,
-    notes: Notes,
-) -> Histogram | None:
-    edges: list[float] = []
-    cumulative: list[float] = []
-    end = below = 0.0
-    for low, (high, ios, _) in sorted(buckets.items()):
-        if not math.isclose(low, end):
-            break
-        end, below = high, below + ios
-        edges.append(end)
-        cumulative.append(below)
-    if len(edges) != len(buckets) or end != math.inf:
-        notes.refuse(section, f"ranges: there is none that begins at {end:g}")
+    lows = sorted(buckets)
+    edges, counts, averages = zip(*(buckets[low] for low in lows), strict=True)
+    gaps = [end for end, low in zip((0, *edges), (*lows, math.inf), strict=True) if not math.isclose(end, low)]
+    if gaps:
+        notes.refuse(section, f"ranges: none begins at {gaps[0]:g}")
         return None
-    if total is not None and total != below:
-        notes.refuse(section, f"row 'Total': {total:g} IOs, but {below:g} in the ranges")
-    return Histogram(
-        tuple(edges), tuple(cumulative), average, tuple(within for _, (*_, within) in sorted(buckets.items()))
-    )
+    cumulative = tuple(accumulate(counts))
+    if total is not None and total != cumulative[-1]:
+        notes.refuse(section, f"row 'Total': {total:g} IOs, but {cumulative[-1]:g} in the ranges")
+    return Histogram(edges, cumulative, average, averages)
 
 
 def _range(label: str, dimension: Dimension) -> tuple[float, float]:

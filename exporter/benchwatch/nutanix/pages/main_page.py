@@ -163,7 +163,7 @@ def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
         elif section == CLUSTER:
             _read_disks(table, disks, notes)
         elif section in vdisks:
-            notes.refuse(section, f"table of {len(table.rows)} rows: there is another one of this section")
+            notes.refuse(section, f"table of {len(table.rows)} rows: a second table of this section")
         elif section is not None:
             vdisks[section] = _vdisks(table, section, notes, max_vdisks)
         elif table.columns or any(map(any, table.rows)):
@@ -192,8 +192,8 @@ def is_uuid(text: str) -> bool:
 def vdisk_uuid(vdisk_name: str) -> str:
     """The uuid in a vdisk's name, in lower case: the file name, or the only uuid in the name; else empty."""
     file = file_name(vdisk_name)
-    found = [file] if is_uuid(file) else _UUID.findall(vdisk_name)
-    return found[0].lower() if len(found) == 1 else ""
+    uuids = [file] if is_uuid(file) else _UUID.findall(vdisk_name)
+    return uuids[0].lower() if len(uuids) == 1 else ""
 
 
 def _joined(frontend: Sequence[VdiskRow], hosted: Sequence[VdiskRow]) -> list[str]:
@@ -217,9 +217,9 @@ def _joined(frontend: Sequence[VdiskRow], hosted: Sequence[VdiskRow]) -> list[st
 
 def _once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The pairs whose key is not empty and appears once."""
-    found = list(pairs)
-    counts = Counter(key for key, _ in found)
-    return {key: value for key, value in found if key and counts[key] == 1}
+    known = list(pairs)
+    counts = Counter(key for key, _ in known)
+    return {key: value for key, value in known if key and counts[key] == 1}
 
 
 def _section(table: Table) -> str | None:
@@ -264,7 +264,7 @@ def _vdisks(table: Table, section: str, notes: Notes, most: int) -> VdiskTable:
             if any(cells):
                 notes.refuse(section, f"row {excerpt(cells)}")
         elif label in rows:
-            notes.refuse(section, f"row {excerpt(cells)}: there is another one of this vdisk")
+            notes.refuse(section, f"row {excerpt(cells)}: a second row of this vdisk")
         else:
             rows[label] = VdiskRow(identity, name, tuple(table.links.get(index, ())))
             kept.append(index)
@@ -274,15 +274,15 @@ def _vdisks(table: Table, section: str, notes: Notes, most: int) -> VdiskTable:
 
 def _averages(section: str, numbers: Mapping[str, Sequence[float | None]]) -> dict[str, Sequence[float | None]]:
     """The averages, None for rows in which nothing happened."""
-    found: dict[str, Sequence[float | None]] = {}
+    averages: dict[str, Sequence[float | None]] = {}
     for average, rates in _RATES_BEHIND[section].items():
         if 0 in numbers.get(average, ()):
             happened = zip(numbers[average], *(numbers[rate] for rate in rates if rate in numbers), strict=True)
-            found[average] = [None if row[0] == 0 and not any(row[1:]) else row[0] for row in happened]
-    return found
+            averages[average] = [None if row[0] == 0 and not any(row[1:]) else row[0] for row in happened]
+    return averages
 
 
-def _read_disks(table: Table, found: dict[str, Disk], notes: Notes) -> None:
+def _read_disks(table: Table, disks: dict[str, Disk], notes: Notes) -> None:
     labels = [printable(printed(column)[:MAX_NAME]) for column in table.columns]
     known = {label.lower(): index for index, label in enumerate(labels)}
     svm_column = known.get("svm id")
@@ -293,8 +293,8 @@ def _read_disks(table: Table, found: dict[str, Disk], notes: Notes) -> None:
             if cell in NO_VALUE or label.lower() in _SVM_COLUMNS:
                 continue
             match = _DISK.fullmatch(cell)
-            if match is None or match[1] in found or len(found) >= MAX_DISKS or len(svm_id) > MAX_NAME:
+            if match is None or match[1] in disks or len(disks) >= MAX_DISKS or len(svm_id) > MAX_NAME:
                 notes.refuse(CLUSTER, f"cell {cell[:MAX_NAME]!r} under {label!r}")
                 continue
             available, size = (float(text) * _GIGABYTES.multiply for text in match.group(2, 3))
-            found[match[1]] = Disk(svm_id, match[1], label, available, size)
+            disks[match[1]] = Disk(svm_id, match[1], label, available, size)

@@ -1,6 +1,6 @@
 """Labels with units, and cells with numbers, as the pages of a CVM print them.
 
-A unit stands in the label, in parentheses (`Usage (GB)`), as the name of a group (`KB/s` over `Read | Write`), or bare
+A unit is in the label: in parentheses (`Usage (GB)`), as the name of a group (`KB/s` over `Read | Write`), or bare
 (`% busy`, `Oplog | KB`); some cells carry their own (`3220 MB`, `86.17%`). KB is 1024 bytes: 8768 KB/s at 2192
 operations a second of 4096 bytes. No value is an empty cell, a non-breaking space, `-` or `N/A`. Percentages come with
 and without their sign.

@@ -2,12 +2,12 @@
 
 What is known of the pages (no document of the vendor describes them): tables with a header of one or two `<th>` rows;
 in the first, a group of columns carries `colspan`, in the second, a column outside any group has an empty `<th>`. A
-table's title is a heading, bold text, or stands alone in a small table of its own; sentences and links may follow it.
+table's title is a heading, bold text, or the only text in a small table of its own; sentences and links may follow it.
 """
 
 from collections import deque
-from collections.abc import Iterable
-from itertools import takewhile
+from collections.abc import Iterable, Iterator
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from .markup import MAX_COLUMNS, MAX_NESTED, MAX_ROWS, MAX_TABLES, Markup, MarkupRow, MarkupTable
@@ -44,49 +44,39 @@ def read_tables(html: bytes, notes: Notes | None = None) -> list[Table]:
     if notes is not None and reader.tables_left_out:
         text = f"{reader.tables_left_out} tables after the first {MAX_TABLES} or in more than {MAX_NESTED - 1} others"
         notes.refuse("", text, reader.tables_left_out)
-    found = _Found()
-    found.walk(reader.page)
-    return found.tables
-
-
-class _Found:
-    """The tables of data in pieces of a page, each with the titles before it."""
-
-    def __init__(self) -> None:
-        self.tables: list[Table] = []
-        self._titles: deque[str] = deque(maxlen=MAX_TITLES)
-        self._run: list[str] = []
-
-    def walk(self, pieces: Iterable[str | MarkupTable | None]) -> None:
-        for piece in pieces:
-            if isinstance(piece, str):
-                self._run.append(piece)
-                continue
-            self._end_run()
-            if piece is None:
-                continue
-            if piece.is_layout:
-                for row in piece.rows:
-                    for cell in row.contents():
-                        self.walk(cell)
-            else:
-                self._table(_data(piece, tuple(self._titles)))
-        self._end_run()
-
-    def _table(self, table: Table) -> None:
-        title = _title(table)
-        if title is not None:
-            self._titles.append(title)
-            return
-        self._titles.clear()
+    tables: list[Table] = []
+    titles: deque[str] = deque(maxlen=MAX_TITLES)
+    texts: list[str] = []
+    for piece in chain(_without_layout(reader.page), [None]):
+        if isinstance(piece, str):
+            texts.append(piece)
+            continue
+        if text := collapse("".join(texts)):
+            titles.append(text)
+        texts.clear()
+        if piece is None:
+            continue
+        table = _data(piece, tuple(titles))
+        if title := _title(table):
+            titles.append(title)
+            continue
+        titles.clear()
         if table.columns or table.rows:
-            self.tables.append(table)
+            tables.append(table)
+    return tables
 
-    def _end_run(self) -> None:
-        text = collapse("".join(self._run))
-        self._run.clear()
-        if text:
-            self._titles.append(text)
+
+def _without_layout(pieces: Iterable[str | MarkupTable | None]) -> Iterator[str | MarkupTable | None]:
+    """The pieces, with the content of the cells of layout tables instead of these tables."""
+    for piece in pieces:
+        if isinstance(piece, MarkupTable) and piece.is_layout:
+            yield None
+            for row in piece.rows:
+                for cell in row.contents():
+                    yield from _without_layout(cell)
+                    yield None
+        else:
+            yield piece
 
 
 def _data(table: MarkupTable, titles: tuple[str, ...]) -> Table:
@@ -140,9 +130,9 @@ def _columns(rows: list[MarkupRow]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _title(table: Table) -> str | None:
-    """The text of a table that holds nothing but one text in one row; None for a table of data."""
+def _title(table: Table) -> str:
+    """The text of a table that holds nothing but one text in one row; empty for a table of data."""
     if len(table.rows) + bool(table.columns) > 1:
-        return None
+        return ""
     texts = [text for text in (table.rows[0] if table.rows else [group for group, _ in table.columns]) if text]
-    return collapse(texts[0]) if len(texts) == 1 else None
+    return collapse(texts[0]) if len(texts) == 1 else ""

@@ -77,6 +77,15 @@ class VdiskPage:
     recognised: Mapping[str, tuple[str, ...]]
     unrecognised: tuple[Unrecognised, ...]
 
+    def of(self, label: str) -> VdiskStats | None:
+        """The numbers of the vdisk with this label on the main page; None if this page does not have them.
+
+        If the main page shows no ids, the label is a name, which this page does not show: the only vdisk here is meant.
+        """
+        if not label.isdecimal() and len(self.vdisks) == 1:
+            return next(iter(self.vdisks.values()))
+        return self.vdisks.get(label)
+
 
 def read_vdisk_page(html: bytes) -> VdiskPage:
     """Read the page. Never raises. `vdisks` is empty if it is not the page of a vdisk."""
@@ -90,7 +99,7 @@ def read_vdisk_page(html: bytes) -> VdiskPage:
                 title = table.titles[-1] if table.titles else ""
                 notes.refuse("", f"table {title!r} of {len(table.rows)} rows")
         elif (vdisk, section) in seen:
-            notes.refuse(section, f"section: there is another one of vdisk {vdisk}")
+            notes.refuse(section, f"section: a second one of vdisk {vdisk}")
         else:
             seen.add((vdisk, section))
             notes.found(section)
@@ -152,7 +161,7 @@ def _shares(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None
             continue
         numbers = _numbers(cells, section, text, notes, PERCENT)
         if name in shares:
-            notes.refuse(section, f"row {text!r}: there is another one of this name")
+            notes.refuse(section, f"row {text!r}: a second row with this name")
         elif numbers:
             shares[name] = Share(numbers.get("bytes_per_second"), numbers.get("ratio"))
 
