@@ -110,8 +110,8 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
         yield from _options(run, final)
         for (note,) in final.get("benchwatch_run_note_info", {}):
             yield Finding("reading", f"{run.name}: {note}")
-    for count, told in run.cut_off:
-        text = f"a log has {count:,} of {told:,.0f} {run.roles.operations}, so there are no percentiles"
+    for count, total in run.cut_off:
+        text = f"a log has {count:,} of {total:,.0f} {run.roles.operations}, so there are no percentiles"
         yield Finding("reading", f"{run.name}: {text}")
     if run.warmup and not run.left_out:
         text = f"its figures include the warm-up of {run.warmup:g} s, as it has neither reports nor a transaction log"

@@ -46,7 +46,7 @@ class MeasuredRun(NamedTuple):
     left_out: float
     """From the start on: the warm-up, up to the end of the report in which it ends."""
     seconds: float | None
-    """Length, warm-up included; None if it has not ended, or if it ended before it started, by a clock that was set."""
+    """Length, warm-up included; None while it is active, or if its clock was set back to before its start."""
     figures: Mapping[tuple[Group, Measure], Figure]
     whole: Mapping[tuple[Group, Measure], float]
     """Figures of the whole run from the final reports; empty if `figures` cover the whole run, too."""
@@ -104,7 +104,7 @@ def end_of(timelines: Sequence[Timeline]) -> float | None:
 
 
 def known_end(timelines: Sequence[Timeline]) -> float | None:
-    """The same, but None for an abandoned run, too: when its silence ended is not known."""
+    """When the last worker ended; None also for an abandoned run, because nobody knows how long its silence lasted."""
     return None if any(one.phase == "abandoned" for one in timelines) else end_of(timelines)
 
 

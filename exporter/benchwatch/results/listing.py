@@ -81,7 +81,7 @@ class ListedRun(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """Length; None while it is active, or if it ended before it started, by a clock that was set."""
+        """Length; None while it is active, or if its clock was set back to before its start."""
         if self.start is None or self.end is None or self.end < self.start:
             return None
         return self.end - self.start

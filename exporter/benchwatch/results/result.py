@@ -123,7 +123,7 @@ class RunResult(NamedTuple):
 
     @property
     def objective(self) -> ObjectiveKept | None:
-        """Its latency against its objective; None without either."""
+        """Its latency against its objective; None if one of them is missing."""
         objectives = [one.runfile.latency_objective for one in self.run.timelines]
         seconds = min((one for one in objectives if one is not None), default=None)
         if seconds is None:
