@@ -230,3 +230,13 @@ def test_why_there_is_no_verdict_is_said(findings: Findings, tmp_path: Path) -> 
     assert findings("no_verdict", one, two) == [
         "no verdict, because the main measures differ: that of free is TPS, that of given is latency mean"
     ]
+
+
+def test_fixed_rates_without_a_latency_have_no_verdict_but_stalls(
+    findings: Findings, tmp_path: Path, recordings: Path
+) -> None:
+    stopped, whole = (recordings / f"iperf3/stream-{name}-3.18.out" for name in ("server-stopped4s", "tcp"))
+    assert findings("no_verdict", stopped, whole) == [
+        "no verdict, because the command sets the rate and iperf3 measures no latency"
+    ]
+    assert findings("stall", stopped, whole) == ["stream-server-stopped4s-3.18, send, stood still for 3 s of 9 s"]

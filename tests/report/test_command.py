@@ -9,6 +9,7 @@ import pytest
 
 from benchwatch.cli import main
 from benchwatch.tools.registry import names
+from tests.compare.made import place as place_run
 from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place
 from tests.support.waiting import PATIENCE
@@ -378,6 +379,21 @@ def test_nothing_recognised_is_said(
     assert out.startswith("report.html: 1 run, ")
     assert main(["report", str(tmp_path / "nowhere")]) == 2
     assert "nowhere: cannot be read" in capsys.readouterr().err
+
+
+def test_a_page_has_the_warnings_of_show(tmp_path: Path) -> None:
+    unsteady = place_run(tmp_path / "a", [1000.0] * 60 + [700.0] * 60, record=f"start: {BEGIN - 100}\n")
+    said = ["a is not steady: TPS 1,000 up to 160 s, then 700 (-30.0 %)."]
+    assert [text for text in report(tmp_path, unsteady).text("p") if "steady" in text] == said
+    steady = place_run(tmp_path / "b", [1000.0] * 120)
+    assert [text for text in report(tmp_path, unsteady, steady).text("p") if text in said] == said
+    shutil.copyfile(FIO, tmp_path / "fio.out")
+    document = tmp_path / "fio.out"
+    document.write_text(
+        document.read_text().replace('"rw" : "randrw"', '"rw" : "randrw", "rwmixread" : "70", "rate_iops" : "7,3"')
+    )
+    (option,) = [text for text in report(tmp_path, document).text("p") if "rate_iops" in text]
+    assert option == "fio, job rrw: rwmixread has no effect with rate_iops: reads and writes have a rate of their own."
 
 
 def test_a_run_without_a_report_gets_a_page_that_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

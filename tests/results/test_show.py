@@ -119,6 +119,13 @@ def test_a_silence_is_a_stall_as_in_the_plots(show: Show, tmp_path: Path) -> Non
     assert "Marked: 1 stall, 3.7 s in all." in (tmp_path / "page.html").read_text()
 
 
+def test_a_fixed_rate_without_a_latency_has_stalls_and_is_steady_or_not(show: Show, tmp_path: Path) -> None:
+    stopped = RECORDINGS / "iperf3/stream-server-stopped4s-3.18.out"
+    code, out, _ = show(stopped, "--require", "stalled < 1s")
+    assert "  stalls: 3.0 s\n" in out
+    assert (code, out.splitlines()[-1]) == (3, "NOT MET: stalled < 1s: 3.00 s")
+
+
 def test_a_silence_up_to_the_end_of_the_run_is_a_stall(show: Show, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for worker, seconds in (("db1", 20), ("db2", 15)):

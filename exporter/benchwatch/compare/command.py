@@ -83,7 +83,7 @@ def _part(text: str) -> float:
 def _compare(options: argparse.Namespace) -> int:
     from .comparison import compare
     from .document import document
-    from .experiment import load, told_apart
+    from .experiment import distinctly_named, load
     from .junit import junit, suites
     from .markdown import markdown
     from .terminal import terminal
@@ -93,7 +93,7 @@ def _compare(options: argparse.Namespace) -> int:
     if len({path.resolve() for path in paths}) < len(paths):
         raise ConfigError("compare: the same run was given twice; expected different ones")
     loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
-    base, *others = told_apart(loaded, paths)
+    base, *others = distinctly_named(loaded, paths)
     found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
     formats: Mapping[str, Callable[[Comparisons], str]] = {
         "terminal": terminal,

@@ -23,7 +23,7 @@ _BUCKETS = Buckets(1)
 
 
 class CannotCompare(UserError):
-    """These runs cannot be compared; one sentence says which and why."""
+    """These runs cannot be compared; the message says which and why."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, FAILED)
@@ -82,7 +82,7 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
 
 
 def faults_of(timelines: Iterable[Timeline]) -> list[str]:
-    """Why workers' figures do not cover a whole run, a sentence for each that does not."""
+    """A sentence for each worker whose figures do not cover a whole run."""
     return [_fault(timeline) for timeline in timelines if timeline.phase != "finished"]
 
 
@@ -96,15 +96,15 @@ def _fault(timeline: Timeline) -> str:
 
 
 def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """The experiments; if every run has a single job, of whatever name, their groups omit it."""
+    """The experiments. If every run has a single job, their groups omit its name, which may differ."""
     runs = [run for each in experiments for run in each.runs]
     if any(len({group[:-1] for group, _ in run.figures if group[:-1]}) != 1 for run in runs):
         return list(experiments)
     return [each._replace(runs=[_without_job(run) for run in each.runs]) for each in experiments]
 
 
-def told_apart(experiments: Sequence[Experiment], paths: Sequence[Path]) -> list[Experiment]:
-    """The experiments; if two have the same name, all are named by their paths."""
+def distinctly_named(experiments: Sequence[Experiment], paths: Sequence[Path]) -> list[Experiment]:
+    """The experiments. If two have the same name, all are named by their paths."""
     if len({each.name for each in experiments}) == len(experiments):
         return list(experiments)
     found = []

@@ -93,7 +93,7 @@ def _silence_at_end(run: MeasuredRun) -> float:
 
 
 def _of_run(run: MeasuredRun) -> Iterator[Finding]:
-    for group, measure in run.main():
+    for group, measure in run.watched():
         found = shift_of(run, group, measure)
         if found is not None and is_unsteady(found):
             course = run.courses[group]
@@ -110,8 +110,8 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
         yield from _options(run, final)
         for (note,) in final.get("benchwatch_run_note_info", {}):
             yield Finding("reading", f"{run.name}: {note}")
-    for count, told in run.cut_off:
-        text = f"a log has {count:,} of {told:,.0f} {run.roles.operations}, so there are no percentiles"
+    for count, total in run.cut_off:
+        text = f"a log has {count:,} of {total:,.0f} {run.roles.operations}, so there are no percentiles"
         yield Finding("reading", f"{run.name}: {text}")
     if run.warmup and not run.left_out:
         text = f"its figures include the warm-up of {run.warmup:g} s, as it has neither reports nor a transaction log"
@@ -236,7 +236,10 @@ def _failures(sides: Sequence[Experiment]) -> Iterator[Finding]:
 def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
     """Different main measures, so that there is no verdict: reads against writes, or a fixed rate on one side only."""
     mains = [dict.fromkeys(key for run in each.runs for key in run.main()) for each in (base, other)]
-    if not mains[0].keys() & mains[1].keys():
+    if not mains[0] and not mains[1] and all(run.fixed_rate for each in (base, other) for run in each.runs):
+        text = f"the command sets the rate and {base.runs[0].tool} measures no latency"
+        yield Finding("no_verdict", f"no verdict, because {text}")
+    elif not mains[0].keys() & mains[1].keys():
         texts = []
         for each, keys in zip((base, other), mains, strict=True):
             roles = each.runs[0].roles

@@ -46,7 +46,7 @@ class MeasuredRun(NamedTuple):
     left_out: float
     """From the start on: the warm-up, up to the end of the report in which it ends."""
     seconds: float | None
-    """Length, warm-up included; None if it has not ended, or if it ended before it started, by a clock that was set."""
+    """Length, warm-up included; None while it is active, or if its clock was set back to before its start."""
     figures: Mapping[tuple[Group, Measure], Figure]
     whole: Mapping[tuple[Group, Measure], float]
     """Figures of the whole run from the final reports; empty if `figures` cover the whole run, too."""
@@ -69,17 +69,20 @@ class MeasuredRun(NamedTuple):
         return max(map(float, moments), default=None)
 
     def main(self) -> Iterator[tuple[Group, Measure]]:
-        """The main measures, which get a verdict: the throughput of each job, or its latency if its rate is fixed."""
+        """The measures that get a verdict: those of `watched`, but no throughput at a fixed rate."""
+        return ((group, one) for group, one in self.watched() if one is not THROUGHPUT or group not in self.fixed_rate)
+
+    def watched(self) -> Iterator[tuple[Group, Measure]]:
+        """The main measures: the throughput of each job or, if its rate is fixed, its latency, if that was measured."""
         groups = dict.fromkeys(group for group, measure in self.figures if measure is THROUGHPUT)
         for group in groups:
             if group and (group[-1] in self.roles.apart or (not is_sum(group) and (*group[:-1], ALL) in groups)):
                 continue
             if group in self.doubtful:
                 continue
-            if group not in self.fixed_rate:
-                yield group, THROUGHPUT
-            elif (group, self.latency_of(group)) in self.figures:
-                yield group, self.latency_of(group)
+            latency = self.latency_of(group)
+            by_latency = group in self.fixed_rate and (group, latency) in self.figures
+            yield group, latency if by_latency else THROUGHPUT
 
     def latency_of(self, group: Group) -> Measure:
         """The measure that judges its latency: the mean, if the tool reports one while it runs."""
@@ -101,7 +104,7 @@ def end_of(timelines: Sequence[Timeline]) -> float | None:
 
 
 def known_end(timelines: Sequence[Timeline]) -> float | None:
-    """The same, but None for an abandoned run, too: when its silence ended is not known."""
+    """When the last worker ended; None also for an abandoned run, because nobody knows how long its silence lasted."""
     return None if any(one.phase == "abandoned" for one in timelines) else end_of(timelines)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ..compare.experiment import Experiment
+from ..compare.findings import findings
 from ..compare.measured import MeasuredRun, is_sum, measure
 from ..compare.measures import (
     BANDWIDTH,
@@ -20,6 +22,7 @@ from ..plots.section import Key, Section
 from ..plots.stage import Stage, stages
 from ..plots.views import View
 from ..results.text import objectives
+from ..values.printable import in_html
 from . import sweep
 from .comparison import changes
 from .page import page
@@ -44,27 +47,35 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
     """The whole page. `machine` are the sections that come from a Prometheus."""
     scenes = list(stages(runs))
     sections: list[Section] = []
+    firsts: list[MeasuredRun] = []
     for whole in scenes:
         tool = whole.runs[0].timelines[0].tool
-        swept = [run for run in whole.runs if sweep.is_part(run)]
+        measured = [(run, _measure(run)) for run in whole.runs]
+        firsts.append(measured[0][1])
+        swept = [(run, one) for run, one in measured if sweep.is_part(run)]
         if swept:
-            sections.append(sweep.section(f"Sweep: {tool}", [(run, _measure(run)) for run in swept]))
-        scene = whole._replace(runs=[run for run in whole.runs if run not in swept])
-        if not scene.runs:
+            sections.append(sweep.section(f"Sweep: {tool}", swept))
+        others = [(run, one) for run, one in measured if not sweep.is_part(run)]
+        if not others:
             continue
+        scene = whole._replace(runs=[run for run, _ in others])
+        change = Section("")
         if len({run.side for run in scene.runs}) > 1:
-            change = changes(scene.runs, [_measure(run) for run in scene.runs])
+            change = changes(scene.runs, [one for _, one in others])
             sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
+        warnings = "" if change.html else "".join(_warnings(one) for _, one in others)  # what was compared has them
         figures = list(benchmark_figures(scene))
         seen = " on the other side" if scene.roles.observer else ""
-        sections.append(Section(f"{tool}{seen}", figures, notes=list(_notes(scene, bool(figures)))))
+        sections.append(Section(f"{tool}{seen}", figures, warnings, list(_notes(scene, bool(figures)))))
     sides = {run.side: run.colour for run in runs}
     compared = _compared(scenes)
     keys = [Key(side, colour) for side, colour in sides.items()] if len(runs) > 1 else []
-    tiles = _tiles([scene.runs[0] for scene in scenes]) if len(runs) == 1 else []
+    tiles = [(name, value) for _, name, value in _figures(firsts)] if len(runs) == 1 else []
     sections += machine
     closing = list(_tables(runs) if compared or len(sides) == 1 else _chapters(scenes))
-    html = page(_title(runs, scenes), _summary(runs), tiles, keys, [*sections, *closing])
+    html = page(
+        _title(runs, scenes), _summary(runs), tiles if len(tiles) <= _MOST_TILES else [], keys, [*sections, *closing]
+    )
     return ReportDocument(html, [note for section in sections if not section.figures for note in section.notes])
 
 
@@ -120,12 +131,6 @@ def _summary(runs: Sequence[View]) -> str:
     return f"{found['Tool']}, {when}{found['State']}.{objective}{without}"
 
 
-def _tiles(parts: Sequence[View]) -> list[tuple[str, str]]:
-    """The main figures of one run, by tool; none if there are too many."""
-    found = [(name, value) for _, name, value in _figures([_measure(part) for part in parts])]
-    return found if len(found) <= _MOST_TILES else []
-
-
 def _figures(measured: Sequence[MeasuredRun]) -> list[tuple[Measure, str, str]]:
     jobs = {group[0] for run in measured for group, _ in run.figures if group}
     return [
@@ -142,7 +147,6 @@ def _figures(measured: Sequence[MeasuredRun]) -> list[tuple[Measure, str, str]]:
 
 
 def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
-    tool = scene.runs[0].timelines[0].tool
     for run in scene.runs:
         for worker in run.timelines:
             name = run.name if worker.worker == run.name else f"{run.name}, {worker.worker}"
@@ -150,13 +154,14 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
                 yield f"{name}: {worker.phase}{f': {worker.reason}' if worker.reason else ''}."
             if worker.by_file_time and run.length:
                 yield f"{name}: no timestamps in the output; using file modification times."
-            for sample in worker.final:
-                if sample.family is scene.roles.warnings:
-                    *of, warning = sample.labels
-                    job = "".join(f"job {value}: " for value in of)
-                    yield f"{name}: {job}{warning.replace('_', ' ')}."
     if not drawn:
-        yield nothing_to_draw(tool)
+        yield nothing_to_draw(scene.runs[0].timelines[0].tool)
+
+
+def _warnings(run: MeasuredRun) -> str:
+    """The warnings of `benchwatch show` as HTML."""
+    found = findings([Experiment(run.name, [run], ())])
+    return "".join(f'<p class="note">{in_html(finding.text)}.</p>' for finding in found)
 
 
 def _chapters(scenes: Sequence[Stage]) -> Iterator[Section]:

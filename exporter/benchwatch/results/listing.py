@@ -81,7 +81,7 @@ class ListedRun(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """Length; None while it is active, or if it ended before it started, by a clock that was set."""
+        """Length; None while it is active, or if its clock was set back to before its start."""
         if self.start is None or self.end is None or self.end < self.start:
             return None
         return self.end - self.start
@@ -104,26 +104,25 @@ def _list(options: argparse.Namespace) -> int:
     now = time.time()
     oldest = now - options.newer if options.newer is not None else 0.0
     youngest = now - options.older if options.older is not None else float("inf")
-    found = list(listed(options.paths, settings.runs, now, dict(options.label), (oldest, youngest)))
-    found.sort(key=lambda one: -(one.start or 0.0))
+    labels = dict(options.label).items()
+    runs = [
+        one
+        for one, began in _runs(options.paths, settings.runs, now)
+        if labels <= one.labels.items() and oldest <= began <= youngest
+    ]
+    runs.sort(key=lambda one: -(one.start or 0.0))
     if options.json:
-        runs = [{**one._asdict(), "seconds": one.seconds} for one in found]
-        sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n")
+        rows = [{**one._asdict(), "seconds": one.seconds} for one in runs]
+        sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": rows}, indent=2) + "\n")
     else:
-        sys.stdout.writelines(f"{line}\n" for line in _table(found, now))
-    if not found:
+        sys.stdout.writelines(f"{line}\n" for line in _table(runs, now))
+    if not runs:
         raise UserError(f"no such runs in {', '.join(map(str, options.paths))}", FAILED)
     return 0
 
 
-def listed(
-    paths: Sequence[Path],
-    settings: RunsSettings,
-    now: float,
-    labels: Mapping[str, str],
-    began: tuple[float, float],
-) -> Iterator[ListedRun]:
-    """The runs in these folders with these labels that began in this span, Unix seconds. Raises UserError."""
+def _runs(paths: Sequence[Path], settings: RunsSettings, now: float) -> Iterator[tuple[ListedRun, float]]:
+    """The runs in these folders, and when each began or, failing that, was last written to (Unix seconds)."""
     from ..history.find import find_runs
     from ..metrics.buckets import Buckets
 
@@ -137,8 +136,7 @@ def listed(
         while run.read(_CHUNK, now):
             pass
         one = _listed(run, now)
-        if labels.items() <= one.labels.items() and began[0] <= (one.start or run.modified) <= began[1]:
-            yield one
+        yield one, one.start or run.modified
 
 
 def _listed(run: "Run", now: float) -> ListedRun:

@@ -90,14 +90,14 @@ class RunResult(NamedTuple):
     @property
     def stalled(self) -> float | None:
         """Seconds in which nothing completed, or for which nothing was reported; None without reports."""
-        found = [stalled(self.run, group) for group, _ in self.run.main()]
+        found = [stalled(self.run, group) for group, _ in self.run.watched()]
         known = [seconds for seconds in found if seconds is not None]
         return max(known) if known else None
 
     @property
     def steady(self) -> bool | None:
         """Whether the main measures kept their level; None with too few reports."""
-        keys = list(self.run.main())
+        keys = list(self.run.watched())
         courses = [self.run.courses.get(group) for group, _ in keys]
         if not keys or any(course is None or len(course.ends) < FEWEST_BATCHES for course in courses):
             return None
@@ -123,7 +123,7 @@ class RunResult(NamedTuple):
 
     @property
     def objective(self) -> ObjectiveKept | None:
-        """Its latency against its objective; None without either."""
+        """Its latency against its objective; None if one of them is missing."""
         objectives = [one.runfile.latency_objective for one in self.run.timelines]
         seconds = min((one for one in objectives if one is not None), default=None)
         if seconds is None:

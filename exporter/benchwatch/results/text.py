@@ -20,7 +20,7 @@ _OWN_LINE = frozenset({"unfinished", "unsteady", "stall", "failed", "skipped"})
 _INDENT = "  "
 
 
-class Block(NamedTuple):
+class ResultBlock(NamedTuple):
     """A part of the output: one run, all repeats together, or a sweep."""
 
     head: str
@@ -42,14 +42,14 @@ def series(subject: Subject) -> str:
     return _written(together(subject))
 
 
-def _written(blocks: Sequence[Block]) -> str:
+def _written(blocks: Sequence[ResultBlock]) -> str:
     lines: list[str] = []
     for block in blocks:
         lines += [block.head, *(f"{_INDENT}{line}" for line in (*aligned(block.table), *block.lines))]
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def of_run(result: RunResult) -> Block:
+def of_run(result: RunResult) -> ResultBlock:
     """The result of one run."""
     run = result.run
     length = f", {numbers.duration(result.seconds)}" if result.seconds is not None else ""
@@ -59,9 +59,9 @@ def of_run(result: RunResult) -> Block:
     if not result.measured:
         after = f" after the warm-up of {run.warmup:g} s" if run.warmup else ""
         warnings = [f"! {finding.text}" for finding in result.findings if finding.kind == "reading"]
-        return Block(head, [], [f"nothing was measured{after}", *warnings])
+        return ResultBlock(head, [], [f"nothing was measured{after}", *warnings])
     warnings = [f"! {finding.text}" for finding in result.findings if finding.kind not in _OWN_LINE]
-    return Block(head, _figures(result), [*_facts(result), *warnings])
+    return ResultBlock(head, _figures(result), [*_facts(result), *warnings])
 
 
 def _figures(result: RunResult) -> list[list[str]]:
@@ -162,12 +162,12 @@ def _kept(kept: ObjectiveKept, result: RunResult) -> str:
     return f"{'met' if kept.met else 'missed'}, {what} {numbers.latency(kept.value)} against {seconds}{above}"
 
 
-def together(subject: Subject) -> list[Block]:
+def together(subject: Subject) -> list[ResultBlock]:
     """All repeats together, or the points of a sweep: a block for each tool and unit."""
     return [_together(subject, kind, own) for kind, own in kinds(subject.results).items()]
 
 
-def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> Block:
+def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> ResultBlock:
     counted = finished(results)
     lengths = [one.seconds for one in counted if one.seconds is not None]
     of = f" of {span(lengths)}" if lengths else ""
@@ -178,11 +178,11 @@ def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> Bloc
     lines = [f"without {', '.join(left_out)}"] if left_out else []
     if subject.swept:
         table, notes = sweep_text.table_and_lines([one.run for one in counted])
-        return Block(f"{name}: sweep, {runs}", table, [*notes, *lines])
+        return ResultBlock(f"{name}: sweep, {runs}", table, [*notes, *lines])
     found = list(repeated(counted))
     if not found:
         lines.append("nothing to summarise: expected at least two finished runs")
-        return Block(f"{name}: {runs} together", [], lines)
+        return ResultBlock(f"{name}: {runs} together", [], lines)
     table = [["", "mean", f"{level(CONFIDENCE)} interval", "spread", "lowest", "highest"]]
     table += [_repeated(one, counted[0]) for one in found if one.measure.unit != "ratio" or one.mean]
     if len(counted) < FEWEST:
@@ -191,7 +191,7 @@ def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> Bloc
     for run in dict.fromkeys(name for one in found for name in one.outliers):
         far = [_title(one, counted[0]) for one in found if run in one.outliers]
         lines.append(f"! {run} is far from the others: {', '.join(far)}")
-    return Block(f"{name}: {runs} together", table, lines)
+    return ResultBlock(f"{name}: {runs} together", table, lines)
 
 
 def _title(one: Repeated, result: RunResult) -> str:
