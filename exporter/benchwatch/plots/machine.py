@@ -159,7 +159,7 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
 
 
 def _named(prometheus: Prometheus, run: View, series: str, label: str) -> set[str]:
-    """The values that a label of the run's series has."""
+    """The values of a label of the run's series."""
     return {one.labels.get(label, "") for one in prometheus.range(series.format(f"run={text(run.name)}"))}
 
 
@@ -172,18 +172,18 @@ def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> di
 
     A role without one of these machines (`machines`: hosts by instance) applies to all of them.
     """
-    told = {
+    recorded = {
         (worker.runfile.server, device): role
         for worker in run.timelines
         for device, role in worker.runfile.roles.items()
     }
-    if not told:
+    if not recorded:
         found = prometheus.range(f"benchwatch_run_disk_info{{run={text(run.name)}}} or benchwatch_disk_info")
-        told = {(one.labels.get("host", ""), one.labels["device"]): one.labels["role"] for one in found}
+        recorded = {(one.labels.get("host", ""), one.labels["device"]): one.labels["role"] for one in found}
     return {
         (instance, device): role
         for instance, host in machines.items()
-        for (where, device), role in told.items()
+        for (where, device), role in recorded.items()
         if where == host or where not in machines.values()
     }
 
@@ -191,7 +191,7 @@ def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> di
 def _chosen(
     busy: Sequence[Result], names: tuple[str, str], roles: Mapping[tuple[str, str], str]
 ) -> list[tuple[str, str]]:
-    """Those with a role, log first, otherwise the busiest."""
+    """The devices or vdisks with a role, the log first; without roles, the busiest."""
     most = sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
     found = dict.fromkeys(_identity(one, names) for one in most)
     with_role = sorted((role not in ("log", "wal"), role, one) for one, role in roles.items() if one in found)

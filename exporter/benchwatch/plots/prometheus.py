@@ -15,7 +15,7 @@ _POINTS = 720
 TIMEOUT = 30.0
 """Seconds that an answer may take."""
 _SCRAPES = 4
-"""Scrapes that a rate needs to have at least two of, whatever their phase; as Grafana has it."""
+"""Scrapes that the window of a rate covers, so that it holds two at any phase; Grafana does the same."""
 
 
 class PrometheusError(Exception):
@@ -59,13 +59,13 @@ class Prometheus:
         return {f"{seconds:.0f}s": dict(sorted(instances.items())) for seconds, instances in sorted(found.items())}
 
     def range(self, query: str) -> list[Result]:
-        """The course of a query over the run. Raises PrometheusError."""
+        """The results of a query over the run. Raises PrometheusError."""
         span = {"start": self._start, "end": self._end, "step": self.step}
         found = [_result(series) for series in self._ask("query_range", query=query, **span)]
         return [result for result in found if len(result.times)]
 
     def samples(self, selector: str, begin: float, end: float) -> list[Result]:
-        """The series as they were recorded between two moments, Unix seconds. Raises PrometheusError."""
+        """The samples of series between two moments, Unix seconds, as recorded. Raises PrometheusError."""
         query = f"{selector}[{max(1, math.ceil(end - begin))}s]"
         found = [_result(series) for series in self._ask("query", query=query, time=end)]
         return [result for result in found if len(result.times)]

@@ -1,4 +1,4 @@
-"""Runs as the report shows them, and their series as lines over elapsed time.
+"""Runs as pages show them, and their series as lines over elapsed time.
 
 If a run has more lines than can be distinguished, and whenever runs are compared, the lines of one operation become
 one: the sum of rates, the highest of latencies, since percentiles cannot be averaged.
@@ -53,7 +53,7 @@ class View(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A line and what it stands for. `operation` is empty if the tool has none."""
+    """A line with its name and look. `operation` is empty if the tool has none."""
 
     line: Line
     name: str
@@ -61,7 +61,7 @@ class Trace(NamedTuple):
     colour: str
     dashed: bool
     of: int = 1
-    """How many lines it stands for."""
+    """How many lines are combined in it."""
 
 
 def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapping[str, str]) -> list[View]:

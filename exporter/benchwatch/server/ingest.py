@@ -2,10 +2,10 @@
 
 `PUT` or `POST /ingest/<run>/<worker>`, for example `... | curl -T - http://host:port/ingest/<run>/<worker>`: the body
 lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<worker>.push` as soon as it has arrived.
-A client can be silent as long as it likes, because a stalled benchmark prints nothing. Only when the maximum of pushes
-is reached does the one that has been silent longest make room for another. TCP keepalive detects a client that is gone.
-A later push to the same name continues the same file, on a new line if the previous one ended within a line. One that
-begins with all that the previous one left when it broke off or was refused repeats it: that is not stored twice.
+A client may be silent for any time, because a stalled benchmark prints nothing. At the maximum of pushes, the one that
+has been silent longest is closed to make room for another. TCP keepalive detects a client that is gone. A later push to
+the same name continues the same file, on a new line if the previous one ended within a line. If a push broke off or was
+refused and the next one begins with everything that it had stored, these bytes are not stored twice.
 
 `benchwatch run --push` sends pieces instead, each with its offset: `?stream=<suffix>&offset=<bytes>` puts the body into
 `<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. Bytes
@@ -53,7 +53,7 @@ CLIENT_GONE = 499
 _OFFSET = re.compile(r"[0-9]{1,18}")
 _LARGEST_RECORD = 256 * 1024
 _PATIENCE = 60.0
-"""Seconds of silence after which a push may have to make room for another."""
+"""Seconds of silence after which a push may be closed to make room for another."""
 _BODY_SECONDS = 120.0
 """Seconds within which a piece or record must arrive."""
 _BODY_PATIENCE = 10.0
@@ -62,7 +62,7 @@ _EXPANSION, _EXPANDED = 100, 1024 * 1024
 _BEHIND = 256 * 1024
 """Bytes of a push that may wait for the disk before its client has to wait."""
 _REMEMBERED = 1000
-"""Pushes that broke off."""
+"""Broken pushes whose stored bytes are recognised in the next push to the same name."""
 _UNPACKED = frozenset({"", "identity"})
 _MORE = {415: {"Accept-Encoding": "gzip, deflate"}, 429: {"Retry-After": "10"}}
 """Headers of a refusal, by its status."""
@@ -80,7 +80,7 @@ FAMILIES = (REQUESTS, ACTIVE, BYTES)
 
 
 def check_name(what: str, name: str) -> str:
-    """The name of a run or worker, if it can be one. Raises Refused."""
+    """The name of a run or worker. Raises Refused if it cannot be one."""
     try:
         return names.check_name(what, name)
     except ValueError as error:
@@ -170,7 +170,7 @@ class Pushes(OwnSource):
         try:
             async with place:
                 _keep_alive(request)
-                if "Expect" in request.headers:  # it learns first that the file can be written
+                if "Expect" in request.headers:  # first check that the file can be written
                     await self._write(file.append, b"")
                     await _say_continue(request)
                 body = _chunks(request.content, f"worker {worker} of run {run}", coding)
@@ -222,7 +222,7 @@ class Pushes(OwnSource):
             raise Refused(413, f"the push has more than {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
     async def _copy(self, body: AsyncIterator[bytes], file: PushFile, place: PushPlace) -> int:
-        """Have a body written as it comes. The disk is not waited for while it is not far behind.
+        """Write a body as it arrives; wait for the disk only if it is far behind. Returns the number of bytes.
 
         What has arrived is written even if the client is gone.
         """
@@ -236,9 +236,9 @@ class Pushes(OwnSource):
                 place.give_up(error)
 
         def write(call: Callable[..., None], *data: bytes) -> None:
-            going_on = asyncio.get_running_loop().run_in_executor(self._writer, call, *data)
-            writes[going_on] = sum(map(len, data))
-            going_on.add_done_callback(written)
+            pending = asyncio.get_running_loop().run_in_executor(self._writer, call, *data)
+            writes[pending] = sum(map(len, data))
+            pending.add_done_callback(written)
 
         try:
             async for data in body:
@@ -260,7 +260,7 @@ class Pushes(OwnSource):
 
 
 def _coding(request: web.Request) -> str:
-    """How the body is compressed; empty if it is not. Raises Refused unless it is so once, by a known method."""
+    """The compression of the body; empty without one. Raises Refused for an unknown one, or several."""
     codings = [coding.strip().lower() for coding in request.headers.getall("Content-Encoding", [])]
     if len(codings) > 1 or not {*codings} <= CODINGS | _UNPACKED:
         given = ", ".join(request.headers.getall("Content-Encoding"))[:100]
@@ -297,7 +297,7 @@ async def _chunks(body: StreamReader, whose: str, coding: str) -> AsyncIterator[
 
 
 async def _say_continue(request: web.Request) -> None:
-    """Tell a client that asks first (as curl does) to continue; a refused one has not sent its body in vain."""
+    """Tell a client that asks first, as curl does, to continue: so a refused client has not sent its body in vain."""
     if request.headers.get("Expect", "").lower() == "100-continue" and request.version >= (1, 1):
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0  # aiohttp would take anything else for a response in progress

@@ -124,7 +124,7 @@ def _run_of(worker: WorkerView) -> str:
 
 
 def _more(count: int) -> str:
-    return f'<p class="soft">and {count} more: <a href="metrics">metrics</a> has them all.</p>' if count > 0 else ""
+    return f'<p class="soft">and {count} more: see <a href="metrics">metrics</a>.</p>' if count > 0 else ""
 
 
 def _card(group: Sequence[WorkerView], shown: Sequence[WorkerView], now: float) -> str:

@@ -1,7 +1,7 @@
 """Compressed bodies of requests: gzip (RFC 1952, also of several members), and deflate (RFC 1950, or the bare RFC 1951
 that some clients send).
 
-Unpacked here and not by aiohttp, which takes gzip data that do not end for a whole body.
+aiohttp's own unpacking accepts gzip data that are cut off as a whole body.
 """
 
 import zlib
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 CODINGS = frozenset({"gzip", "deflate"})
 _PART = 64 * 1024
 _ZLIB, _RAW, _GZIP = 15, -15, 31
-"""The formats, as zlib's `wbits` has them."""
+"""The formats, as values of zlib's `wbits`."""
 _DEFLATED = 8
 """The low half of the first byte of zlib's format (RFC 1950, CM)."""
 
@@ -28,7 +28,7 @@ class Unpacker:
         return self._stream is None
 
     def unpacked(self, data: bytes) -> Iterator[bytes]:
-        """What these further bytes unpack to, in parts of at most 64 KiB. Raises zlib.error."""
+        """Unpack further bytes, into parts of at most 64 KiB. Raises zlib.error."""
         while data:
             if self._stream is None:
                 deflate = _ZLIB if data[0] & 0xF == _DEFLATED else _RAW
