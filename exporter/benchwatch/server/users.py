@@ -1,8 +1,8 @@
 """Users by HTTP basic authentication (RFC 7617) against bcrypt hashes.
 
 bcrypt is slow on purpose: it runs in a thread, one password at a time. Correct passwords are remembered permanently, as
-keyed digests, so that a scrape pays only once; of wrong ones, the most recent are remembered. Few passwords can wait for
-their check, and even fewer from one address. The check takes as long for an unknown user as for a known one.
+keyed digests, so that a scrape pays only once; of wrong ones, the most recent are remembered. Few passwords can wait
+for their check, and even fewer from one address. The check takes as long for an unknown user as for a known one.
 """
 
 import asyncio
