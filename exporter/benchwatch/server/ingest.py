@@ -24,7 +24,6 @@ import asyncio
 import logging
 import re
 import socket
-import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +31,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aiohttp import StreamReader, web
+from aiohttp import web
 
 from ..history.failed import failed_start
 from ..metrics.samples import Family, Sample
@@ -42,7 +41,7 @@ from ..settings.settings import PushSettings
 from ..values import names
 from .places import Places, PushPlace
 from .process import OwnSource
-from .unpacking import CODINGS, Unpacker
+from .unpacking import chunks, coding_of
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -57,13 +56,10 @@ _PATIENCE = 60.0
 _BODY_SECONDS = 120.0
 """Seconds within which a piece or record must arrive."""
 _BODY_PATIENCE = 10.0
-_EXPANSION, _EXPANDED = 100, 1024 * 1024
-"""Maximum expansion of a compressed body, from this size on: real output expands up to 30 times."""
 _BEHIND = 256 * 1024
 """Bytes of a push that may wait for the disk before its client has to wait."""
 _REMEMBERED = 1000
 """Broken pushes whose stored bytes are recognised in the next push to the same name."""
-_UNPACKED = frozenset({"", "identity"})
 _MORE = {415: {"Accept-Encoding": "gzip, deflate"}, 429: {"Retry-After": "10"}}
 """Headers of a refusal, by its status."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
@@ -149,7 +145,7 @@ class Pushes(OwnSource):
         self._check_running()
         if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:  # sent by every browser
             raise Refused(403, "pushes from web pages are not accepted")
-        coding = _coding(request)
+        coding = coding_of(request)
         given = request.match_info
         if "worker" not in given:
             raise Refused(400, "expected /ingest/<run>/<worker>")
@@ -173,7 +169,7 @@ class Pushes(OwnSource):
                 if "Expect" in request.headers:  # first check that the file can be written
                     await self._write(file.append, b"")
                     await _say_continue(request)
-                body = _chunks(request.content, f"worker {worker} of run {run}", coding)
+                body = chunks(request.content, f"worker {worker} of run {run}", coding)
                 taken = await self._copy(body, file, place)
         except BaseException:
             if file.span:
@@ -210,7 +206,7 @@ class Pushes(OwnSource):
             raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
         await _say_continue(request)
         data = bytearray()
-        async for chunk in _chunks(request.content, request.path, coding):
+        async for chunk in chunks(request.content, request.path, coding):
             place.heard = asyncio.get_running_loop().time()
             data += chunk
             if len(data) > largest:
@@ -257,43 +253,6 @@ class Pushes(OwnSource):
             if writes:
                 await asyncio.wait(writes)
         return taken
-
-
-def _coding(request: web.Request) -> str:
-    """The compression of the body; empty without one. Raises Refused for an unknown one, or several."""
-    codings = [coding.strip().lower() for coding in request.headers.getall("Content-Encoding", [])]
-    if len(codings) > 1 or not {*codings} <= CODINGS | _UNPACKED:
-        given = ", ".join(request.headers.getall("Content-Encoding"))[:100]
-        raise Refused(415, f"Content-Encoding: {given}: expected gzip, deflate or none")
-    return "".join({*codings} & CODINGS)
-
-
-async def _chunks(body: StreamReader, whose: str, coding: str) -> AsyncIterator[bytes]:
-    """The bytes of a body as they arrive, unpacked. Raises Refused if they violate HTTP or their coding."""
-    came = taken = 0
-    unpacker = Unpacker(coding) if coding else None
-    while True:
-        try:
-            data = await body.readany()
-        except ConnectionError:
-            _log.warning("the push for %s broke off after %d bytes", whose, taken)
-            raise
-        except web.RequestPayloadError as error:
-            reason = " ".join(str(error).split()).removeprefix("400, message: ")
-            raise Refused(400, f"cannot read the body: {reason}") from error
-        if not data:
-            break
-        came += len(data)
-        try:
-            for part in unpacker.unpacked(data) if unpacker else (data,):
-                taken += len(part)
-                if taken > _EXPANDED + _EXPANSION * came:
-                    raise Refused(413, f"the body unpacks to more than {_EXPANSION} times its size")
-                yield part
-        except zlib.error as error:
-            raise Refused(400, f"cannot unpack the body: expected {coding} data") from error
-    if unpacker and not unpacker.whole:
-        raise Refused(400, f"the body is cut off: its {coding} data do not end, after {taken} bytes unpacked")
 
 
 async def _say_continue(request: web.Request) -> None:

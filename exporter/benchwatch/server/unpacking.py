@@ -1,13 +1,23 @@
-"""Compressed bodies of requests: gzip (RFC 1952, also of several members), and deflate (RFC 1950, or the bare RFC 1951
-that some clients send).
+"""Bodies of requests, compressed or not: gzip (RFC 1952, also of several members), and deflate (RFC 1950, or the bare
+RFC 1951 that some clients send).
 
 aiohttp's own unpacking accepts gzip data that are cut off as a whole body.
 """
 
+import logging
 import zlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
-CODINGS = frozenset({"gzip", "deflate"})
+from aiohttp import StreamReader, web
+
+from ..runs.append import Refused
+
+_log = logging.getLogger("benchwatch.server")
+
+_CODINGS = frozenset({"gzip", "deflate"})
+_UNPACKED = frozenset({"", "identity"})
+_EXPANSION, _EXPANDED = 100, 1024 * 1024
+"""Maximum expansion of a compressed body, from this size on: real output expands up to 30 times."""
 _PART = 64 * 1024
 _ZLIB, _RAW, _GZIP = 15, -15, 31
 """The formats, as values of zlib's `wbits`."""
@@ -15,7 +25,7 @@ _DEFLATED = 8
 """The low half of the first byte of zlib's format (RFC 1950, CM)."""
 
 
-class Unpacker:
+class _Unpacker:
     """Unpacks one body of a coding."""
 
     def __init__(self, coding: str) -> None:
@@ -40,3 +50,40 @@ class Unpacker:
             data = self._stream.unused_data
             if self._stream.eof:
                 self._stream = None
+
+
+def coding_of(request: web.Request) -> str:
+    """The compression of the body; empty without one. Raises Refused for an unknown one, or several."""
+    codings = [coding.strip().lower() for coding in request.headers.getall("Content-Encoding", [])]
+    if len(codings) > 1 or not {*codings} <= _CODINGS | _UNPACKED:
+        given = ", ".join(request.headers.getall("Content-Encoding"))[:100]
+        raise Refused(415, f"Content-Encoding: {given}: expected gzip, deflate or none")
+    return "".join({*codings} & _CODINGS)
+
+
+async def chunks(body: StreamReader, whose: str, coding: str) -> AsyncIterator[bytes]:
+    """The bytes of a body as they arrive, unpacked. Raises Refused if they violate HTTP or their coding."""
+    came = taken = 0
+    unpacker = _Unpacker(coding) if coding else None
+    while True:
+        try:
+            data = await body.readany()
+        except ConnectionError:
+            _log.warning("the push for %s broke off after %d bytes", whose, taken)
+            raise
+        except web.RequestPayloadError as error:
+            reason = " ".join(str(error).split()).removeprefix("400, message: ")
+            raise Refused(400, f"cannot read the body: {reason}") from error
+        if not data:
+            break
+        came += len(data)
+        try:
+            for part in unpacker.unpacked(data) if unpacker else (data,):
+                taken += len(part)
+                if taken > _EXPANDED + _EXPANSION * came:
+                    raise Refused(413, f"the body unpacks to more than {_EXPANSION} times its size")
+                yield part
+        except zlib.error as error:
+            raise Refused(400, f"cannot unpack the body: expected {coding} data") from error
+    if unpacker and not unpacker.whole:
+        raise Refused(400, f"the body is cut off: its {coding} data do not end, after {taken} bytes unpacked")
