@@ -1,6 +1,6 @@
 """Latency histograms over the time of a run, from the counters of Prometheus buckets at each report.
 
-The counters grow; what was counted between two reports is their difference. Sums over workers, jobs and scripts are
+The difference of the counters at two reports is what was counted between them. Sums over workers, jobs and scripts are
 exact, and so is every part of a distribution at the edge of a bucket. The distribution within a bucket is unknown.
 """
 

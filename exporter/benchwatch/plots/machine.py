@@ -1,11 +1,11 @@
 """What a Prometheus knows about the machines of runs: disks from node_exporter, vdisks from a CVM's pages.
 
 Rates of counters look back over a few scrapes. The await of a disk is the time of all requests divided by their number;
-without requests, there is none. The CVM's numbers are gauges of its own trailing window and used unchanged; if several
-exporters read it, they count once.
+without requests, there is none. The CVM's numbers are gauges of its own trailing window and are shown unchanged; a CVM
+that several exporters read counts once.
 
-The sections show the machines and the virtual machines that the run was on, as its records or Prometheus name them. If
-nothing there has one of these names (label `host` of node_exporter, `vm` of the mapping), all are shown.
+The sections show the machines and the virtual machines that the run used, by the names in its records or in Prometheus.
+If Prometheus knows none of these names (label `host` of node_exporter, `vm` of the mapping), all machines are shown.
 """
 
 import re
@@ -30,7 +30,7 @@ _FRONTEND = "max by (cvm, vdisk, op) (nutanix_vdisk_frontend_{})"
 _OPLOG = f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * max by (cvm, vdisk) ({_DESTINATION})'
 """The page leaves cells without a value empty: 0 if other cells of the vdisk are filled."""
 _MOST = 6
-"""Devices or vdisks on a plot: those with a role, otherwise the busiest."""
+"""Maximum of devices or vdisks on a plot: those with a role, otherwise the busiest."""
 
 
 class _Panel(NamedTuple):

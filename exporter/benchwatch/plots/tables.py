@@ -101,7 +101,7 @@ def _value(sample: Sample) -> str:
 
 
 def settings(runs: Sequence[View]) -> tuple[list[TableRow], list[TableRow], list[TableRow]]:
-    """Parameters: those in which the runs differ, those that they share, and those of the machine that they share."""
+    """Parameters: those that differ between the runs, shared ones, and shared ones of the machine."""
     of_runs = [parameters(run) for run in runs]
     names = sorted({name for found in of_runs for name in found if not _COMMAND.fullmatch(name)})
     rows = [TableRow(name, "", [found.get(name, "") for found in of_runs]) for name in names]

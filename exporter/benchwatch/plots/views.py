@@ -174,7 +174,7 @@ def stalled(run: View, roles: Roles) -> list[Span]:
 
 
 def parameters(run: View) -> Mapping[str, str]:
-    """The parameters of a run; those of several workers that differ carry the worker's name."""
+    """The parameters of a run; if workers differ in one, it appears once for each, with the worker's name."""
     found: dict[str, dict[str, str]] = {}
     for timeline in run.timelines:
         for name, value in timeline.parameters.items():

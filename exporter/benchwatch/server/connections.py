@@ -109,9 +109,9 @@ class Connection(web.RequestHandler):
         super().__init__(server, **options)
         self.doors = doors
         self.address = address
-        """The client's."""
+        """The client's address."""
         self.loopback = loopback
-        """Whether it came to a loopback address."""
+        """Whether the address on which it was accepted is a loopback address."""
         self.served = False
         """Whether it has completed a request."""
         self.waiting = True
@@ -120,7 +120,7 @@ class Connection(web.RequestHandler):
         self.since = self._loop.time()
         self.expires: float | None = self.since + HEADERS
         self.opening: asyncio.Task[None] | None = None
-        """The task that opens it: a handshake takes time."""
+        """The task that opens it, including the TLS handshake."""
         self._opened: asyncio.Transport | None = None
 
     def answering(self, *, patiently: bool) -> None:

@@ -92,7 +92,7 @@ def machine(url: str, timelines: Sequence[Timeline]) -> str:
 
 
 def alerts(url: str, name: str) -> str:
-    """The firing alerts of this run, and those of no run, most important first; if they are unknown, why."""
+    """The firing alerts that name this run or no run, most important first; if Prometheus does not answer, why."""
     try:
         firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
     except PrometheusError as error:

@@ -250,7 +250,7 @@ _WEB = re.compile(r"https?://")
 
 
 def _begin(board: Exporter, url: str, user: str, first: bool) -> str:
-    """How to watch a benchmark; expanded as long as there is none."""
+    """How to watch a benchmark; expanded until there is a run."""
     folder = board.push_folder
     tools = [tool for tool in TOOLS if tool.example]
     name = _worker(tools[0].name)

@@ -1,7 +1,7 @@
 """The page of a run: its present state, and the parts that are drawn over time (see looks).
 
-It is complete without its script, which fetches what is new every second: a request names the versions of the parts
-that the browser has (`?since=course:7,machine:3`), and the answer contains only the parts that have changed. All text
+It is complete without its script. The script fetches changes every second: its request names the versions of the parts
+that the browser has (`?since=course:7,machine:3`), and the answer contains only parts with another version. All text
 from outside goes through `in_html`; names in links are quoted.
 """
 
@@ -25,7 +25,7 @@ _MOST_NAMED = 100
 
 
 def run_page(view: RunView, parts: Mapping[str, PagePart], *, now: float, since: str | None = None) -> str:
-    """The page at `now` (Unix seconds); with `since`, only the parts of which a browser has no or another version."""
+    """The page at `now` (Unix seconds); with `since`, only the parts that differ from a browser's versions."""
     known = dict(one.partition(":")[::2] for one in since.split(",")) if since is not None else {}
     seconds = _ACTIVE_SECONDS if _reads(view, parts) else _ENDED_SECONDS
     body = f'<div id="now" data-seconds="{seconds}">{_now(view, now)}</div>'

@@ -63,27 +63,27 @@ def coding_of(request: web.Request) -> str:
 
 async def chunks(body: StreamReader, whose: str, coding: str) -> AsyncIterator[bytes]:
     """The bytes of a body as they arrive, unpacked. Raises Refused if they violate HTTP or their coding."""
-    came = taken = 0
+    received = unpacked = 0
     unpacker = _Unpacker(coding) if coding else None
     while True:
         try:
             data = await body.readany()
         except ConnectionError:
-            _log.warning("the push for %s broke off after %d bytes", whose, taken)
+            _log.warning("the push for %s broke off after %d bytes", whose, unpacked)
             raise
         except web.RequestPayloadError as error:
             reason = " ".join(str(error).split()).removeprefix("400, message: ")
             raise Refused(400, f"cannot read the body: {reason}") from error
         if not data:
             break
-        came += len(data)
+        received += len(data)
         try:
             for part in unpacker.unpacked(data) if unpacker else (data,):
-                taken += len(part)
-                if taken > _EXPANDED + _EXPANSION * came:
+                unpacked += len(part)
+                if unpacked > _EXPANDED + _EXPANSION * received:
                     raise Refused(413, f"the body unpacks to more than {_EXPANSION} times its size")
                 yield part
         except zlib.error as error:
             raise Refused(400, f"cannot unpack the body: expected {coding} data") from error
     if unpacker and not unpacker.whole:
-        raise Refused(400, f"the body is cut off: its {coding} data do not end, after {taken} bytes unpacked")
+        raise Refused(400, f"the body is cut off: its {coding} data do not end, after {unpacked} bytes unpacked")

@@ -29,7 +29,7 @@ class Users:
     """The users: bcrypt hashes by name, at least one."""
 
     def __init__(self, hashes: Mapping[str, str]) -> None:
-        import bcrypt  # only those who use it pay for it
+        import bcrypt  # imported only where users are configured
 
         self._check = bcrypt.checkpw
         self.hashes = hashes
@@ -72,7 +72,7 @@ class Users:
         finally:
             del self._checks[seal]
             self._addresses[address] -= 1
-            self._addresses += Counter()  # without those at zero
+            self._addresses += Counter()  # drops addresses at zero
         if right:
             self._right.add(seal)
         else:

@@ -107,7 +107,7 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class WebConfig(NamedTuple):
-    """What a web configuration file says."""
+    """The content of a web configuration file."""
 
     tls: Tls | None = None
     headers: dict[str, str] = {}
@@ -170,7 +170,7 @@ OPEN = WebConfig()
 
 
 def load_web_config(path: Path) -> WebConfig:
-    """What the file says. Raises ConfigError, naming file, key and what was expected."""
+    """The content of the file. Raises ConfigError, which names the file, the key and what was expected."""
     content = read_yaml(path, _Content)
     http = content.http_server_config or _Http()
     if http.http2 is not None:
