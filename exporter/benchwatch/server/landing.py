@@ -8,7 +8,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
 from math import inf
 
 from ..tools.registry import TOOLS
@@ -97,12 +96,15 @@ def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: 
 
 def _present(workers: Iterable[WorkerView], now: float) -> str:
     """A card for each active run with all its workers: failed and stalled ones first, then the most recent."""
-    groups = [list(group) for _, group in groupby(sorted(workers, key=_run_of), key=_run_of)]
-    groups.sort(
-        key=lambda group: (-min(map(_gravity, group)), max(worker.start or 0.0 for worker in group)), reverse=True
-    )
+    runs: dict[str, list[WorkerView]] = {}
+    for worker in workers:
+        runs.setdefault(worker.run, []).append(worker)
+
+    def rank(group: Sequence[WorkerView]) -> tuple[int, float]:
+        return min(map(_gravity, group)), -max(worker.start or 0.0 for worker in group)
+
     cards, left = [], ACTIVE_SHOWN
-    for group in groups:
+    for group in sorted(runs.values(), key=rank):
         shown = sorted(group, key=lambda worker: natural(worker.worker))[: max(left, 0)]
         left -= len(group)
         if shown:
@@ -117,10 +119,6 @@ def _gravity(worker: WorkerView) -> int:
 
 _FAILED_FIRST = 86400.0
 """Seconds for which failed runs come first."""
-
-
-def _run_of(worker: WorkerView) -> str:
-    return worker.run
 
 
 def _more(count: int) -> str:

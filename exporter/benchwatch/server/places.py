@@ -64,9 +64,6 @@ class Places:
         self._seconds = seconds
         self._taken: list[PushPlace] = []
 
-    def __len__(self) -> int:
-        return len(self._taken)
-
     def take(self, address: str) -> PushPlace:
         """A place for a push of a client at that address. Raises Refused."""
         if len(self._taken) >= self._limit:
