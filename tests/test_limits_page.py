@@ -11,7 +11,7 @@ from benchwatch.nutanix import patterns, poller
 from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
 from benchwatch.nutanix.settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.runs import append, files, prefix, watcher, worker
-from benchwatch.server import connections, ingest, repeats, users
+from benchwatch.server import connections, ingest, repeats, unpacking, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import api, lines
 from benchwatch.tools.fio import document, framing, jobs
@@ -52,7 +52,7 @@ DEFAULTS = {
     "a piece, or a record, in time": seconds(ingest._BODY_SECONDS),
     "a piece": kib(append.LARGEST_PIECE),
     "a pushed record": kib(ingest._LARGEST_RECORD),
-    "growth of a compressed body": f"{ingest._EXPANSION} times, from {kib(ingest._EXPANDED)} on",
+    "growth of a compressed body": f"{unpacking._EXPANSION} times, from {kib(unpacking._EXPANDED)} on",
     "bytes of a push that wait for the disk": kib(ingest._BEHIND),
     "`keep`": f"{RunsSettings().keep}",
     "checks of runs that left memory": f"{watcher._UNLOADED_A_SECOND} a second",

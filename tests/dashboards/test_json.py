@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.server.catalogue import sections
 from benchwatch.tools.registry import TOOLS
+from metrics_reference import sections
 from tests.support.grafana import DASHBOARDS, FILES, Json, load, panels, targets
 
 UNITS = frozenset(

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 import worker_rules
-from benchwatch.server.catalogue import sections
 from benchwatch.tools.registry import TOOLS
 from benchwatch.values.durations import Duration
+from metrics_reference import sections
 from tests.support.programs import FOLDER, RULE_FILES, output, program
 
 TEST_FILES = sorted((FOLDER / "tests").glob("*.yml"))

@@ -96,6 +96,18 @@ def test_the_page_is_live_without_being_loaded_again(browser: Browser, exporter:
     assert browser.value("window.kept") == before, "it was loaded again"
 
 
+def test_the_landing_page_is_live_but_for_what_the_reader_has_selected(browser: Browser, exporter: Exporter) -> None:
+    browser.open(f"{exporter.url}/", "document.querySelector('h3 a')")
+    summary = "document.querySelector('.summary').textContent"
+    browser.value("getSelection().selectAllChildren(document.querySelector('.summary'))")
+    browser.value("window.fetched = 0; window.load = window.fetch; window.fetch = (...a) => (fetched += 1, load(...a))")
+    browser.value(f"window.kept = {summary}")
+    browser.wait("fetched == 2")
+    assert browser.value(summary) == browser.value("window.kept")
+    browser.value("getSelection().removeAllRanges()")
+    browser.wait(f"{summary} != window.kept")
+
+
 @pytest.mark.parametrize("width", [420, 1600])
 def test_it_fits_its_width_and_letters_keep_their_size(width: int, browser: Browser, exporter: Exporter) -> None:
     browser.tell("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)

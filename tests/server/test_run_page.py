@@ -236,11 +236,11 @@ Starting 1 process
     [
         (
             b"pgbench (15.18)\nstarting vacuum...end.\n",
-            "pgbench has not reported since it began; started again, -P 1 and",
+            "pgbench has not reported since it began: -P 1 and -l give reports after a restart",
         ),
         (
             FIO_TEXT,
-            "fio has not reported since it began; started again, --output-format=json+ --status-interval=1 gives",
+            "fio has not reported since it began: --output-format=json+ --status-interval=1 gives reports",
         ),
     ],
 )

@@ -22,12 +22,12 @@ from benchwatch.metrics.samples import PARTS, Sample
 from benchwatch.runs.files import read_head
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
-from benchwatch.server.catalogue import markdown
 from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread, State, Tool
 from benchwatch.tools.registry import TOOLS
 from benchwatch.watch.page import SampleReader, live, read_page, slow
+from metrics_reference import markdown
 from tests.support.grafana import DASHBOARDS, load, targets
 from tests.support.places import NOW, RECORDINGS
 from tests.support.programs import output as said_by

@@ -20,7 +20,7 @@ _SMALL = 0.7
 
 
 class Axis(NamedTuple):
-    """How values of one kind are written. `name` is the axis' own."""
+    """How values of one kind are written. `name` is written beside the axis."""
 
     name: str
     text: Callable[[float], str]
@@ -52,7 +52,7 @@ OPERATIONS = Axis("operations a second", count)
 
 
 def throughput(unit: Unit) -> Axis:
-    """That of a tool's throughput."""
+    """The axis of a tool's throughput."""
     return BANDWIDTH if unit.in_bytes else Axis(unit.name, count)
 
 

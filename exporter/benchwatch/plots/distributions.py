@@ -18,7 +18,7 @@ from .views import View, label
 
 _CURVE = (0.5, 0.9, 0.99, 0.999, 0.9999)
 _ENOUGH = 10
-"""How many operations must exceed a percentile for the caption to name it."""
+"""Operations that must exceed a percentile for the caption to name it."""
 _BIN_EDGES = np.append(0, UPPER_NS) / 1e9
 _HEATMAP_COLUMNS = 720
 _MOST_HEATMAPS = 8
@@ -74,20 +74,20 @@ def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyG
 
 
 def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
-    curves, shares, keys, told = [], [], [], []
+    curves, shares, keys, texts = [], [], [], []
     for run, histogram in found:
         counts = histogram.between(run.warmup, np.inf)
         exact = _bins(run, operation, scene.roles)
         if counts.sum() and exact is not None:
             known = (exact.between(), _BIN_EDGES) if exact.count else (counts, histogram.bounds)
             curves.append((*latencies.curve(*known), drawing.Stroke(run.colour)))
-            told.append(_told(exact, run.name if len(found) > 1 else ""))
+            texts.append(_percentiles(exact, run.name if len(found) > 1 else ""))
             shares.append(latencies.density(counts, histogram.bounds))
             keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.roles.operations}", run.colour))
     if not curves:
         return
     what = f", {operation}" if operation else ""
-    words = "; ".join(filter(None, told))
+    words = "; ".join(filter(None, texts))
     notes = [scene.source(scene.roles.histogram)]
     if any(run.warmup for run, _ in found):
         notes.append("From the first report after the warm-up on.")
@@ -106,7 +106,7 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
 
 
 def _bins(run: View, operation: str, roles: Roles) -> Latencies | None:
-    """Every latency of an operation after the warm-up, by bin: `compare` computes its percentiles from the same ones.
+    """The latencies of an operation after the warm-up, by bin, from which `compare` computes its percentiles too.
 
     None if a log lacks a part of the run.
     """
@@ -121,8 +121,8 @@ def _bins(run: View, operation: str, roles: Roles) -> Latencies | None:
     return merged
 
 
-def _told(found: Latencies, name: str) -> str:
-    """The percentiles that enough operations exceed, in words."""
+def _percentiles(found: Latencies, name: str) -> str:
+    """The percentiles that enough operations exceed, as text."""
     count = found.count
     known = [quantile for quantile in _CURVE if (1 - quantile) * count >= _ENOUGH - 1e-6]
     values = quantiles(found.between(), known) if known else []

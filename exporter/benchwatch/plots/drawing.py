@@ -27,12 +27,12 @@ _HEIGHT = 190
 """Of the inner drawing, pixels."""
 _TICK = 20
 _LETTERS = 12
-"""Least distance of two tags, pixels."""
+"""Minimum distance of two tags, pixels."""
 _LEAST_SHARE = 1 / 3
 """Fraction of the height that lines keep if the axis also reaches the objective."""
 _MARGIN = 1.05
 _NARROWEST_STALL = 1 / 700
-"""As a share of the width: a shorter one would be invisible."""
+"""Minimum width of a marked stall, as a fraction of the drawing: a narrower one would be invisible."""
 
 
 class Stroke(NamedTuple):
@@ -88,11 +88,11 @@ def over_time(
 
 
 def latency_limits(lines: Sequence[Drawn], objective: float | None) -> tuple[float, float]:
-    """The ends of a logarithmic axis, seconds: it holds the lines, and the objective unless that would flatten them."""
+    """The ends of a logarithmic axis, seconds. It covers the lines, and the objective if that does not flatten them."""
     low = min((float(np.nanmin(line.low)) for line in lines if np.isfinite(line.low).any()), default=1e-3) / 1.25
     high = max((float(np.nanmax(line.high)) for line in lines if np.isfinite(line.high).any()), default=1e-2) * 1.25
     low, high = (low, high) if low > 0 else (max(high, 1e-9) / 1e3, max(high, 1e-9))
-    if not objective:  # a logarithmic axis has no place for 0
+    if not objective:  # a logarithmic axis has no 0
         return low, high
     lowest, highest = min(low, objective / 1.25), max(high, objective * 1.25)
     readable = np.log(high / low) >= _LEAST_SHARE * np.log(highest / lowest)

@@ -1,6 +1,6 @@
 """Latency histograms over the time of a run, from the counters of Prometheus buckets at each report.
 
-The counters grow; what was counted between two reports is their difference. Sums over workers, jobs and scripts are
+The difference of the counters at two reports is what was counted between them. Sums over workers, jobs and scripts are
 exact, and so is every part of a distribution at the edge of a bucket. The distribution within a bucket is unknown.
 """
 
@@ -88,9 +88,9 @@ def read(series: Sequence[Series], bounds: Sequence[str], start: float, longest:
 
 
 def populated(found: Sequence[LatencyGrid]) -> tuple[int, int]:
-    """The first bucket in which any has a count, and the one after the last."""
+    """The first bucket with a count in any of these, which have counts, and the one after the last."""
     filled = np.flatnonzero(sum(one.counts.sum(axis=0) for one in found) > 0)
-    return (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 0)
+    return int(filled[0]), int(filled[-1]) + 1
 
 
 def curve(counts: Array, bounds: Array) -> tuple[Array, Array]:

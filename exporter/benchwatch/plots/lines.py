@@ -19,9 +19,9 @@ Array = NDArray[np.float64]
 COLUMNS = 360
 """Columns of a plot, if there are more values."""
 _GAP_INTERVALS = 2.5
-"""Times the usual distance of two values at which something is missing between them."""
+"""There is a gap between two values if their distance exceeds the usual one this many times."""
 _STALLED_INTERVALS = 1.5
-"""Times the usual distance that a stall is longer than: one report of 0 is none."""
+"""A stall exceeds the usual distance of two values this many times: a single report of 0 is no stall."""
 
 
 class Line(NamedTuple):
@@ -91,16 +91,16 @@ def drawn(line: Line, width: float, *, rate: bool) -> Drawn:
 
 
 def alone(values: Array) -> NDArray[np.bool_]:
-    """The values between two breaks, which a line does not show and a dot has to."""
+    """Which values lie between two breaks: these need a dot, because a line does not show them."""
     missing = np.isnan(np.concatenate(([np.nan], values, [np.nan])))
     return np.asarray(~missing[1:-1] & missing[:-2] & missing[2:])
 
 
 def stalls(throughput: Line, end: float | None = None) -> list[Span]:
-    """When nothing completed or nothing was reported, as the exporter has it.
+    """When nothing completed or nothing was reported, by the rule of the exporter.
 
-    Two or more reports of 0 in a row, each of which stands for the time since the report before it, or silence of
-    three intervals, also between the last report and the end of the run (elapsed seconds; None: it is active).
+    That is two or more reports of 0 in a row, each of which covers the time since the report before it, or silence of
+    more than three intervals, also between the last report and the `end` of the run (elapsed seconds; None if active).
     """
     usual = interval(throughput.seconds)
     if not usual:
@@ -115,14 +115,14 @@ def stalls(throughput: Line, end: float | None = None) -> list[Span]:
 
 
 def held(line: Line, moments: Array) -> Array:
-    """The value that stands for each of these moments (the nearest reported, or the next one); NaN where there is none.
+    """The value that applies at each of these moments (the nearest reported, or the next one); NaN where there is none.
 
-    The first value and one after a gap stand for a single interval: what was before it is not known.
+    The first value, and one after a gap, cover a single interval: what was before it is not known.
     """
     usual = interval(line.seconds) or interval(moments)
     following = np.searchsorted(line.seconds, moments - usual / 2)
     inside = np.minimum(following, len(line.seconds) - 1)
     fresh = np.diff(line.seconds, prepend=-np.inf) > _GAP_INTERVALS * usual
     begins = np.where(fresh, line.seconds - usual / 2, -np.inf)
-    stands = (following < len(line.seconds)) & (moments > begins[inside])
-    return np.where(stands, line.values[inside], np.nan)
+    applies = (following < len(line.seconds)) & (moments > begins[inside])
+    return np.where(applies, line.values[inside], np.nan)

@@ -1,11 +1,11 @@
 """What a Prometheus knows about the machines of runs: disks from node_exporter, vdisks from a CVM's pages.
 
 Rates of counters look back over a few scrapes. The await of a disk is the time of all requests divided by their number;
-without requests, there is none. The CVM's numbers are gauges of its own trailing window and used unchanged; if several
-exporters read it, they count once.
+without requests, there is none. The CVM's numbers are gauges of its own trailing window and are shown unchanged; a CVM
+that several exporters read counts once.
 
-The sections show the machines and the virtual machines that the run was on, as its records or Prometheus name them. If
-nothing there has one of these names (label `host` of node_exporter, `vm` of the mapping), all are shown.
+The sections show the machines and the virtual machines that the run used, by the names in its records or in Prometheus.
+If Prometheus knows none of these names (label `host` of node_exporter, `vm` of the mapping), all machines are shown.
 """
 
 import re
@@ -30,7 +30,7 @@ _FRONTEND = "max by (cvm, vdisk, op) (nutanix_vdisk_frontend_{})"
 _OPLOG = f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * max by (cvm, vdisk) ({_DESTINATION})'
 """The page leaves cells without a value empty: 0 if other cells of the vdisk are filled."""
 _MOST = 6
-"""Devices or vdisks on a plot: those with a role, otherwise the busiest."""
+"""Maximum of devices or vdisks on a plot: those with a role, otherwise the busiest."""
 
 
 class _Panel(NamedTuple):
@@ -159,7 +159,7 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
 
 
 def _named(prometheus: Prometheus, run: View, series: str, label: str) -> set[str]:
-    """The values that a label of the run's series has."""
+    """The values of a label of the run's series."""
     return {one.labels.get(label, "") for one in prometheus.range(series.format(f"run={text(run.name)}"))}
 
 
@@ -172,18 +172,18 @@ def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> di
 
     A role without one of these machines (`machines`: hosts by instance) applies to all of them.
     """
-    told = {
+    recorded = {
         (worker.runfile.server, device): role
         for worker in run.timelines
         for device, role in worker.runfile.roles.items()
     }
-    if not told:
+    if not recorded:
         found = prometheus.range(f"benchwatch_run_disk_info{{run={text(run.name)}}} or benchwatch_disk_info")
-        told = {(one.labels.get("host", ""), one.labels["device"]): one.labels["role"] for one in found}
+        recorded = {(one.labels.get("host", ""), one.labels["device"]): one.labels["role"] for one in found}
     return {
         (instance, device): role
         for instance, host in machines.items()
-        for (where, device), role in told.items()
+        for (where, device), role in recorded.items()
         if where == host or where not in machines.values()
     }
 
@@ -191,7 +191,7 @@ def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> di
 def _chosen(
     busy: Sequence[Result], names: tuple[str, str], roles: Mapping[tuple[str, str], str]
 ) -> list[tuple[str, str]]:
-    """Those with a role, log first, otherwise the busiest."""
+    """The devices or vdisks with a role, the log first; without roles, the busiest."""
     most = sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
     found = dict.fromkeys(_identity(one, names) for one in most)
     with_role = sorted((role not in ("log", "wal"), role, one) for one, role in roles.items() if one in found)

@@ -15,7 +15,7 @@ _POINTS = 720
 TIMEOUT = 30.0
 """Seconds that an answer may take."""
 _SCRAPES = 4
-"""Scrapes that a rate needs to have at least two of, whatever their phase; as Grafana has it."""
+"""Scrapes that the window of a rate covers, so that it holds two at any phase; Grafana does the same."""
 
 
 class PrometheusError(Exception):
@@ -59,16 +59,14 @@ class Prometheus:
         return {f"{seconds:.0f}s": dict(sorted(instances.items())) for seconds, instances in sorted(found.items())}
 
     def range(self, query: str) -> list[Result]:
-        """The course of a query over the run. Raises PrometheusError."""
+        """The results of a query over the run. Raises PrometheusError."""
         span = {"start": self._start, "end": self._end, "step": self.step}
-        found = [_result(series) for series in self._ask("query_range", query=query, **span)]
-        return [result for result in found if len(result.times)]
+        return _results(self._ask("query_range", query=query, **span))
 
     def samples(self, selector: str, begin: float, end: float) -> list[Result]:
-        """The series as they were recorded between two moments, Unix seconds. Raises PrometheusError."""
+        """The samples of series between two moments, Unix seconds, as recorded. Raises PrometheusError."""
         query = f"{selector}[{max(1, math.ceil(end - begin))}s]"
-        found = [_result(series) for series in self._ask("query", query=query, time=end)]
-        return [result for result in found if len(result.times)]
+        return _results(self._ask("query", query=query, time=end))
 
     def at(self, query: str, moment: float) -> list[tuple[Mapping[str, str], float]]:
         """Labels and values of a query at a moment, Unix seconds. Raises PrometheusError."""
@@ -103,11 +101,15 @@ class Prometheus:
         raise PrometheusError(f"{self._name} did not answer: {reason}")
 
 
-def _result(series: Any) -> Result:
-    points = np.array(series["values"], dtype=object).reshape(-1, 2)
-    times, values = points[:, 0].astype(float), points[:, 1].astype(float)
-    known = np.isfinite(values)
-    return Result(series["metric"], times[known], values[known])
+def _results(answer: Sequence[Any]) -> list[Result]:
+    """The series that have any value."""
+    found = []
+    for series in answer:
+        times, values = np.array(series["values"], dtype=float).reshape(-1, 2).T
+        known = np.isfinite(values)
+        if known.any():
+            found.append(Result(series["metric"], times[known], values[known]))
+    return found
 
 
 def text(value: str) -> str:

@@ -54,7 +54,7 @@ figure,.tiles,tr{break-inside:avoid}h2,h3{break-after:avoid}table{font-size:11px
 th,td,.numbers td,.numbers thead th,tbody th{white-space:normal;padding-right:10px}
 tbody td,.numbers tbody td,.numbers tbody th{min-width:0}}
 """
-"""Of a page of sections, besides what theme has."""
+"""The style sheet of a page of sections, to which theme.css() belongs."""
 
 
 class Key(NamedTuple):

@@ -63,9 +63,9 @@ def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str
     else:
         html += "<p>The run was never slower than usual, as far as Prometheus could compare it.</p>"
     if alerts:
-        told = sorted((_spans(one.times), _alert(one.labels, _spans(one.times), run.start)) for one in alerts)
+        fired = sorted((_spans(one.times), _alert(one.labels, _spans(one.times), run.start)) for one in alerts)
         columns = [("fired", ""), ("severity", ""), ("labels", "")]
-        html += f"<h3>Alerts</h3>{table(columns, [row for _, row in told])}"
+        html += f"<h3>Alerts</h3>{table(columns, [row for _, row in fired])}"
     else:
         html += "<p>No alert fired.</p>"
     yield Section(title, list(_layers(prometheus, run, of_run, spikes)), html=html)

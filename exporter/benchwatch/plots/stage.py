@@ -1,4 +1,4 @@
-"""The runs that share plots: those of one tool, in one unit, on one time axis."""
+"""Runs that share plots: of one tool, in one unit, on one time axis."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

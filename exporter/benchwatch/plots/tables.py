@@ -1,4 +1,4 @@
-"""The tables of the page: what the runs were, what the tools reported at the end, parameters (differing ones first).
+"""The tables of a page: facts about the runs, what the tools reported at the end, parameters (differing ones first).
 
 All text here may come from outside; it is escaped when it becomes HTML.
 """
@@ -33,7 +33,7 @@ _MOSTLY_FILLED = 0.5
 
 
 class TableRow(NamedTuple):
-    """One line of a table: its head, a text for those who point at it, a value a run (empty: there is none)."""
+    """One row of a table: its name, a text that appears on hover, and a value for each column (empty: none)."""
 
     name: str
     meaning: str
@@ -101,7 +101,7 @@ def _value(sample: Sample) -> str:
 
 
 def settings(runs: Sequence[View]) -> tuple[list[TableRow], list[TableRow], list[TableRow]]:
-    """Parameters: those in which the runs differ, those that they share, and those of the machine that they share."""
+    """Parameters: those that differ between the runs, shared ones, and shared ones of the machine."""
     of_runs = [parameters(run) for run in runs]
     names = sorted({name for found in of_runs for name in found if not _COMMAND.fullmatch(name)})
     rows = [TableRow(name, "", [found.get(name, "") for found in of_runs]) for name in names]

@@ -1,7 +1,7 @@
 """How plots look: colours that follow the reader's light or dark theme, and lines and letters of drawings.
 
-Series colours are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), told apart by people with colour-blindness
-too, darkened or lightened for contrast: WCAG 2.2, level AA, is 3 to 1 for lines, 4.5 to 1 for text.
+Series colours are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), which people with colour-blindness can
+distinguish, darkened or lightened for contrast: WCAG 2.2, level AA, is 3 to 1 for lines, 4.5 to 1 for text.
 """
 
 _THEME = {  # name: light, dark

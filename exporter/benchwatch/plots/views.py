@@ -1,4 +1,4 @@
-"""Runs as the report shows them, and their series as lines over elapsed time.
+"""Runs as pages show them, and their series as lines over elapsed time.
 
 If a run has more lines than can be distinguished, and whenever runs are compared, the lines of one operation become
 one: the sum of rates, the highest of latencies, since percentiles cannot be averaged.
@@ -54,7 +54,7 @@ class View(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A line and what it stands for. `operation` is empty if the tool has none."""
+    """A line with its name and look. `operation` is empty if the tool has none."""
 
     line: Line
     name: str
@@ -62,7 +62,7 @@ class Trace(NamedTuple):
     colour: str
     dashed: bool
     of: int = 1
-    """How many lines it stands for."""
+    """How many lines are combined in it."""
 
 
 def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapping[str, str]) -> list[View]:
@@ -178,7 +178,7 @@ def stalled(run: View, roles: Roles) -> list[Span]:
 
 
 def parameters(run: View) -> Mapping[str, str]:
-    """The parameters of a run; those of several workers that differ carry the worker's name."""
+    """The parameters of a run; if workers differ in one, it appears once for each, with the worker's name."""
     found: dict[str, dict[str, str]] = {}
     for timeline in run.timelines:
         for name, value in timeline.parameters.items():

@@ -1,4 +1,4 @@
-"""The pages: metrics, landing page, health, and the address for pushes.
+"""What the exporter answers by HTTP: metrics, the landing page, pages of runs, health, and pushes.
 
 `GET /metrics?collect[]=live&collect[]=runs` selects parts, as in node_exporter; `/-/healthy` and `/-/ready` are as in
 Prometheus' own programs. `GET /reports?run=NAME` gives the last reports of a run's workers, at most 300 each, as JSON:
@@ -32,7 +32,7 @@ from .webconfig import OPEN, Renewable
 
 _log = logging.getLogger("benchwatch.server")
 
-_COMPRESS_APART = 1_000_000
+_COMPRESS_IN_THREAD = 1_000_000
 """Bytes above which a page is compressed in a thread, so that nothing else waits."""
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}")
 _CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
@@ -159,7 +159,7 @@ class _Pages:
 
 
 def _headers(policy: str) -> dict[str, str]:
-    """Those of a page."""
+    """The headers of an HTML page."""
     return {
         "Content-Type": "text/html; charset=utf-8",
         "Content-Security-Policy": policy,
@@ -186,10 +186,10 @@ async def _answer(request: web.Request, text: str, headers: dict[str, str]) -> w
     body = text.encode()
     headers["Vary"] = "Accept-Encoding"
     connection = request.protocol
-    here = isinstance(connection, Connection) and connection.loopback
-    if not here and accepts_gzip(request.headers.get("Accept-Encoding", "")):
+    on_loopback = isinstance(connection, Connection) and connection.loopback
+    if not on_loopback and accepts_gzip(request.headers.get("Accept-Encoding", "")):
         headers["Content-Encoding"] = "gzip"
-        body = await asyncio.to_thread(_compress, body) if len(body) > _COMPRESS_APART else _compress(body)
+        body = await asyncio.to_thread(_compress, body) if len(body) > _COMPRESS_IN_THREAD else _compress(body)
     return web.Response(body=body, headers=headers)
 
 

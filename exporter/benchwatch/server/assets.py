@@ -179,7 +179,7 @@ def _policy(style: str) -> str:
 
 CONTENT_SECURITY_POLICY = _policy(STYLE)
 RUN_POLICY = _policy(RUN_STYLE)
-"""That of the page of a run."""
+"""The policy of a run's page."""
 
 
 def document(title: str, style: str, header: str, main: str, footer: str, *, refresh: int = 0) -> str:

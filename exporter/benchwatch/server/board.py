@@ -1,4 +1,4 @@
-"""The exporter as a whole: runs, CVMs, pushes and itself, rendered as one page (see views.Board)."""
+"""The exporter as a whole: what its runs, CVMs and own samples show, as metrics and on pages."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,10 @@ _SILENT = 15.0
 
 
 class Exporter:
-    """Everything that can be shown."""
+    """What the exporter shows. The event loop calls everything here, so everything answers at once.
+
+    `others` are its own samples. Pushes are written to `push_folder` as `<run>/<worker>.push`; None: they are refused.
+    """
 
     def __init__(
         self,
@@ -56,7 +59,7 @@ class Exporter:
 
     @property
     def catching_up(self) -> str:
-        """What is still being read; empty when nothing is."""
+        """What is still being read, for example `reading 2 runs, 41% of 120.3 MB`; empty when nothing is."""
         behind = self._runs.behind
         if not behind:
             return ""
@@ -148,21 +151,21 @@ def _cvm_view(poller: Poller, now: float) -> CvmView:
 
 
 def _lost(worker: Worker) -> Iterator[str]:
-    """What did not go as it should, a clause each."""
+    """Operations that failed, were skipped or were lost, a clause for each kind."""
     lost, seconds = worker.roles.lost, (worker.state.last_report or 0.0) - (worker.start or inf)
     values: dict[str, dict[tuple[str, ...], float]] = {}
     for sample in worker.state.samples(current=False) if lost else ():
         if isinstance(sample.value, int | float):
             values.setdefault(sample.family.name, {})[sample.labels] = sample.value
     for word, one in lost.items():
-        if (told := one.told(values)) and told[0]:
-            yield one.text(word, told, max(seconds, 0.0))
+        if (reported := one.told(values)) and reported[0]:
+            yield one.text(word, reported, max(seconds, 0.0))
 
 
 def _silent(worker: Worker) -> Iterator[str]:
-    """That it does not report, and which option would make it report."""
+    """A note on a benchmark that does not report, with the options that make it report."""
     if worker.phase == "running" and worker.state.last_report is None and worker.quiet > _SILENT and worker.tool.advice:
-        yield f"{worker.tool.name} has not reported since it began; started again, {worker.tool.advice} reports"
+        yield f"{worker.tool.name} has not reported since it began: {worker.tool.advice} reports after a restart"
 
 
 def _view(worker: Worker) -> WorkerView:

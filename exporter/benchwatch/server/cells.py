@@ -12,7 +12,7 @@ STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished"
 
 
 def badges(counts: Counter[str]) -> str:
-    """How many are in each state, as HTML."""
+    """The number of workers in each state, as HTML."""
     return "".join(state(kind, f"{counts[kind]} {kind}") for kind in STATES if counts[kind])
 
 
@@ -27,12 +27,12 @@ def state(kind: str, word: str = "") -> str:
 
 
 def throughput(worker: WorkerView) -> Callable[[float | None], str]:
-    """How its throughput is shown; one in bytes includes its unit."""
+    """The function that writes its throughput; for bytes, with the unit."""
     return figures.bandwidth if worker.in_bytes else figures.rate
 
 
 def unit(worker: WorkerView) -> str:
-    """What its throughput counts; empty for bytes."""
+    """The unit of its throughput; empty for bytes, whose figures include it."""
     return "" if worker.in_bytes else worker.throughput_unit
 
 
@@ -55,7 +55,7 @@ def length(worker: WorkerView, now: float) -> float | None:
 
 
 def together(group: Sequence[WorkerView]) -> str:
-    """The running workers' total, if their operations are of one kind."""
+    """The total throughput of the running workers; empty if they count different operations."""
     running = [worker for worker in group if worker.state == "running" and worker.throughput is not None]
     running = [worker for worker in running if not worker.observer] or running
     units = {(worker.tool, worker.throughput_unit) for worker in running}
@@ -66,11 +66,11 @@ def together(group: Sequence[WorkerView]) -> str:
 
 
 def run_link(name: str, *, up: str = "") -> str:
-    """A link to the page of a run, whatever its name is."""
+    """A link to the page of a run; its name may have any characters."""
     return f'<a href="{up}runs/{quote(name, safe="", errors="replace")}">{in_html(name)}</a>'
 
 
 def faults(texts: Sequence[str], most: int = 10) -> str:
-    """Sentences about what is wrong."""
-    more = [f"and {len(texts) - most} more: the exporter's log has them all"] if len(texts) > most else []
+    """Sentences about what is wrong, as banners."""
+    more = [f"and {len(texts) - most} more: see the exporter's log"] if len(texts) > most else []
     return "".join(f'<p class="banner warn">{in_html(text)}</p>' for text in [*texts[:most], *more])

@@ -34,11 +34,11 @@ REVISION = "BENCHWATCH_REVISION"
 _log = logging.getLogger(__name__)
 
 _SHARE = 0.1
-"""The share of a processor that checking the runs may take while there is nothing more to read,"""
+"""Share of a processor that checking the runs may take while there is nothing more to read."""
 _LONGEST_PAUSE = 0.75
-"""unless checks would then be further apart than this, seconds."""
+"""Maximum seconds between two checks, even if they then take more than that share."""
 _TURN = 0.05
-"""Seconds of a check after which requests get their turn."""
+"""Seconds after which a check pauses, so that requests are answered."""
 
 
 def serve(
@@ -108,7 +108,7 @@ async def _serve(
         only_hosts=bool(settings.web.hosts),
         looks=Looks(settings.runs, buckets, prometheus),
     )
-    gc.freeze()  # what was imported stays
+    gc.freeze()  # imported modules stay in memory anyway
     runner = await serve_web(app, addresses, config)
     scheme = "https" if config.renewed().tls else "http"
     for host, port, *_ in runner.addresses:
@@ -120,13 +120,13 @@ async def _serve(
 
 
 async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats, unlisted: Unlisted) -> None:
-    """Check the runs regularly until told to stop, without a pause while there is more to read.
+    """Check the runs regularly until `stopping` is set, without a pause while there is more to read.
 
     If there are so many active runs that this would take more than its _SHARE, checks are further apart.
     """
     while not stopping.is_set():
-        more, taken = await _look(runs)
-        pause = max(interval, min(taken * (1 / _SHARE - 1), _LONGEST_PAUSE))
+        more, spent = await _look(runs)
+        pause = max(interval, min(spent * (1 / _SHARE - 1), _LONGEST_PAUSE))
         for sentence in unlisted.news(time.monotonic()):
             runs.fault("mapping", sentence)
         repeats.sum_up()
@@ -141,14 +141,14 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: 
 
 
 async def _look(runs: Runs) -> tuple[bool, float]:
-    """Check the runs once; returns whether there is more to read, and the processor time that it took, seconds."""
+    """Check the runs once; returns whether there is more to read, and the processor time of the check, seconds."""
     steps = runs.steps(time.time(), time.monotonic())
-    taken, began = 0.0, time.thread_time()
+    spent, began = 0.0, time.thread_time()
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            return bool(end.value), taken + time.thread_time() - began
+            return bool(end.value), spent + time.thread_time() - began
         if (passed := time.thread_time() - began) >= _TURN:
             await asyncio.sleep(0)
-            taken, began = taken + passed, time.thread_time()
+            spent, began = spent + passed, time.thread_time()

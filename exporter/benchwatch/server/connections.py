@@ -1,9 +1,9 @@
-"""The connections of the server: their maximum, their deadlines, and which one makes room for another.
+"""The connections of the server: their maximum, their deadlines, and which one is closed to make room for another.
 
 A client has `HEADERS` seconds for its TLS handshake or a whole request and `IDLE` seconds between two requests; an
 answer is written within `ANSWER` seconds. Pushes have no deadline here (see ingest). At the maximum, a new connection
-replaces one that waits for its client: among those of the address that has most of them, first one that never completed
-a request, then the oldest. So a client that holds connections open cannot block a scrape, which sends its request
+replaces one that waits for its client: of the address with the most such connections, one that never completed a
+request, otherwise the oldest. So a client that holds connections open cannot block a scrape, which sends its request
 immediately.
 """
 
@@ -31,7 +31,7 @@ IDLE = 120.0
 ANSWER = 60.0
 _MOST = 512
 _SOON = 5.0
-"""Seconds after which an answer that its client does not read may make room."""
+"""Seconds after which a connection may be closed to make room although its answer is not completely sent."""
 _SWEEP = 1.0
 _ACCEPT = 16
 """Connections accepted before something else gets its turn."""
@@ -82,7 +82,7 @@ class Doors(OwnSource):
         self._refused[reason] += 1
 
     def make_room(self, now: float) -> bool:
-        """Close the most dispensable connection; whether there is one."""
+        """Close the connection that matters least; returns whether there was one."""
         waiting = [each for each in self.connections if each.waiting]
         idlers = waiting or [each for each in self.connections if each.expires and now - each.since > _SOON]
         if not idlers:
@@ -109,9 +109,9 @@ class Connection(web.RequestHandler):
         super().__init__(server, **options)
         self.doors = doors
         self.address = address
-        """The client's."""
+        """The client's address."""
         self.loopback = loopback
-        """Whether it came to a loopback address."""
+        """Whether the address on which it was accepted is a loopback address."""
         self.served = False
         """Whether it has completed a request."""
         self.waiting = True
@@ -120,11 +120,11 @@ class Connection(web.RequestHandler):
         self.since = self._loop.time()
         self.expires: float | None = self.since + HEADERS
         self.opening: asyncio.Task[None] | None = None
-        """The task that opens it: a handshake takes time."""
-        self._way_out: asyncio.Transport | None = None
+        """The task that opens it, including the TLS handshake."""
+        self._opened: asyncio.Transport | None = None
 
     def answering(self, *, patiently: bool) -> None:
-        """A request has come and is being answered; with patience as long as it takes."""
+        """Note that a request is being answered; `patiently`: without a deadline."""
         self._become(waiting=False, owes_headers=False, seconds=None if patiently else ANSWER)
         self.served = True
 
@@ -133,15 +133,15 @@ class Connection(web.RequestHandler):
         self.expires = None if seconds is None else self.since + seconds
 
     def abort(self) -> None:
-        """Close it, whatever is still to be sent."""
-        if self._way_out:
-            self._way_out.abort()
+        """Close it at once, without sending the rest."""
+        if self._opened:
+            self._opened.abort()
         elif self.opening:
             self.opening.cancel()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See asyncio.Protocol."""
-        self._way_out = cast(asyncio.Transport, transport)
+        self._opened = cast(asyncio.Transport, transport)
         super().connection_made(transport)
 
     def connection_lost(self, exc: BaseException | None) -> None:
@@ -156,7 +156,7 @@ class Connection(web.RequestHandler):
         super().data_received(data)
 
     async def finish_response(self, *arguments: Any) -> Any:
-        """Writes an answer; from then on the client is awaited."""
+        """Write an answer, then wait for the client's next request."""
         try:
             return await super().finish_response(*arguments)
         finally:
@@ -169,7 +169,7 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """The answer to what is not HTTP: counted, one sentence, and nothing about the program."""
+        """Answer what is not HTTP with one sentence, which says nothing about the program, and count it."""
         reason = " ".join(str(exc).split())[:200]
         if isinstance(exc, HttpProcessingError):
             self.doors.refused("malformed")
@@ -210,7 +210,7 @@ class Listener:
         self.resume()
 
     def resume(self) -> None:
-        """Accept connections again after there was no room."""
+        """Accept connections again if there was no room."""
         if self._paused:
             self._paused = False
             self._loop.add_reader(self._socket, self._accept)

@@ -1,6 +1,6 @@
 """A run over time as HTML: its result, its plots, its parameters, and what a Prometheus knows about its machines.
 
-Figures and sentences are those of `benchwatch show`, plots and tables those of the report: the same code makes them.
+The code of `benchwatch show` makes the figures and sentences, that of the report the plots and tables.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ def note(text: str) -> str:
 
 
 def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
-    """Everything from its files."""
+    """All sections that are made from its files."""
     if not timelines:
         return note(f"nothing is recognised yet in the files of this run: expected output of {names()}")
     (run,) = views(timelines, None, {})
@@ -87,12 +87,12 @@ def _tables(run: View) -> Iterator[Section]:
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:
-    """What a Prometheus knows about disks and vdisks during the run."""
+    """The sections about disks and vdisks during the run, from a Prometheus."""
     return "".join(map(rendered, sections(url, views(timelines, None, {}), _PATIENCE)))
 
 
 def alerts(url: str, name: str) -> str:
-    """The firing alerts of this run, and those of no run, most important first; if they are unknown, why."""
+    """The firing alerts that name this run or no run, most important first; if Prometheus does not answer, why."""
     try:
         firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
     except PrometheusError as error:

@@ -17,7 +17,7 @@ from .users import TooManyChecks, Users
 from .webconfig import Renewable, Tls, WebConfig
 
 USER = web.RequestKey("user", str)
-"""Who asks, where users are configured."""
+"""The user who sent the request, if users are configured."""
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _PORT = re.compile(r":[0-9]*\Z")
 
@@ -79,7 +79,7 @@ def _check_certificate(request: web.Request, tls: Tls) -> None:
 
 
 async def _known(request: web.Request, users: Users, doors: Doors) -> str:
-    """The user who asks. Raises web.HTTPException if there is none."""
+    """The user who sent the request. Raises web.HTTPException if nobody is recognised."""
     try:
         user = await users.admitted(request.headers.get("Authorization"), request.remote or "")
     except TooManyChecks:

@@ -2,10 +2,10 @@
 
 `PUT` or `POST /ingest/<run>/<worker>`, for example `... | curl -T - http://host:port/ingest/<run>/<worker>`: the body
 lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<worker>.push` as soon as it has arrived.
-A client can be silent as long as it likes, because a stalled benchmark prints nothing. Only when the maximum of pushes
-is reached does the one that has been silent longest make room for another. TCP keepalive detects a client that is gone.
-A later push to the same name continues the same file, on a new line if the previous one ended within a line. One that
-begins with all that the previous one left when it broke off or was refused repeats it: that is not stored twice.
+A client may be silent for any time, because a stalled benchmark prints nothing. At the maximum of pushes, the one that
+has been silent longest is closed to make room for another. TCP keepalive detects a client that is gone. A later push to
+the same name continues the same file, on a new line if the previous one ended within a line. If a push broke off or was
+refused and the next one begins with everything that it had stored, these bytes are not stored twice.
 
 `benchwatch run --push` sends pieces instead, each with its offset: `?stream=<suffix>&offset=<bytes>` puts the body into
 `<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. Bytes
@@ -24,7 +24,6 @@ import asyncio
 import logging
 import re
 import socket
-import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +31,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aiohttp import StreamReader, web
+from aiohttp import web
 
 from ..history.failed import failed_start
 from ..metrics.samples import Family, Sample
@@ -42,7 +41,7 @@ from ..settings.settings import PushSettings
 from ..values import names
 from .places import Places, PushPlace
 from .process import OwnSource
-from .unpacking import CODINGS, Unpacker
+from .unpacking import chunks, coding_of
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -53,17 +52,14 @@ CLIENT_GONE = 499
 _OFFSET = re.compile(r"[0-9]{1,18}")
 _LARGEST_RECORD = 256 * 1024
 _PATIENCE = 60.0
-"""Seconds of silence after which a push may have to make room for another."""
+"""Seconds of silence after which a push may be closed to make room for another."""
 _BODY_SECONDS = 120.0
 """Seconds within which a piece or record must arrive."""
 _BODY_PATIENCE = 10.0
-_EXPANSION, _EXPANDED = 100, 1024 * 1024
-"""Maximum expansion of a compressed body, from this size on: real output expands up to 30 times."""
 _BEHIND = 256 * 1024
 """Bytes of a push that may wait for the disk before its client has to wait."""
 _REMEMBERED = 1000
-"""Pushes that broke off."""
-_UNPACKED = frozenset({"", "identity"})
+"""Broken pushes whose stored bytes are recognised in the next push to the same name."""
 _MORE = {415: {"Accept-Encoding": "gzip, deflate"}, 429: {"Retry-After": "10"}}
 """Headers of a refusal, by its status."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
@@ -80,7 +76,7 @@ FAMILIES = (REQUESTS, ACTIVE, BYTES)
 
 
 def check_name(what: str, name: str) -> str:
-    """The name of a run or worker, if it can be one. Raises Refused."""
+    """The name of a run or worker. Raises Refused if it cannot be one."""
     try:
         return names.check_name(what, name)
     except ValueError as error:
@@ -149,7 +145,7 @@ class Pushes(OwnSource):
         self._check_running()
         if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:  # sent by every browser
             raise Refused(403, "pushes from web pages are not accepted")
-        coding = _coding(request)
+        coding = coding_of(request)
         given = request.match_info
         if "worker" not in given:
             raise Refused(400, "expected /ingest/<run>/<worker>")
@@ -170,10 +166,10 @@ class Pushes(OwnSource):
         try:
             async with place:
                 _keep_alive(request)
-                if "Expect" in request.headers:  # it learns first that the file can be written
+                if "Expect" in request.headers:  # first check that the file can be written
                     await self._write(file.append, b"")
                     await _say_continue(request)
-                body = _chunks(request.content, f"worker {worker} of run {run}", coding)
+                body = chunks(request.content, f"worker {worker} of run {run}", coding)
                 taken = await self._copy(body, file, place)
         except BaseException:
             if file.span:
@@ -210,7 +206,7 @@ class Pushes(OwnSource):
             raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
         await _say_continue(request)
         data = bytearray()
-        async for chunk in _chunks(request.content, request.path, coding):
+        async for chunk in chunks(request.content, request.path, coding):
             place.heard = asyncio.get_running_loop().time()
             data += chunk
             if len(data) > largest:
@@ -222,7 +218,7 @@ class Pushes(OwnSource):
             raise Refused(413, f"the push has more than {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
     async def _copy(self, body: AsyncIterator[bytes], file: PushFile, place: PushPlace) -> int:
-        """Have a body written as it comes. The disk is not waited for while it is not far behind.
+        """Write a body as it arrives; wait for the disk only if it is far behind. Returns the number of bytes.
 
         What has arrived is written even if the client is gone.
         """
@@ -236,9 +232,9 @@ class Pushes(OwnSource):
                 place.give_up(error)
 
         def write(call: Callable[..., None], *data: bytes) -> None:
-            going_on = asyncio.get_running_loop().run_in_executor(self._writer, call, *data)
-            writes[going_on] = sum(map(len, data))
-            going_on.add_done_callback(written)
+            pending = asyncio.get_running_loop().run_in_executor(self._writer, call, *data)
+            writes[pending] = sum(map(len, data))
+            pending.add_done_callback(written)
 
         try:
             async for data in body:
@@ -259,45 +255,8 @@ class Pushes(OwnSource):
         return taken
 
 
-def _coding(request: web.Request) -> str:
-    """How the body is compressed; empty if it is not. Raises Refused unless it is so once, by a known method."""
-    codings = [coding.strip().lower() for coding in request.headers.getall("Content-Encoding", [])]
-    if len(codings) > 1 or not {*codings} <= CODINGS | _UNPACKED:
-        given = ", ".join(request.headers.getall("Content-Encoding"))[:100]
-        raise Refused(415, f"Content-Encoding: {given}: expected gzip, deflate or none")
-    return "".join({*codings} & CODINGS)
-
-
-async def _chunks(body: StreamReader, whose: str, coding: str) -> AsyncIterator[bytes]:
-    """The bytes of a body as they arrive, unpacked. Raises Refused if they violate HTTP or their coding."""
-    came = taken = 0
-    unpacker = Unpacker(coding) if coding else None
-    while True:
-        try:
-            data = await body.readany()
-        except ConnectionError:
-            _log.warning("the push for %s broke off after %d bytes", whose, taken)
-            raise
-        except web.RequestPayloadError as error:
-            reason = " ".join(str(error).split()).removeprefix("400, message: ")
-            raise Refused(400, f"cannot read the body: {reason}") from error
-        if not data:
-            break
-        came += len(data)
-        try:
-            for part in unpacker.unpacked(data) if unpacker else (data,):
-                taken += len(part)
-                if taken > _EXPANDED + _EXPANSION * came:
-                    raise Refused(413, f"the body unpacks to more than {_EXPANSION} times its size")
-                yield part
-        except zlib.error as error:
-            raise Refused(400, f"cannot unpack the body: expected {coding} data") from error
-    if unpacker and not unpacker.whole:
-        raise Refused(400, f"the body is cut off: its {coding} data do not end, after {taken} bytes unpacked")
-
-
 async def _say_continue(request: web.Request) -> None:
-    """Tell a client that asks first (as curl does) to continue; a refused one has not sent its body in vain."""
+    """Tell a client that asks first, as curl does, to continue: so a refused client has not sent its body in vain."""
     if request.headers.get("Expect", "").lower() == "100-continue" and request.version >= (1, 1):
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0  # aiohttp would take anything else for a response in progress

@@ -8,7 +8,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
 from math import inf
 
 from ..tools.registry import TOOLS
@@ -97,12 +96,15 @@ def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: 
 
 def _present(workers: Iterable[WorkerView], now: float) -> str:
     """A card for each active run with all its workers: failed and stalled ones first, then the most recent."""
-    groups = [list(group) for _, group in groupby(sorted(workers, key=_run_of), key=_run_of)]
-    groups.sort(
-        key=lambda group: (-min(map(_gravity, group)), max(worker.start or 0.0 for worker in group)), reverse=True
-    )
+    runs: dict[str, list[WorkerView]] = {}
+    for worker in workers:
+        runs.setdefault(worker.run, []).append(worker)
+
+    def rank(group: Sequence[WorkerView]) -> tuple[int, float]:
+        return min(map(_gravity, group)), -max(worker.start or 0.0 for worker in group)
+
     cards, left = [], ACTIVE_SHOWN
-    for group in groups:
+    for group in sorted(runs.values(), key=rank):
         shown = sorted(group, key=lambda worker: natural(worker.worker))[: max(left, 0)]
         left -= len(group)
         if shown:
@@ -119,12 +121,8 @@ _FAILED_FIRST = 86400.0
 """Seconds for which failed runs come first."""
 
 
-def _run_of(worker: WorkerView) -> str:
-    return worker.run
-
-
 def _more(count: int) -> str:
-    return f'<p class="soft">and {count} more: <a href="metrics">metrics</a> has them all.</p>' if count > 0 else ""
+    return f'<p class="soft">and {count} more: see <a href="metrics">metrics</a>.</p>' if count > 0 else ""
 
 
 def _card(group: Sequence[WorkerView], shown: Sequence[WorkerView], now: float) -> str:
@@ -250,7 +248,7 @@ _WEB = re.compile(r"https?://")
 
 
 def _begin(board: Exporter, url: str, user: str, first: bool) -> str:
-    """How to watch a benchmark; expanded as long as there is none."""
+    """How to watch a benchmark; expanded until there is a run."""
     folder = board.push_folder
     tools = [tool for tool in TOOLS if tool.example]
     name = _worker(tools[0].name)

@@ -36,7 +36,7 @@ def listen_address(text: str) -> tuple[str | None, int]:
 
 
 class Serving:
-    """A server that runs."""
+    """A running server."""
 
     def __init__(self, runner: web.AppRunner, doors: Doors) -> None:
         self._runner = runner
@@ -44,10 +44,10 @@ class Serving:
         self._listeners: list[Listener] = []
         self._looking_after = asyncio.create_task(look_after(doors, self._listeners))
         self.addresses: list[Any] = []
-        """Of the sockets, as the system gives them."""
+        """Addresses of the sockets, as the system reports them."""
 
     async def listen(self, host: str | None, port: int, contexts: Callable[[], ssl.SSLContext] | None) -> None:
-        """Take connections on an address too. Raises OSError."""
+        """Also accept connections on this address. Raises OSError."""
         server = self._runner.server
         assert server
         bound = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port, start_serving=False)
@@ -61,7 +61,7 @@ class Serving:
             bound.close()
 
     async def cleanup(self) -> None:
-        """Stop: accept no more connections, and let unfinished answers end."""
+        """Stop: accept no more connections, and give unfinished answers time to end."""
         self._looking_after.cancel()
         for listener in self._listeners:
             listener.close()

@@ -1,11 +1,11 @@
-"""What pages of runs draw: a run is read and drawn only while somebody looks at its page.
+"""The parts of runs' pages that are drawn over time: a run is read and drawn only while somebody looks at its page.
 
 A run is followed (`history.following`) from the first request for its page until half a minute after the last one. Then
 its memory is freed; runs at which nobody looks cost nothing. Reading and drawing take place in a thread, one run at a
-time. A pause follows, of 150 times the processor time that it took, times the number of runs that are looked at:
-however long a run is and however many people look, pages take less than one percent of a core. (A plot of an hour has
-columns of ten seconds, so nothing is lost.) Only the first reading of what a run has written so far costs extra, once,
-and once more when it has ended.
+time. The pause after that is 150 times the processor time that it took, times the number of runs that are looked at: so
+pages take less than one percent of a core, however long a run is and however many people look. (A plot of an hour has
+columns of ten seconds, so nothing is lost.) The only extra cost is reading what a run has written so far: once at the
+beginning, and once more when the run has ended.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ KEPT = 30.0
 _MOST = 8
 """Runs that are followed at a time."""
 _PAUSE, _ALERTS, _MACHINE = 0.9, 5.0, 10.0
-"""Least seconds between two drawings of a run, between two queries for alerts, and between two for disks."""
+"""Minimum seconds between two drawings of a run, between two queries for alerts, and between two for disks."""
 _SHARE = 150
 """Seconds of pause for a second of processor time."""
 _FIRST, _FURTHER = 2.0, 0.3
@@ -49,7 +49,7 @@ class PagePart(NamedTuple):
 
 
 class _Chore:
-    """A part that is drawn again and again; `work` returns HTML, or None if nothing has changed."""
+    """A part that is drawn repeatedly; `work` returns HTML, or None if nothing has changed."""
 
     def __init__(self, lock: asyncio.Lock, pause: float, work: Callable[[], str | None]) -> None:
         self.part: PagePart | None = None
@@ -111,7 +111,7 @@ class _Look:
             followed.stopping = True
 
     def note(self, view: RunView) -> None:
-        """Take note of the present."""
+        """Note the run's present state."""
         self.view = view
         if not self._prometheus:
             self._vdisks.note(view.vdisks)
@@ -139,7 +139,7 @@ class _Look:
 
     @property
     def reading(self) -> str:
-        """How far the first reading is; empty once it is done."""
+        """The progress of the first reading; empty once it is done."""
         if self.chores["course"].part:
             return ""
         read, size = sum(one.read for one in self.followed), sum(one.size for one in self.followed)
@@ -170,7 +170,7 @@ class Looks:
         return list(self._looks)
 
     async def parts(self, view: RunView) -> Mapping[str, PagePart]:
-        """The present parts of its page that are drawn regularly; `reading` while there are none yet."""
+        """The present parts of its page; before the first drawing, the progress of reading."""
         look = self._looks.get(view.name)
         if look is None or [one.folder for one in look.view.places] != [one.folder for one in view.places]:
             if look is None and len(self._looks) >= _MOST and not self._let_go(_PAUSE + _FIRST):

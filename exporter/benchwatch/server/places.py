@@ -1,4 +1,4 @@
-"""Places for pushes: how many clients can push at a time, and which of them makes room for another."""
+"""Places for pushes: how many clients can push at a time, and which of them is closed to make room for another."""
 
 import asyncio
 from collections import Counter
@@ -8,7 +8,7 @@ from ..runs.append import Refused
 
 
 class PushPlace:
-    """One of them; to be used as a context."""
+    """The place of one push; a context manager."""
 
     def __init__(self, places: "Places", address: str, seconds: float | None) -> None:
         self._places = places
@@ -18,15 +18,15 @@ class PushPlace:
         self._entered = False
         self.address = address
         self.heard = asyncio.get_running_loop().time()
-        """When something last came."""
+        """When data last arrived, by the event loop's clock."""
 
     @property
     def silent(self) -> float:
-        """Seconds since something came."""
+        """Seconds since data last arrived."""
         return asyncio.get_running_loop().time() - self.heard
 
     def give_up(self, refusal: Exception) -> None:
-        """End the push wherever it is, with that answer."""
+        """End the push at once, with that answer."""
         if not self._refusal:
             self._refusal = refusal
             if self._entered:
@@ -51,11 +51,11 @@ class PushPlace:
 
 
 class Places:
-    """All of them.
+    """At most `limit` places.
 
-    When there are that many, a further one takes the place of the one that has been silent for longest, of the address
-    that has most of them: if it has been silent for `patience` seconds, or if the address of the further one has less
-    than its share. Otherwise it is refused.
+    If all are taken, the candidate to make room is the push that has been silent longest among those of the address
+    with the most pushes. A new push replaces it if it has been silent for `patience` seconds, or if the new push's
+    address has less than its share of the places. Otherwise the new push is refused.
     """
 
     def __init__(self, limit: int, *, patience: float, seconds: float | None = None) -> None:
@@ -63,9 +63,6 @@ class Places:
         self._patience = patience
         self._seconds = seconds
         self._taken: list[PushPlace] = []
-
-    def __len__(self) -> int:
-        return len(self._taken)
 
     def take(self, address: str) -> PushPlace:
         """A place for a push of a client at that address. Raises Refused."""

@@ -1,8 +1,8 @@
 """A log that repeats the same message at most once a minute.
 
 Lines are of one kind if they have the same logger, level and template, ignoring numbers. Within a minute, the same line
-passes once, and a hundred different lines of one kind pass (ten with a traceback); after the minute, the log says how
-many did not. So the log depends on what goes wrong, not on how many clients cause it.
+passes once, and a hundred different lines of one kind pass (ten with a traceback). After the minute, the log says how
+many were left out. So the size of the log depends on what goes wrong, not on how many clients cause it.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """The page of a run: its present state, and the parts that are drawn over time (see looks).
 
-It is complete without its script, which fetches what is new every second: a request names the versions of the parts
-that the browser has (`?since=course:7,machine:3`), and the answer contains only the parts that have changed. All text
+It is complete without its script. The script fetches changes every second: its request names the versions of the parts
+that the browser has (`?since=course:7,machine:3`), and the answer contains only parts with another version. All text
 from outside goes through `in_html`; names in links are quoted.
 """
 
@@ -25,7 +25,7 @@ _MOST_NAMED = 100
 
 
 def run_page(view: RunView, parts: Mapping[str, PagePart], *, now: float, since: str | None = None) -> str:
-    """The page at `now` (Unix seconds); with `since`, only what is new to a browser that has these versions."""
+    """The page at `now` (Unix seconds); with `since`, only the parts that differ from a browser's versions."""
     known = dict(one.partition(":")[::2] for one in since.split(",")) if since is not None else {}
     seconds = _ACTIVE_SECONDS if _reads(view, parts) else _ENDED_SECONDS
     body = f'<div id="now" data-seconds="{seconds}">{_now(view, now)}</div>'
@@ -62,7 +62,7 @@ def _document(title: str, heading: str, main: str, *, refresh: int = 0) -> str:
 
 
 def _reads(view: RunView, parts: Mapping[str, PagePart]) -> bool:
-    """Whether anything may be new in a second."""
+    """Whether the page may change within a second."""
     reading = "course" in parts and not parts["course"].version
     return reading or any(worker.active for worker in view.workers)
 
@@ -108,7 +108,7 @@ def _seconds_left(workers: Sequence[WorkerView], now: float) -> float | None:
 
 
 def _left(workers: Sequence[WorkerView], now: float) -> str:
-    """A bar of the elapsed time."""
+    """A bar that shows the elapsed part of the planned time; empty if that is unknown."""
     left = _seconds_left(workers, now)
     starts = [worker.start for worker in workers if worker.start is not None]
     if left is None or not starts:

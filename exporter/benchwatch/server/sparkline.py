@@ -22,8 +22,8 @@ def sparkline(
 ) -> str:
     """The chart of `values` (0 to `peak`) at `times` (Unix seconds, ascending) over the last minutes before `end`.
 
-    `kind` is a class name for the style sheet, `label` the description for those who cannot see it: both plain text
-    without markup.
+    `kind` is a class of the style sheet, `label` a description for readers who cannot see the chart; both are plain
+    text without markup.
     """
     start = end - SECONDS
     lines, top = [], ""

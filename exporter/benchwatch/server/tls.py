@@ -1,8 +1,8 @@
 """TLS of the server, with certificates that can change while it runs.
 
 As in Prometheus' own programs, each connection checks the files and reads them again if they have changed, so a renewed
-certificate needs no restart. Each connection has one context from its start: in OpenSSL a context that is exchanged
-within the handshake brings its certificate, but neither whether clients need one nor the versions.
+certificate needs no restart. Each connection has one context from its start: if a context is replaced within the
+handshake, OpenSSL takes over its certificate, but neither its versions nor whether clients need a certificate.
 """
 
 import logging
@@ -25,9 +25,9 @@ _VERIFY = {
 
 
 def server_contexts(tls: Tls, config: Renewable = OPEN) -> Callable[[], ssl.SSLContext]:
-    """Gives what the server needs for the next connection; `config` says how from now on, if it has another way.
+    """A function that returns the context for the next connection; `config` may bring other settings later.
 
-    Raises ConfigError when certificate, key or CA cannot be used; later, what was in use stays.
+    Raises ConfigError if certificate, key or CA cannot be used. Later, the previous one then stays in use.
     """
     current = _context(tls)
     stamp = tls, _stamp(tls)
@@ -48,7 +48,7 @@ def server_contexts(tls: Tls, config: Renewable = OPEN) -> Callable[[], ssl.SSLC
 
 
 def may_pass(certificate: dict[str, Any] | None, tls: Tls) -> bool:
-    """Whether a client with that (verified) certificate is among the allowed ones."""
+    """Whether a client with that (verified) certificate has access."""
     if not tls.client_allowed_sans:
         return True
     names: Iterable[tuple[str, str]] = (certificate or {}).get("subjectAltName", ())
@@ -96,7 +96,7 @@ def _check_readable(path: Path) -> None:
 
 
 def _stamp(tls: Tls) -> list[tuple[int, int, int]]:
-    """Differs when a file was written or replaced; a file that is gone for the moment counts as unchanged."""
+    """Changes when a file is written, replaced or removed."""
     stamps = []
     for path in _files(tls):
         try:

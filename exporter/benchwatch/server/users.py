@@ -1,8 +1,8 @@
 """Users by HTTP basic authentication (RFC 7617) against bcrypt hashes.
 
-bcrypt is slow on purpose: it runs in a thread, one password at a time. Right passwords are remembered for good, as a
-keyed digest, so a scrape pays once; of the wrong ones, kept separately, only the most recent are. Few passwords can
-wait for their check, and even fewer from one address. An unknown user takes as long as a known one.
+bcrypt is slow on purpose: it runs in a thread, one password at a time. Correct passwords are remembered permanently, as
+keyed digests, so that a scrape pays only once; of wrong ones, the most recent are remembered. Few passwords can wait
+for their check, and even fewer from one address. The check takes as long for an unknown user as for a known one.
 """
 
 import asyncio
@@ -15,21 +15,21 @@ from collections.abc import Mapping
 
 _WRONG_REMEMBERED = 1000
 _LONGEST = 72
-"""bcrypt uses no further bytes of a password."""
+"""bcrypt ignores further bytes of a password."""
 _CHECKS = 16
-"""Passwords that may wait for their check, or be in it, at a time."""
+"""Maximum of passwords that are being checked or wait for it."""
 _CHECKS_OF_ONE_ADDRESS = 4
 
 
 class TooManyChecks(Exception):
-    """The password was not checked, as too many are waiting for it."""
+    """The password was not checked, because too many others are waiting."""
 
 
 class Users:
     """The users: bcrypt hashes by name, at least one."""
 
     def __init__(self, hashes: Mapping[str, str]) -> None:
-        import bcrypt  # only those who use it pay for it
+        import bcrypt  # imported only where users are configured
 
         self._check = bcrypt.checkpw
         self.hashes = hashes
@@ -43,7 +43,7 @@ class Users:
         self._one_at_a_time = asyncio.Lock()
 
     async def admitted(self, authorization: str | None, address: str = "") -> str:
-        """The user whose name and password an Authorization header gives; empty if they are wrong.
+        """The user whose name and password an Authorization header contains; empty if they are wrong.
 
         `address` is the client's. Raises TooManyChecks.
         """
@@ -72,7 +72,7 @@ class Users:
         finally:
             del self._checks[seal]
             self._addresses[address] -= 1
-            self._addresses += Counter()  # without those at zero
+            self._addresses += Counter()  # drops addresses at zero
         if right:
             self._right.add(seal)
         else:

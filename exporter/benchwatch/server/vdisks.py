@@ -19,7 +19,7 @@ from ..plots.views import Trace
 from .views import VdiskView
 
 _MOST = 6
-"""Vdisks that are shown."""
+"""Maximum of vdisks that are shown."""
 _KEPT = 3600
 """Polls whose figures are kept while the page is open."""
 
@@ -34,7 +34,7 @@ class Vdisks:
         self._seen: dict[str, tuple[Status, list[VdiskView]]] = {}
 
     def of(self, vms: Collection[str]) -> list[VdiskView]:
-        """Those of these virtual machines; of all, if none has one of these names."""
+        """The busiest vdisks of these virtual machines; if there are no such machines, of all."""
         every = [view for poller in self._pollers for view in self._views(poller)]
         chosen = [view for view in every if view.vm in vms] or every
         busy: dict[tuple[str, str], float] = {}

@@ -75,7 +75,7 @@ class CvmView:
 
 @dataclass(frozen=True, slots=True)
 class VdiskView:
-    """What a CVM says of one vdisk and operation, as its virtual machine sees it."""
+    """What a CVM reports about one operation of a vdisk, as its virtual machine sees it."""
 
     cvm: str
     vdisk: str
@@ -108,8 +108,8 @@ class RunView:
     places: Sequence[RunPlace]
     """Each with workers of its own."""
     workers: Sequence[WorkerView] = ()
-    """Those in memory; a run that ended long ago has none."""
+    """Workers in memory; a run that ended long ago has none."""
     faults: Sequence[str] = ()
     """What is wrong with its files: a sentence each."""
     vdisks: Sequence[VdiskView] = ()
-    """Those of its virtual machine, otherwise all, busiest first."""
+    """The busiest vdisks of its virtual machines, or of all if these are unknown."""

@@ -20,7 +20,7 @@ https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuratio
     rate_limit: {interval: 10ms, burst: 50}   # of requests, by all clients together; 0: none
 
 A setting that this server does not support is an error, never ignored. The file and the certificates are read again
-when they change; only whether there are TLS and users at all, and the rate limit, stay as they were at the start.
+when they change. Adding or removing TLS or all users, or another rate limit, takes a restart.
 """
 
 import logging
@@ -60,7 +60,7 @@ CIPHER_SUITES = {
 }
 """The suites of TLS 1.2 that can be chosen: registered name, OpenSSL's name."""
 _FIXED_SUITES = frozenset({"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"})
-"""Those of TLS 1.3, which are always there."""
+"""The suites of TLS 1.3, which are always enabled."""
 _HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
 _UNSUPPORTED = {
     "cert": "give the certificate as cert_file",
@@ -107,7 +107,7 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class WebConfig(NamedTuple):
-    """What a web configuration file says."""
+    """The content of a web configuration file."""
 
     tls: Tls | None = None
     headers: dict[str, str] = {}
@@ -115,9 +115,9 @@ class WebConfig(NamedTuple):
     users: dict[str, str] = {}
     """bcrypt hashes of passwords, by user; empty: everybody has access."""
     interval: float = 0.0
-    """Mean seconds between two requests, at the least; 0: no limit."""
+    """Minimum mean seconds between two requests; 0: no limit."""
     burst: int = 0
-    """Requests that may nevertheless come at once."""
+    """Requests that may come at once in spite of it."""
 
     def renewed(self) -> "WebConfig":
         """See Renewable."""
@@ -132,7 +132,7 @@ class Renewable(Protocol):
 
 
 class WebConfigFile:
-    """A web configuration file, read again when it has changed. Raises ConfigError when it is read first."""
+    """A web configuration file, read again when it has changed. Raises ConfigError if it cannot be used at first."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -170,7 +170,7 @@ OPEN = WebConfig()
 
 
 def load_web_config(path: Path) -> WebConfig:
-    """What the file says. Raises ConfigError, naming file, key and what was expected."""
+    """The content of the file. Raises ConfigError, which names the file, the key and what was expected."""
     content = read_yaml(path, _Content)
     http = content.http_server_config or _Http()
     if http.http2 is not None:

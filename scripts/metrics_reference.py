@@ -1,15 +1,15 @@
-"""All metric families, by the part of the page to which they belong; the source of docs/metrics.md."""
+"""Prints docs/metrics.md: all metric families that the code declares, by the part of the exporter they belong to."""
 
 from collections.abc import Iterator, Sequence
 
-from ..metrics import exposition
-from ..metrics.samples import Family
-from ..nutanix import metrics as nutanix
-from ..runs import families as worker_metrics
-from ..runs import watcher as runs
-from ..tools.registry import TOOLS
-from . import connections, process
-from . import ingest as push
+from benchwatch.metrics import exposition
+from benchwatch.metrics.samples import Family
+from benchwatch.nutanix import metrics as nutanix
+from benchwatch.runs import families as worker_metrics
+from benchwatch.runs import watcher as runs
+from benchwatch.server import connections, process
+from benchwatch.server import ingest as push
+from benchwatch.tools.registry import TOOLS
 
 
 def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
@@ -52,3 +52,7 @@ def _lines() -> Iterator[str]:
             further = ", ".join([*names, "..."] if family.more_labels else names)
             meaning = family.help.replace("|", "\\|")
             yield f"| `{family.name}` | {family.kind} | {family.part} | {further} | {meaning} |"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

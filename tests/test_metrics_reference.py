@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from benchwatch.server.catalogue import markdown, sections
+from metrics_reference import markdown, sections
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 def test_the_reference_of_metrics_is_what_the_code_declares() -> None:
