@@ -446,6 +446,18 @@ def test_the_final_reports_percentiles_count_and_until_there_are_some_the_histog
     shows(tmp_path, query, loads, shown)
 
 
+def test_histograms_of_workers_with_different_edges_are_not_added(tmp_path: Path) -> None:
+    loads = [
+        series("sysbench_latency_seconds_bucket", f"100x{SECONDS}", run="r", worker=worker, le=le)
+        for worker, edge in (("a", "1"), ("b", "2"))
+        for le in (edge, "+Inf")
+    ]
+    chosen = {"run": "r", "length": "60", "ago": "1", "baseline_ago": "1"}
+    query = f"round({expression('compare', 'Latency of the whole run', **chosen)}, 0.001)"
+    highest = {"p50": 1, "p95": 1.9, "p99": 1.98, "p99.9": 1.998}
+    shows(tmp_path, query, loads, {f'{{run="r sysbench", quantile="{name}"}}': q for name, q in highest.items()})
+
+
 def test_a_run_is_as_long_as_its_last_worker(tmp_path: Path) -> None:
     loads = [
         series("benchwatch_run_start_timestamp_seconds", f"10x{SECONDS}", run="base", worker="db1"),

@@ -187,7 +187,10 @@ def _distribution() -> dashboard.Panel:
 
 
 def _quantiles() -> str:
-    """Sorted by value, which is the order of the quantiles of a run."""
+    """Sorted by value, which is the order of the quantiles of a run.
+
+    Histograms of several workers are not added: the edges of sysbench differ from worker to worker.
+    """
     runs = (("$baseline", "baseline_ago"), ("$run", "ago"))
 
     def named_baseline(series: str, run: str) -> str:
@@ -209,7 +212,7 @@ def _quantiles() -> str:
         found = []
         for run, ago in runs:
             whole = f'last_over_time({roles.histogram.name}_bucket{{run="{run}"}}[${{length}}s] offset ${{{ago}}}ms)'
-            buckets = f"sum by (run, part, le) ({part(named_baseline(whole, run), roles)})"
+            buckets = f"sum by (run, part, worker, le) ({part(named_baseline(whole, run), roles)})"
             found += [
                 f'label_replace(histogram_quantile({quantile}, {buckets}), "quantile", "{quantile}", "", "")'
                 for quantile in _QUANTILES
