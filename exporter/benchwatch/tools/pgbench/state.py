@@ -35,10 +35,17 @@ from . import metrics
 from .aggregate import AggregateInterval
 from .counting import COUNTERS, Totals
 from .course import ProgressCourse
-from .initialisation import ROWS_PER_SCALE, Generated, Initialisation, InitialisationStep, Initialised
 from .last_interval import LastInterval
 from .log import LogChoice, TransactionLog
-from .messages import Message, VacuumStarted
+from .messages import (
+    ROWS_PER_SCALE,
+    Generated,
+    Initialisation,
+    InitialisationStep,
+    Initialised,
+    Message,
+    VacuumStarted,
+)
 from .progress import Progress
 from .results import Results
 from .summary import Complete, Entry, Parameter, Statement, SummaryFigure
