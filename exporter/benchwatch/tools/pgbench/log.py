@@ -143,7 +143,7 @@ class LogChoice:
         """All of them, whichever run they belong to."""
         self.none = TransactionLog(buckets, scripts)
         self.behind = math.inf
-        """The shortest time from the end of a piece of the log to its arrival, seconds."""
+        """The shortest time from the end of a piece of the log, or a line with Unix time, to its arrival, seconds."""
         self._files: set[str] = set()
         self._written = -math.inf  # when one was last written, Unix seconds
         self._end: float | None = None  # the latest time in any of them, Unix seconds
