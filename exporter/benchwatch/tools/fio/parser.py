@@ -174,13 +174,13 @@ def _beyond(document: FioDocument, data: bytes) -> Iterator[tuple[str, str]]:
 
 def _is_same_run(before: FioDocument, after: FioDocument) -> bool:
     """Whether a document is of the same run as the previous one."""
-    if before.version != after.version or before.built is None or after.built is None:
+    if before.version != after.version or before.of_clients or after.of_clients:
         return False
     if [(job.jobname, job.groupid) for job in before.jobs] != [(job.jobname, job.groupid) for job in after.jobs]:
         return False
     both = list(zip(before.jobs, after.jobs, strict=True))
     if any(old.job_start and old.job_start == new.job_start for old, new in both):
         return True
-    built = after.built - before.built
+    built = (after.built or 0.0) - (before.built or 0.0)
     elapsed = both[0][1].elapsed - both[0][0].elapsed if both else 0
     return built >= 0 and elapsed >= 0 and built - elapsed < _CLOCK_SLACK
