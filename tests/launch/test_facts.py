@@ -150,6 +150,15 @@ def test_disks_of_fio_are_those_of_all_its_files(with_disks: Path) -> None:
     assert found.parameters["target.device"] == "sdb1"
 
 
+@pytest.mark.parametrize("engine", ["rbd", "nbd", "null", "cpuio", "http"])
+def test_an_engine_of_fio_without_files_here_has_no_disks(with_disks: Path, engine: str) -> None:
+    found = facts_of(with_disks, f"fio --name=a --ioengine={engine} --directory={with_disks}/data")
+    assert (found.host, found.disks) == ("box", {})
+    assert not any(name.startswith("target.") for name in found.parameters)
+    found = facts_of(with_disks, f"fio --name=a --ioengine={engine} --name=b --filename={with_disks}/wal/b")
+    assert found.disks == {"sdb": "data"}
+
+
 @pytest.mark.parametrize(
     ("at", "host"),
     [

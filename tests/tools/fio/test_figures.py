@@ -148,3 +148,13 @@ def test_reads_among_the_writes_have_no_rate_of_the_whole_run() -> None:
     assert final["fio_ios_total", "vb", "verify"] == 2048
     assert ("fio_result_iops", "vb", "verify") not in final
     assert ("fio_result_latency_average_seconds", "vb", "verify") in final
+
+
+def test_groups_that_started_together_have_a_throughput_in_common() -> None:
+    """With new_group=1 a group does not wait for others; since 3.36 fio prints when each job started."""
+    text = texts_of(data_of("json-multi-stonewall-3.42.out"))[-1]
+    together = re.sub(rb'"job_start" : \d+', b'"job_start" : 1795168834722', text)
+    assert state_of(text).figures().throughput is None
+    state = state_of(together)
+    rates = [value for key, value in values(state).items() if key[0] == "fio_result_iops"]
+    assert state.figures().throughput == pytest.approx(sum(rates))

@@ -142,5 +142,12 @@ def test_a_document_whose_times_were_left_out_ended_with_its_jobs_and_not_in_197
     assert state.end == ended
 
 
+def test_documents_whose_times_were_left_out_are_of_one_run() -> None:
+    trees = [{name: value for name, value in tree.items() if not name.startswith("time")} for tree in DOCUMENTS]
+    state = state_of(json.dumps(trees).encode())
+    assert state.start is not None
+    assert state.last_report == state.start + trees[-1]["jobs"][0]["elapsed"]
+
+
 def test_plain_is_what_was_printed() -> None:
     assert [plain(text) for text in texts_of(DATA)] == DOCUMENTS

@@ -14,7 +14,7 @@ from benchwatch.tools.api import Written
 from benchwatch.tools.beginning import beginning
 from tests.support.timelines import read_timelines
 
-from .recordings import PROGRESS, new_state, text_records
+from .recordings import PROGRESS, new_state, parse, text_records
 
 ERROR = "pgbench: error: client 1 script 0 aborted in command 0 query 0: server closed the connection unexpectedly\n"
 REPORT = (
@@ -138,3 +138,21 @@ def test_a_file_that_was_read_midway_through_a_write_is_dated_by_its_end(tmp_pat
     output.add(REPORT, 5.4)
     os.utime(output.path, (output.born + 5.402, output.born + 5.402))
     assert output.add("", 5.402) == (0.402, 5.402)
+
+
+@pytest.mark.parametrize("logged", [False, True])
+@pytest.mark.parametrize("ahead", [-30, 0, 30])
+def test_the_report_does_not_move_a_run_to_the_clock_of_its_files(ahead: int, logged: bool) -> None:
+    """The clock of the benchmark's machine is `ahead` of that of the files."""
+    state, begun = new_state(), 1_795_168_000 + ahead
+    for second in range(1, 11):
+        line = f"progress: {begun + second}.000 s, 1.0 tps, lat 1.000 ms stddev 0.000, 0 failed\n"
+        parts = [("text", "err", line), ("log", "pgbench_log.1", f"0 {second} 1000 0 {begun + second - 1} 1000\n")]
+        for kind, stream, text in parts[: 1 + logged]:
+            for record in parse(kind, text.encode()):
+                state.apply(record, stream, begun - ahead + second)
+    assert state.start == begun
+    report = "transaction type: a.sql\nnumber of transactions actually processed: 10\n"
+    for record in parse("text", (report + "tps = 1.0 (without initial connection time)\n").encode()):
+        state.apply(record, "out", begun - ahead + 10)
+    assert (state.start, state.end) == (begun, begun + 10)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchwatch.tools.api import Misread
 from benchwatch.tools.pgbench import PGBENCH
-from benchwatch.tools.pgbench.transactions import SMALL, Transactions
+from benchwatch.tools.pgbench.transactions import Transactions
 
 from .recordings import LOGS, TRANSACTION_LOGS, parse
 
@@ -23,7 +23,7 @@ class Whole(NamedTuple):
     rows: list[tuple[int, int, int]]
     skipped: int
     failed: int
-    extra: tuple[int, int, int]
+    extra: list[int]
     lines: int
     size: int
     begin: float | None
@@ -44,11 +44,7 @@ def whole(records: list[Any]) -> Whole:
         rows,
         sum(piece.skipped for piece in pieces),
         sum(piece.failed for piece in pieces),
-        (
-            sum(piece.extra_sum for piece in pieces),
-            sum(piece.extra_nonzero for piece in pieces),
-            sum(piece.extra_small for piece in pieces),
-        ),
+        [value for piece in pieces for value in piece.extra.tolist()],
         sum(piece.lines for piece in pieces),
         sum(piece.size for piece in pieces),
         next((piece.begin for piece in pieces if piece.begin is not None), None),
@@ -88,7 +84,7 @@ def plainly(data: bytes) -> Whole:
         rows,
         words.count("skipped"),
         len(words) - words.count("skipped"),
-        (sum(extras), sum(extra > 0 for extra in extras), sum(extra <= SMALL for extra in extras)),
+        extras,
         lines,
         size,
         edges[0][0] if edges else None,
@@ -194,7 +190,7 @@ def test_skipped_and_failed_transactions_have_no_latency() -> None:
     found = whole(parse("log", text.encode()))
     assert found.rows == [(2313, 0, 1795168160)]
     assert (found.skipped, found.failed, found.lines) == (1, 4, 6)
-    assert found.extra == (7, 4, 5)
+    assert found.extra == [1, 2, 2, 2, 0]
 
 
 def test_lines_of_another_length_than_the_first_are_not_understood() -> None:

@@ -1,4 +1,4 @@
-"""fio: its JSON documents (`--output-format=json+ --status-interval=1` serves best) in whatever else it prints."""
+"""fio: JSON documents (best with `--output-format=json+ --status-interval=1`) among its other output."""
 
 import re
 

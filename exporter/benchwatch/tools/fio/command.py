@@ -31,6 +31,11 @@ _SWITCHES = frozenset(
     | {"time_based", "stonewall", "group_reporting", "exitall", "thread"}
 )
 """Options without a value: the next word is something else."""
+_WITHOUT_FILES = frozenset(
+    {"null", "cpuio", "exec", "net", "netsplice", "rdma", "rados", "rbd", "http"}
+    | {"nbd", "libiscsi", "libhdfs", "gfapi", "gfapi_async", "dfs"}
+)
+"""I/O engines that work on no file, device or folder of this machine."""
 _VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 _SECTION = re.compile(rb"^\s*\[[^\]]+\]\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"[;#].*")
@@ -81,9 +86,10 @@ class FioCommand(Command):
         places = (
             (os.path.expandvars(job.get("directory", "")).split(":"), os.path.expandvars(job.get("filename", "")))
             for job in self.jobs
+            if job.get("ioengine") not in _WITHOUT_FILES
         )
         found = (Path(folder, file) for folders, files in places for folder in folders for file in files.split(":"))
-        return list(dict.fromkeys(path.absolute() for path in found)) or [Path.cwd()]
+        return list(dict.fromkeys(path.absolute() for path in found))
 
     def prepare(self, percentiles: bool, room: LogRoom | None = None) -> Preparation:
         """See Command."""
@@ -119,8 +125,9 @@ class FioCommand(Command):
             return Facts()
         if benchmark.elsewhere:
             return Facts(here=True)
-        roles = roles_of(((target, DATA) for target in self.targets), host.storage)
-        return Facts(storage=host.storage.facts(self.targets[0], "target"), disks=roles, here=True)
+        targets = self.targets
+        storage = host.storage.facts(targets[0], "target") if targets else {}
+        return Facts(storage=storage, disks=roles_of(((target, DATA) for target in targets), host.storage), here=True)
 
 
 def without_documents(write: Write) -> Write:

@@ -87,12 +87,13 @@ def _rows(snapshot: FioSnapshot) -> NDArray[np.bool_]:
 def _ran_together(snapshot: FioSnapshot) -> bool:
     """Whether all series of the workload ran at the same time, as far as fio reports.
 
-    Groups run one after the other; the jobs of a group start together except for startdelay= and wait_for=. `job_start`
-    says when (3.36+).
+    Since 3.36 `job_start` says when each job started. Before, groups may have run one after the other (unless
+    new_group= made them), and the jobs of a group started together except for startdelay= and wait_for=.
     """
-    if len({job.groupid for job in snapshot.jobs}) > 1 or any("wait_for" in options for options in snapshot.options):
-        return False
     known = bool(snapshot.starts.all())
+    groups = {job.groupid for job in snapshot.jobs}
+    if not known and (len(groups) > 1 or any("wait_for" in options for options in snapshot.options)):
+        return False
     spans: dict[JobSeries, tuple[float, float]] = {}
     for (place, operation), row, start in zip(snapshot.members, snapshot.rows, snapshot.starts, strict=True):
         series, direction = snapshot.series[row], direction_of(snapshot.jobs[place], operation)

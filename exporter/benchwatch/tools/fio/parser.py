@@ -8,8 +8,8 @@ earlier than that of the previous document.
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from copy import deepcopy
-from typing import Any, NamedTuple
+from copy import copy, deepcopy
+from typing import Any
 
 from ..api import Begin, Misread
 from ..lines import MARK
@@ -35,7 +35,7 @@ class FioParser:
     def __init__(self) -> None:
         self.records = 0
         self._framer = Framer()
-        self._last: _Identity | None = None
+        self._last: FioDocument | None = None
         self._no_json = "awaited"
         self._terse = 0
         self._known = False
@@ -49,7 +49,8 @@ class FioParser:
         """See tools.Parser."""
         if not self._framer.has_line:
             return ()
-        trial = deepcopy(self)
+        trial = copy(self)
+        trial._framer = deepcopy(self._framer)
         records = trial.close()
         if all(isinstance(record, Misread) for record in records):
             return ()
@@ -135,12 +136,11 @@ class FioParser:
                     records.append(Misread("bad_document", where, str(reason)[:_EXCERPT]))
 
     def _add(self, document: FioDocument, data: bytes, where: str, records: list[Any]) -> None:
-        identity = _Identity.of(document)
-        if self._last is None or not self._last.continues(identity):
+        if self._last is None or not _is_same_run(self._last, document):
             if self._last is not None:
                 records.append(Begin())
             records += [Misread(reason, where, text[:_EXCERPT]) for reason, text in _beyond(document, data)]
-        self._last = identity
+        self._last = document
         self.records += 1
         records.append(document)
 
@@ -172,32 +172,15 @@ def _beyond(document: FioDocument, data: bytes) -> Iterator[tuple[str, str]]:
         yield "unknown_direction", f"{names}: left out; expected read, write, trim, mixed and sync"
 
 
-class _Identity(NamedTuple):
-    """The part of a document that shows whether the next one is of the same run."""
-
-    version: str
-    jobs: tuple[tuple[str, int], ...]
-    starts: tuple[int, ...]
-    elapsed: int
-    built: float | None
-
-    @classmethod
-    def of(cls, document: FioDocument) -> "_Identity":
-        jobs = document.jobs
-        return cls(
-            document.version,
-            tuple((job.jobname, job.groupid) for job in jobs),
-            tuple(job.job_start for job in jobs),
-            jobs[0].elapsed if jobs else 0,
-            document.built,
-        )
-
-    def continues(self, new: "_Identity") -> bool:
-        """Whether the next document, of identity `new`, is of the same run."""
-        if (new.version, new.jobs) != (self.version, self.jobs) or self.built is None or new.built is None:
-            return False
-        if any(old and old == start for old, start in zip(self.starts, new.starts, strict=True)):
-            return True
-        if new.built < self.built or new.elapsed < self.elapsed:
-            return False
-        return (new.built - self.built) - (new.elapsed - self.elapsed) < _CLOCK_SLACK
+def _is_same_run(before: FioDocument, after: FioDocument) -> bool:
+    """Whether a document is of the same run as the previous one."""
+    if before.version != after.version or before.of_clients or after.of_clients:
+        return False
+    if [(job.jobname, job.groupid) for job in before.jobs] != [(job.jobname, job.groupid) for job in after.jobs]:
+        return False
+    both = list(zip(before.jobs, after.jobs, strict=True))
+    if any(old.job_start and old.job_start == new.job_start for old, new in both):
+        return True
+    built = (after.built or 0.0) - (before.built or 0.0)
+    elapsed = both[0][1].elapsed - both[0][0].elapsed if both else 0
+    return built >= 0 and elapsed >= 0 and built - elapsed < _CLOCK_SLACK

@@ -150,7 +150,7 @@ class FioState:
         self._document, self._snapshot, self._final = document, snapshot, False
         self.tool_version = document.version
         self.last_report = time
-        if self.start is None:
+        if self.start is None or built is None:
             self.start = _start(document, snapshot)
         self._go_on(before, snapshot, gap)
         over = self._judge(document, snapshot, gap)

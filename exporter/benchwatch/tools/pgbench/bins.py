@@ -13,7 +13,7 @@ from ...metrics.latencies import Dated, Group, Latencies, Piece
 from ..api import Content
 from .decimals import Integers
 from .log import by_value
-from .transactions import FIELDS, TransactionParser, Transactions
+from .transactions import TransactionParser, Transactions
 
 
 class LogBins:
@@ -31,7 +31,7 @@ class LogBins:
         measured = [record for record in found if len(record.latency)]
         if not measured:
             return
-        lines = _Lines(self._content, begin, end, FIELDS[measured[-1].extra])
+        lines = _Lines(self._content, begin, end, measured[-1].fields)
         seconds = _joined([record.second for record in measured])
         latency = _joined([record.latency for record in measured])
         filled = _joined([record.bins for record in measured])

@@ -26,7 +26,9 @@ from .transactions import Transactions
 from .windows import QUANTILES, Windows
 
 _BLOCK = 4096  # bytes that pgbench writes at a time
-_RETRIES_SMALL = 0.9
+_SMALL = 10
+"""A lag is hardly ever that short, microseconds; the number of retries is hardly ever larger."""
+_MOSTLY = 0.9
 _PIECES = 100
 """The most runs of equal values that are handled one by one."""
 
@@ -56,7 +58,7 @@ class TransactionLog:
         self._highest = 0
         self._examined = 0
         self._missing = 0
-        self._extra = ""
+        self._fields = 6
         self._extra_lines = self._extra_small = self._retried = self._retries = 0
         self._spans: dict[str, tuple[float, float, int]] = {}  # by stream: begin, end, bytes
 
@@ -70,11 +72,12 @@ class TransactionLog:
         self.transactions += len(record.latency)
         self.skipped += record.skipped
         self.failed += record.failed
-        self._extra = record.extra or self._extra
-        self._extra_lines += record.lines - record.skipped
-        self._extra_small += record.extra_small
-        self._retried += record.extra_nonzero
-        self._retries += record.extra_sum
+        self._fields = max(self._fields, record.fields)
+        if len(record.extra):
+            self._extra_lines += len(record.extra)
+            self._extra_small += int(np.count_nonzero(record.extra <= _SMALL))
+            self._retried += int(np.count_nonzero(record.extra))
+            self._retries += int(record.extra.sum())
         begin, end, size = self._spans.get(stream, (record.begin or record.end, record.end, 0))
         self._spans[stream] = begin, max(end, record.end), size + record.size
         if record.begin is not None:
@@ -90,10 +93,11 @@ class TransactionLog:
 
     @property
     def retries(self) -> tuple[int, int] | None:
-        """Transactions tried again and further tries; None if the log does not have them."""
-        has_retries = self._extra == "retries" or (
-            self._extra == "either" and self._extra_small >= _RETRIES_SMALL * self._extra_lines
-        )
+        """Transactions tried again and further tries; None if the log does not have them.
+
+        The last field is the number of further tries if there are eight fields, or if nearly all its values are small.
+        """
+        has_retries = self._fields == 8 or self._extra_small >= _MOSTLY * self._extra_lines
         return (self._retried, self._retries) if has_retries and self._extra_lines else None
 
     @property
@@ -139,7 +143,7 @@ class LogChoice:
         """All of them, whichever run they belong to."""
         self.none = TransactionLog(buckets, scripts)
         self.behind = math.inf
-        """The shortest time from the end of a piece of the log to its arrival, seconds."""
+        """The shortest time from the end of a piece of the log, or a line with Unix time, to its arrival, seconds."""
         self._files: set[str] = set()
         self._written = -math.inf  # when one was last written, Unix seconds
         self._end: float | None = None  # the latest time in any of them, Unix seconds

@@ -1,4 +1,4 @@
-"""Other lines of pgbench: errors that end a run or a client, and text without figures.
+"""Lines of pgbench about the course of a run: steps of an initialisation, errors that end a run or a client.
 
 From pgbench.c 9.3 - 18. Up to 12 messages have no prefix, from 13 `pgbench: error: `, `pgbench: fatal: ` (13, 14) or
 `pgbench: `.
@@ -14,10 +14,22 @@ From pgbench.c 9.3 - 18. Up to 12 messages have no prefix, from 13 `pgbench: err
 The text of another error does not show whether it ends the run: it does unless the benchmark had begun, so the state
 decides. pgbench announces the one exception, if there is nothing to vacuum: `(ignoring this error and continuing
 anyway)`.
+
+`pgbench -i` prints its steps on stderr (9.3 - 18). A scale factor of 1 is 100000 rows. On a terminal these lines end in
+a carriage return (13+).
+
+    [dropping old tables... |] creating tables... | creating 3 partitions... | generating data (client-side)...
+    100000 of 200000 tuples (50%)[ of pgbench_accounts] done (elapsed 0.01 s, remaining 0.01 s)[.]
+                                              every 100000 rows, with -q every 5 s
+    vacuuming... | vacuum... | set primary keys... | creating primary keys... | creating foreign keys...
+    done.                                     up to 12
+    done in 0.33 s (drop tables 0.01 s, ...). 13+
 """
 
 import re
 from typing import NamedTuple
+
+ROWS_PER_SCALE = 100_000
 
 
 class ClientAborted(NamedTuple):
@@ -52,6 +64,26 @@ class VacuumStarted(NamedTuple):
     """A benchmark begins (unless -n); its connection is established."""
 
 
+class InitialisationStep(NamedTuple):
+    """A step of `pgbench -i` began."""
+
+
+class Generated(NamedTuple):
+    """`rows` of `of` rows are in the table, `elapsed` seconds after the first."""
+
+    rows: int
+    of: int
+    elapsed: float
+
+
+class Initialised(NamedTuple):
+    """`pgbench -i` is done; `duration` in seconds, None up to 12."""
+
+    duration: float | None
+
+
+Initialisation = InitialisationStep | Generated | Initialised
+
 Message = ClientAborted | Failure | Ignored | Reconnected | RunAborted | VacuumStarted
 
 VACUUM_START = "starting vacuum"
@@ -72,6 +104,15 @@ _NO_SERVER = re.compile(
     r"connection to (?:database|server)\b|could not (?:connect to server|translate host name)"
     r"|could not create connection for setup",
     re.IGNORECASE,
+)
+_GENERATED = re.compile(
+    r"(?P<rows>\d{1,15}) of (?P<of>\d{1,15}) tuples \(\d+%\)(?: of \w+)? done "
+    r"\(elapsed (?P<elapsed>\d{1,8}\.\d\d) s, remaining -?\d+\.\d\d s\)\.?"
+)
+_DONE = re.compile(r"done(?:\.| in (?P<duration>\d{1,8}\.\d\d) s \(.*\)\.)")
+_STEP = re.compile(
+    r"(?:dropping old tables|creating tables|creating \d+ partitions|generating data(?: \((?:client|server)-side\))?"
+    r"|vacuum(?:ing)?|set primary keys|creating (?:primary|foreign) keys)\.\.\."
 )
 _IGNORED = "ignoring this error and continuing anyway"
 _SPACES = re.compile(r"\s+")
@@ -120,6 +161,15 @@ def is_no_server(failure: Failure) -> bool:
 def known(text: str) -> bool:
     """Whether pgbench or libpq prints such lines without figures: notices, details, -d, --verbose-errors."""
     return _KNOWN.match(text) is not None
+
+
+def initialisation(text: str) -> Initialisation | None:
+    """The content of a line; None if `pgbench -i` does not print it."""
+    if match := _GENERATED.fullmatch(text):
+        return Generated(int(match["rows"]), int(match["of"]), float(match["elapsed"]))
+    if match := _DONE.fullmatch(text):
+        return Initialised(float(match["duration"]) if match["duration"] else None)
+    return InitialisationStep() if _STEP.fullmatch(text) else None
 
 
 def _first_of(where: str) -> tuple[str, str, str]:

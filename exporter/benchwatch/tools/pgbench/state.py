@@ -11,7 +11,8 @@ Times:
 
 - The run starts with the first transaction in the log, or an interval before the first --progress-timestamp, whichever
   is earlier. Without them, or if they are late (a low -R), the start follows from the last line that says how long the
-  run has taken, a progress line or the report, and from when that was written (`beginning`).
+  run has taken, a progress line or the report, and from when that was written (`beginning`); but not if their times
+  are later than those of the files, so that these are on another clock.
 - The time of a progress line is start + elapsed seconds, or the Unix time in it; the log dates each transaction.
 - The run ends after its length, calculated from the report's rate and transactions; without them with the last write
   to a stream with a message, if that is not long after the last report, as in a copy.
@@ -30,15 +31,22 @@ from ...metrics.latencies import is_cut_off
 from ...metrics.limits import DEFAULT, Limits
 from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from ..beginning import PUNCTUAL, SLOW, ElapsedState, beginning
+from ..beginning import PUNCTUAL, ROUNDING, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
 from .counting import COUNTERS, Totals
 from .course import ProgressCourse
-from .initialisation import ROWS_PER_SCALE, Generated, Initialisation, InitialisationStep, Initialised
 from .last_interval import LastInterval
 from .log import LogChoice, TransactionLog
-from .messages import Message, VacuumStarted
+from .messages import (
+    ROWS_PER_SCALE,
+    Generated,
+    Initialisation,
+    InitialisationStep,
+    Initialised,
+    Message,
+    VacuumStarted,
+)
 from .progress import Progress
 from .results import Results
 from .summary import Complete, Entry, Parameter, Statement, SummaryFigure
@@ -74,6 +82,8 @@ class PgbenchState(ElapsedState):
         match record:
             case Progress():
                 self._apply_progress(record, stream)
+                if record.epoch:
+                    self._logs.behind = min(arrived - record.time, self._logs.behind)
             case Transactions():
                 self._logs.every.add(record, stream)
                 self._logs.add(stream, arrived, record.end if record.lines else None)
@@ -150,6 +160,8 @@ class PgbenchState(ElapsedState):
         if dated is None:
             interval = self._totals.count.interval or 0.0
             return min((beginning(seconds, times, tolerance, interval) for seconds, times in lines), default=None)
+        if self._logs.behind < -ROUNDING:  # the clock of the benchmark is ahead of that of the files
+            return dated
         # A file that was written long before is a copy, or has the times of another clock.
         earlier = (times.last - seconds for seconds, times in lines if not times.undated)
         return min((time for time in earlier if tolerance < dated - time <= SLOW), default=dated)

@@ -109,8 +109,8 @@ _RUN = {
     "rate limit schedule lag: ": rf"avg (?P<lag_average_ms>{_NUMBER}) \(max (?P<lag_max_ms>{_NUMBER})\) ms",
     "initial connection time": rf" = (?P<connection_ms>{_NUMBER}) ms",
     "average connection time": rf" = (?P<reconnection_ms>{_NUMBER}) ms",
-    "tps = ": rf"(?P<number>{_NUMBER}) \((?P<basis>(?:in|ex)cluding connections establishing"
-    r"|without initial connection time|including reconnection times)\)",
+    "tps = ": rf"(?:(?P<tps_with_connections>{_NUMBER}) \(including connections establishing|(?P<tps>{_NUMBER}) "
+    r"\((?:excluding connections establishing|without initial connection time|including reconnection times))\)",
     **_COUNTS,
 }
 _SCRIPT = {
@@ -133,11 +133,15 @@ _STATEMENTS = re.compile(
     r"(?: - )?statement latencies in milliseconds"
     r"(?:, file (?P<file>\d{1,4}))?(?P<counts>| and failures|, failures and retries):"
 )
-_STATEMENT = tuple(
-    re.compile(rf"\s+(?P<latency>{_NUMBER})" + counts + r"\s+(?P<text>\S.*)")
-    for counts in ("", rf"\s+(?P<failures>{_COUNT})", rf"\s+(?P<failures>{_COUNT})\s+(?P<retries>{_COUNT})")
-)
-_COUNTS_ANNOUNCED = {"": 0, " and failures": 1, ", failures and retries": 2}
+_STATEMENT = {
+    announced: re.compile(rf"\s+(?P<latency>{_NUMBER})" + counts + r"\s+(?P<text>\S.*)")
+    for announced, counts in (
+        ("", "(?P<failures>)(?P<retries>)"),
+        (" and failures", rf"\s+(?P<failures>{_COUNT})(?P<retries>)"),
+        (", failures and retries", rf"\s+(?P<failures>{_COUNT})\s+(?P<retries>{_COUNT})"),
+    )
+}
+"""A line of -r, by the end of the announcement."""
 
 
 class ReportReader:
@@ -149,7 +153,7 @@ class ReportReader:
         """Whether all figures of the whole run were read."""
         self._whole = False
         self._script = 0
-        self._columns: int | None = None
+        self._statement_line: re.Pattern[str] | None = None
         self._position = 0
 
     def read(self, line: str) -> list[Entry] | None:
@@ -170,16 +174,12 @@ class ReportReader:
         if match is None:
             return None
         groups = match.groupdict()
-        if "basis" not in groups:
-            entries = _entries(groups, None)
-            if groups.get("transactions") == "0":
-                self.complete = True  # nothing was executed: no rate will follow
-                entries.append(Complete())
-            return entries
-        if groups["basis"] == "including connections establishing":
-            return _figure("tps_with_connections", groups["number"], None)
-        self._whole = self.complete = True
-        return [*_figure("tps", groups["number"], None), Complete()]
+        entries = _entries(groups, None)
+        self._whole = groups.get("tps") is not None
+        if self._whole or groups.get("transactions") == "0":  # if nothing was executed, no rate will follow
+            self.complete = True
+            entries.append(Complete())
+        return entries
 
     def _script_line(self, line: str) -> list[Entry] | None:
         if line == "script statistics:":  # 9.6 and 10: -L with a single script
@@ -190,26 +190,21 @@ class ReportReader:
         if match := _STATEMENTS.fullmatch(line):
             if match["file"]:
                 self._script = max(0, int(match["file"]) - 1)
-            self._columns = _COUNTS_ANNOUNCED[match["counts"]]
+            self._statement_line = _STATEMENT[match["counts"]]
             self._position = 0
             return []
         found = _match(_SCRIPT_LINES, line)
         return None if found is None else _entries(found.groupdict(), self._script)
 
     def _statement(self, line: str) -> list[Entry] | None:
-        if self._columns is None:
-            return None
-        match = _STATEMENT[self._columns].fullmatch(line)
+        match = self._statement_line.fullmatch(line) if self._statement_line else None
         if match is None:
-            self._columns = None
+            self._statement_line = None
             return None
-        found = match.groupdict()
-        failures, retries = (None if found.get(name) is None else int(found[name]) for name in ("failures", "retries"))
-        statement = Statement(
-            self._script, self._position, match["text"].strip(), _number(match["latency"], "e-3"), failures, retries
-        )
-        self._position += 1
-        return [statement]
+        failures, retries = (int(match[name]) if match[name] else None for name in ("failures", "retries"))
+        position, self._position = self._position, self._position + 1
+        latency = _number(match["latency"], "e-3")
+        return [Statement(self._script, position, match["text"].strip(), latency, failures, retries)]
 
 
 def _match(table: dict[str, re.Pattern[str]], line: str) -> re.Match[str] | None:
@@ -231,18 +226,13 @@ def _entries(groups: dict[str, str | None], script: int | None) -> list[Entry]:
             entries.append(Parameter(name, text))
         elif name == "weight":
             entries.append(Parameter(f"script_{script}_weight", text))
-        else:
-            entries += _figure(name, text, script)
+        elif (value := _number(text, "e-3" if name.endswith("_ms") else "")) is not None:
+            entries.append(SummaryFigure(name.removesuffix("_ms"), value, script))
     return entries
-
-
-def _figure(name: str, text: str | None, script: int | None) -> list[Entry]:
-    value = _number(text or "", "e-3" if name.endswith("_ms") else "")
-    return [] if value is None else [SummaryFigure(name.removesuffix("_ms"), value, script)]
 
 
 def _number(text: str, exponent: str) -> float | None:
     """The number; None for nan and inf, which pgbench prints where it divided by zero."""
     if text.isdecimal() and not exponent:
         return int(text)
-    return float(text + exponent) if text and text[-1].isdigit() else None
+    return float(text + exponent) if text[-1].isdigit() else None

@@ -1,7 +1,7 @@
 """The text that pgbench writes, in any mixture: stderr, stdout, both in one file, several runs in one file.
 
-A line may be a progress line (`progress`), a line of the final report (`summary`), of the initialisation
-(`initialisation`), an error or a notice (`messages`), or the line that 14 and later print immediately at the start:
+A line may be a progress line (`progress`), a line of the final report (`summary`), a step of an initialisation, an
+error or a notice (`messages`), or the line that 14 and later print immediately at the start:
 
     pgbench (15.18)        pgbench (18.6, server 15.18 (Debian 15.18-0+deb12u1))
 
@@ -19,15 +19,19 @@ from typing import NamedTuple
 
 from ..api import Begin, Misread
 from ..lines import EXCERPT, LineParser
-from .initialisation import Generated, Initialisation, InitialisationStep, Initialised, initialisation
 from .messages import (
     ClientAborted,
     Failure,
+    Generated,
     Ignored,
+    Initialisation,
+    InitialisationStep,
+    Initialised,
     Message,
     Reconnected,
     RunAborted,
     VacuumStarted,
+    initialisation,
     is_no_server,
     known,
     message,

@@ -12,7 +12,7 @@ From `doLog()` of pgbench.c 9.3 - 19:
     lag               only with -R: microseconds between the scheduled and the true start
     retries           only unless --max-tries=1 (15+): further tries
 
-So a single seventh field is the lag or the retries, and the line does not say which; see `Transactions.extra_small`.
+So a single seventh field is the lag or the retries, and the line does not say which; see `log.TransactionLog.retries`.
 Lines with another number of fields than the file's first are misread. With --sampling-rate pgbench writes only some
 transactions, which leaves gaps in transaction_no.
 
@@ -34,9 +34,6 @@ from .decimals import MOST_DIGITS, DigitColumns, Integers
 
 EXAMINED = 4096
 """How many lines of a file are examined for gaps in the numbers of transactions."""
-
-SMALL = 10
-"""A lag is hardly ever that short, microseconds; the number of retries is hardly ever larger."""
 
 _LINE = re.compile(
     rb"(?P<client>\d+) (?P<number>\d+) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock|other) "
@@ -67,15 +64,10 @@ class Transactions(NamedTuple):
     skipped: int = 0
     failed: int = 0
     """All transactions that failed, for any reason."""
-    extra: str = ""
-    """What the last field is: "retries", "either" (retries or lag, if it is the only one) or empty."""
-    extra_sum: int = 0
-    extra_nonzero: int = 0
-    extra_small: int = 0
-    """Lines whose last field is at most SMALL: nearly all if it is the retries, hardly any if it is the lag.
-
-    These three numbers leave out skipped transactions.
-    """
+    fields: int = 6
+    """How many each line has: with lag or retries 7, with both 8."""
+    extra: Integers = np.zeros(0, np.int64)
+    """The last field of each line without skipped ones, if there are more than 6."""
     lines: int = 0
     size: int = 0
     """Bytes of these lines."""
@@ -88,9 +80,6 @@ class Transactions(NamedTuple):
     """Transactions that should be among the examined lines and are not."""
 
 
-FIELDS = {"": 6, "either": 7, "retries": 8}
-"""How many fields a line has, by Transactions.extra."""
-_EXTRA = {fields: extra for extra, fields in FIELDS.items()}
 _NONE = np.zeros(0, np.int64)
 
 
@@ -159,7 +148,8 @@ class TransactionParser(LogParser):
             script=columns.numbers(_SCRIPT),
             second=second,
             microsecond=columns.numbers(_MICROSECOND) if self._microseconds else _NONE,
-            extra=_EXTRA[fields],
+            fields=fields,
+            extra=columns.numbers(-1) if fields > 6 else _NONE,
             lines=count,
             size=len(block),
             end=max(seconds) + columns.number(_MICROSECOND, latest) / 1e6,
@@ -167,12 +157,12 @@ class TransactionParser(LogParser):
             missing=missing,
         )
         self._number += count
-        self._emit(piece, columns.numbers(-1) if fields > 6 else _NONE, block)
+        self._emit(piece, block)
         return True
 
     def _by_line(self, block: bytes) -> None:
         rows: list[tuple[int, int, int, int]] = []
-        last_field: list[int] = []
+        extra: list[int] = []
         understood: list[bytes] = []
         end, latest, skipped = 0.0, 0, 0
         lines = block[:-1].split(b"\n")
@@ -196,7 +186,7 @@ class TransactionParser(LogParser):
                 skipped += 1
                 continue
             if match["extra"]:
-                last_field.append(int(match["retries"] or match["extra"]))
+                extra.append(int(match["retries"] or match["extra"]))
         columns = np.array(rows, np.int64).reshape(-1, 4)
         piece = Transactions(
             latency=columns[:, 0],
@@ -206,14 +196,15 @@ class TransactionParser(LogParser):
             microsecond=columns[:, 3] if self._microseconds else _NONE,
             skipped=skipped,
             failed=len(understood) - len(rows) - skipped,
-            extra=_EXTRA.get(self._fields, ""),
+            fields=self._fields,
+            extra=np.array(extra, np.int64),
             lines=len(understood),
             size=sum(map(len, understood)) + len(understood),
             end=end,
             examined=examined,
             missing=missing,
         )
-        self._emit(piece, np.array(last_field, np.int64), understood[0] if understood else b"")
+        self._emit(piece, understood[0] if understood else b"")
 
     def _examine(self, numbers: Iterable[tuple[int, int]], lines: int) -> tuple[int, int]:
         """Looks for gaps between the transaction numbers of each client; how many lines that were, and are missing."""
@@ -227,7 +218,7 @@ class TransactionParser(LogParser):
             last.clear()
         return lines, missing
 
-    def _emit(self, piece: Transactions, last_field: Integers, text: bytes) -> None:
+    def _emit(self, piece: Transactions, text: bytes) -> None:
         """Complete a record; `text` begins with its first line."""
         if text and not self._begun:
             self._begun = True
@@ -235,12 +226,6 @@ class TransactionParser(LogParser):
             assert first
             latency = int(first["time"]) / 1e6 if first["time"].isdigit() else 0.0
             piece = piece._replace(begin=_epoch(first) - latency)
-        if len(last_field):
-            piece = piece._replace(
-                extra_sum=int(last_field.sum()),
-                extra_nonzero=int(np.count_nonzero(last_field)),
-                extra_small=int(np.count_nonzero(last_field <= SMALL)),
-            )
         self.records += piece.lines
         self._out.append(piece)
 
