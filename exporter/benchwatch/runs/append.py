@@ -44,7 +44,7 @@ _FREE_KNOWN = 1.0
 FailedStart = Callable[[Path, str], str | None]
 """Says how a worker of the run in a folder failed before it measured anything; None if it may have measured something.
 
-See history.failed.
+See history.find.failed_start.
 """
 
 
