@@ -37,8 +37,6 @@ _REMEMBERED = 1000
 """Runs whose usage stays in memory."""
 _TRUSTED = 60.0
 """Seconds after which a folder is measured again: others may have added or removed files."""
-_FREE_KNOWN = 1.0
-"""Seconds for which a measurement of the free space is used, less what is written meanwhile."""
 
 
 FailedStart = Callable[[Path, str], str | None]
@@ -75,8 +73,6 @@ class Room:
         """Bytes written in total."""
         self._runs: OrderedDict[Path, _Usage] = OrderedDict()
         self._folders: dict[Path, _Usage] = {}
-        self._free: int | None = None
-        self._free_known = float("-inf")
 
     def need(self, path: Path, size: int) -> None:
         """Check that there is room for `size` more bytes in a file of a run; the file may be new. Raises Refused."""
@@ -101,15 +97,11 @@ class Room:
             )
         if whole.entries + new_run > settings.max_runs:
             raise Refused(507, f"the folder of pushes has {whole.entries} runs, which is the limit (push.max_runs)")
-        now = time.monotonic()
-        if now - self._free_known > _FREE_KNOWN:
-            self._free, self._free_known = _free(run), now
-        free, kept = self._free, settings.keep_free_bytes
+        free, kept = _free(run), settings.keep_free_bytes
         if free is not None and free - size < kept:
             raise Refused(
                 507, f"the pushes' file system has {free} bytes free; {kept} must stay free (push.keep_free_bytes)"
             )
-        self._free = None if free is None else free - size
         self._runs[run] = usage._replace(entries=usage.entries + new_file)
         self._folders[run.parent] = whole._replace(entries=whole.entries + new_run)
 

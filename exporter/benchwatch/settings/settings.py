@@ -12,7 +12,6 @@ import msgspec
 from ..metrics.limits import DEFAULT, Limits
 from ..nutanix.settings import NutanixSettings
 from ..values.durations import Duration
-from ..values.errors import ConfigError
 from ..values.yaml import read_yaml
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -85,6 +84,10 @@ class HistogramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     buckets_per_octave: int = 4
     """4, 2 or 1 buckets between a latency and its double."""
 
+    def __post_init__(self) -> None:
+        if self.buckets_per_octave not in (1, 2, 4):
+            raise ValueError(f"buckets_per_octave: expected 1, 2 or 4, got {self.buckets_per_octave}")
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that can be configured."""
@@ -104,10 +107,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 def load_settings(path: Path | None) -> Settings:
     """The settings of a file, or the defaults without one. Raises ConfigError."""
-    if path is None:
-        return Settings()
-    settings = read_yaml(path, Settings)
-    if settings.histogram.buckets_per_octave not in (1, 2, 4):
-        got = settings.histogram.buckets_per_octave
-        raise ConfigError(f"{path}: histogram.buckets_per_octave: expected 1, 2 or 4, got {got}")
-    return settings
+    return Settings() if path is None else read_yaml(path, Settings)
