@@ -99,9 +99,8 @@ def find_worker(folder: Path, worker: str, settings: RunsSettings, buckets: Buck
     """The run in that folder with only this worker, read as by read_runs."""
     name = label(folder.resolve().name)
     files = {file for file in listing(folder).files if file.startswith(f"{worker}.")}
-    plans = open_run(name, folder, settings, buckets, files).plans.get(
-        label(worker), ()
-    )  # db.2.out does not belong to db
+    # db.2.out does not belong to db.
+    plans = open_run(name, folder, settings, buckets, files).plans.get(label(worker), ())
     own = {part for plan in plans for part, _ in plan.parts}
     run = open_run(name, folder, settings, buckets, {*own, NAME, f"{worker}{SUFFIX}"})
     _read(run)
@@ -183,9 +182,8 @@ def chosen(path: Path) -> tuple[Path, int] | None:
 def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -> list[Run]:
     runs, most = [], 0
     for run in find_runs([path], settings, buckets):
-        run = _renamed(
-            run, f"{run.name}#{number}", run.files, settings, buckets
-        )  # without records: they belong to the last run
+        # Without records: they belong to the last run.
+        run = _renamed(run, f"{run.name}#{number}", run.files, settings, buckets)
         most = max(most, run.choose(number))
         if run.plans:
             runs.append(run)

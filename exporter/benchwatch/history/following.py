@@ -190,7 +190,7 @@ class Following(Replay):
 
 
 class FollowedRun:
-    """A run that is followed: files of a folder."""
+    """A run that is followed: all its workers."""
 
     def __init__(
         self, name: str, folder: Path, settings: RunsSettings, buckets: Buckets, families: Collection[Family]

@@ -111,7 +111,7 @@ class Replay:
             yield from self._pass_time(event.time, following, idle)
 
     def _play(self, event: Event, *, last: bool) -> Step:
-        # Until the end, nobody knew the end.
+        # Live, the recorded end was not known before the end.
         known = self._runfile if last else replace(self._runfile, exit_code=None, end=None)
         for name, offset in event.offsets.items():
             self._recordings[name].until, self._recordings[name].modified = offset, event.time
@@ -236,7 +236,7 @@ def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) ->
 
 
 def merged(found: Mapping[str, Sequence[Moment]]) -> list[Event]:
-    """The moments of all streams as events: one for each time, and a later one for each final moment."""
+    """The moments of all streams as events, one for each time; each final moment is an event after the others."""
     events: list[Event] = []
     for time, final, name, offset in sorted(
         (moment.time, moment.final, name, moment.offset) for name, each in found.items() for moment in each

@@ -203,7 +203,7 @@ class Output:
             self._apply(stream, records, self.written)
 
     def clock_was_set(self, by: float) -> None:
-        """Move times by as many seconds as the clock was set forward (negative: back), which is no silence."""
+        """Move times by the seconds that the clock was set forward (negative: back), so that is not silence."""
         self.reported = None if self.reported is None else self.reported + by
         self.heard += by
         self.now = None if self.now is None else self.now + by
