@@ -178,10 +178,15 @@ class PushFile:
         if self._refusal:
             raise self._refusal
         try:
-            self._room.need(self._path, len(data))
+            may_be_stored = (offset is not None or self._before is not None) and self._path.exists()
+            if not may_be_stored:
+                self._room.need(self._path, len(data))
             descriptor = self._open()
             try:
-                self._write(descriptor, self._missing(descriptor, data, offset))
+                missing = self._missing(descriptor, data, offset)
+                if may_be_stored and missing:
+                    self._room.need(self._path, len(missing))
+                self._write(descriptor, missing)
             finally:
                 os.close(descriptor)
         except Refused as refusal:
@@ -236,7 +241,6 @@ class PushFile:
                     again = os.pread(descriptor, min(LARGEST_PIECE, before.start + repeated - at), at)
                     self._room.need(self._path, len(again))
                     self._write(descriptor, again)
-                self._room.need(self._path, len(data))
         return data
 
     def _write(self, descriptor: int, data: bytes) -> None:
