@@ -54,6 +54,27 @@ def test_a_run_takes_what_it_may_have_and_keeps_it(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "r").iterdir()} == {"a.push", "b.push"}
 
 
+def test_a_piece_that_is_stored_already_needs_no_room(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_bytes=15)) as server:
+        assert put(server, "r/b?stream=out&offset=0")[0] == 200
+        assert put(server, "r/b?stream=out&offset=0") == (200, "10 bytes are stored")
+        assert put(server, "r/b?stream=out&offset=0", b"012345678901234") == (200, "15 bytes are stored")
+        assert put(server, "r/b?stream=out&offset=10", b"012345")[0] == 507
+    assert content(tmp_path / "r/b.out") == b"012345678901234"
+
+
+def test_a_push_that_repeats_what_is_stored_needs_no_room(tmp_path: Path) -> None:
+    room = append.Room(PushSettings(max_run_bytes=10, keep_free_bytes=0))
+    first = append.PushFile(tmp_path / "r/w.push", room)
+    first.append(b"0123456789")
+    second = append.PushFile(tmp_path / "r/w.push", room, first.span)
+    second.append(b"01234")
+    second.append(b"56789")
+    with pytest.raises(append.Refused):
+        second.append(b"x")
+    assert content(tmp_path / "r/w.push") == b"0123456789"
+
+
 def test_a_push_that_fills_a_run_up_is_told_so_while_it_goes_on(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_bytes=8)) as server:
         with chunked(server, "/ingest/r/w", b"first\n") as push:

@@ -1,4 +1,4 @@
 """`benchwatch backfill`: writes past runs as OpenMetrics text or Prometheus blocks, with their own times.
 
-Names, labels and values come from `history`; nothing is invented, renamed or rounded here.
+Names, labels and values come from `history`; it never invents, renames or rounds any.
 """

@@ -1,8 +1,8 @@
 """`benchwatch backfill`: loads past runs into Prometheus, with their true times, and names and labels as if live.
 
-The series are those of `timeline`, repeated between reports as scrapes would have seen them (prometheus/prometheus.yml:
-part "live" here once a second, part "runs" every 10 s), up to a minute after the end of the run. Each gets the labels
-that a scrape adds: `instance`, and `job` unless the exporter itself set it, as honor_labels leaves it.
+The series are those of `timeline`. Between reports and up to a minute after the end of the run, values are repeated as
+scrapes would have seen them (prometheus/prometheus.yml: part "live" once a second, part "runs" every 10 s). Each series
+gets the labels that a scrape adds: `instance`, and `job` unless the exporter sets it (honor_labels).
 """
 
 import argparse
@@ -36,14 +36,14 @@ from .openmetrics import WrittenText, write
 SCRAPED: dict[Part, float] = {"live": 1.0, "runs": 10.0}
 """Seconds after which an unchanged value is repeated."""
 _HEAD = 3 * 3600
-"""Seconds of data that a Prometheus may hold outside blocks."""
+"""Seconds of data that a Prometheus may not yet have in blocks."""
 _RETENTION = 15 * 86400
 """How long a Prometheus keeps data by default, seconds."""
 _BLOCK = re.compile(r"^[0-9A-HJKMNP-TV-Z]{26}\b", re.MULTILINE)
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
-    """Adds the command."""
+    """Add the command to the others."""
     parser = add(
         parents=[common],
         usage="benchwatch backfill [options] PATH...",
@@ -141,10 +141,10 @@ def _make_blocks(
 
 
 def _keep_off(folder: Path, last: float) -> None:
-    """Raises UserError if a block that reaches to `last` would make this Prometheus forget what only its WAL has.
+    """Raises UserError if a block that ends at `last` would make this Prometheus forget data that only its WAL holds.
 
-    At its start, it assumes that its blocks hold everything before the end of the last block, and skips that in the
-    WAL, which covers up to three hours: https://prometheus.io/docs/prometheus/latest/storage/#backfilling-from-openmetrics-format
+    At its start, it assumes that its blocks hold everything before the end of the last block, and skips that time in
+    the WAL, which covers up to three hours: https://prometheus.io/docs/prometheus/latest/storage/#backfilling-from-openmetrics-format
     """
     written = max((file.stat().st_mtime for file in (folder / "wal").glob("[0-9]*")), default=math.inf)
     if last > written - _HEAD:
@@ -187,7 +187,7 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show progress on a terminal; the function that it gives changes the text."""
+    """Show progress on a terminal; the function that it yields changes the text."""
     from rich.console import Console
     from rich.text import Text
 

@@ -1,9 +1,9 @@
 """Writes series and their times in the OpenMetrics text format 1.0, for `promtool tsdb create-blocks-from openmetrics`.
 
-https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md: the families one after the other,
-each with `# TYPE` and `# HELP` once; within a family the metrics one after the other; within a metric the points in the
-order of their times, all buckets of a point together; Unix seconds follow the number. The name of a counter's family
-lacks the `_total` that its samples end in. The last line is `# EOF`.
+https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md: the families follow each other, each
+with one `# TYPE` and one `# HELP`; in a family, the metrics follow each other; in a metric, the points follow in the
+order of their times, with all buckets of a point together. The time in Unix seconds follows the number. The family of a
+counter has its samples' name without `_total`. The last line is `# EOF`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,12 +17,12 @@ from ..metrics.rendering import escape, number_texts
 from ..metrics.samples import Family
 
 _POINTS = 1024
-"""Points of a metric written at a time."""
+"""Points of a metric that are written at a time."""
 _EXACT = 2.0**53
 
 
 class WrittenText(NamedTuple):
-    """What was written: samples, and the times of the first and the last of them in Unix seconds."""
+    """The number of samples written, and the times of the first and last one in Unix seconds."""
 
     samples: int
     first: float
@@ -30,7 +30,7 @@ class WrittenText(NamedTuple):
 
 
 def write(series: Iterable[Series], labels: Callable[[Family, Pairs], Pairs], file: BinaryIO) -> WrittenText:
-    """Writes series to a file; `labels` gives the labels of a series of a family from its own. Raises OSError."""
+    """Writes series to a file. `labels` makes a series' final labels from its family and own labels. Raises OSError."""
     families: dict[Family, list[Series]] = {}
     for one in series:
         families.setdefault(one.family, []).append(one)
@@ -66,7 +66,7 @@ def _points(metric: Series, labels: Pairs) -> Iterator[str]:
 
 
 def _heads(metric: Series, labels: Pairs) -> Iterator[str]:
-    """What precedes each number of a point."""
+    """The text before each number of a point."""
     inner = ",".join(f'{name}="{escape(value)}"' for name, value in labels)
     name = metric.family.name
     for bound in metric.bounds:

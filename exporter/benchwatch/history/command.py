@@ -1,4 +1,4 @@
-"""`benchwatch metrics`: prints what the exporter would show for recorded output, as of its last change."""
+"""`benchwatch metrics`: prints the metrics that the exporter would show for recorded output, as of its last change."""
 
 import argparse
 import sys

@@ -1,9 +1,8 @@
-"""Reads finished or growing output once, as it stands: what `benchwatch metrics` prints."""
+"""Finds the runs that paths name, and reads their output once, as it is now."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
@@ -11,32 +10,27 @@ from ..runs.faults import Faults
 from ..runs.files import listing
 from ..runs.layout import STANDARD_STREAMS, group_name
 from ..runs.run import Run
-from ..settings.record import NAME, SUFFIX, RunFile, load_runfile
+from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..tools import registry
 from ..values.errors import FAILED, ConfigError, UserError
-from ..values.names import label
+from ..values.names import label, natural
 
 _CHUNK = 1024 * 1024
+_GREETING = 1024
+"""Bytes that a tool may print on standard output before it measures anything; results are longer."""
 _NUMBER = re.compile(r"[1-9]\d{0,8}")
 
 
 def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
-    """The runs in the given files and folders (see find_runs), read to their end and judged as of their last change.
+    """The runs in these files and folders (see find_runs), read to their end and judged as of their last change.
 
-    The last line of a file counts if only its newline is missing.
+    The last line of a file counts even if its newline is missing.
     """
     runs = find_runs(paths, settings, buckets)
     for run in runs:
         _read(run)
     return runs
-
-
-def _expanded(path: Path, settings: RunsSettings) -> list[Path]:
-    try:
-        return [path] if chosen(path) or path.exists() else repeats(path, settings) or [path]
-    except OSError:  # it cannot be inspected; reading it reports that
-        return [path]
 
 
 def _read(run: Run) -> None:
@@ -48,16 +42,16 @@ def _read(run: Run) -> None:
 
 
 def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets, *, different: str = "") -> list[Run]:
-    """The runs in the given files and folders, not yet read.
+    """The runs in these files and folders, not yet read.
 
-    A folder that contains folders holds runs, any other folder is one run; a file is a run named after it. PATH#3 is
+    A folder that contains folders holds runs; any other folder is one run; a file is a run named after it. PATH#3 is
     the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
-    does not exist may name an experiment, and stands for its repeats. A run that several paths name is there once.
-    Raises ConfigError for an unreadable path. `different` names a command for which such a run is an error, too.
+    does not exist may name an experiment, and stands for its repeats. A run that several paths name is returned once.
+    Raises ConfigError for a unreadable path and, if `different` (the name of a command) is given, for such a run.
     """
     files: dict[Path, list[str]] = {}
     runs = []
-    for path in chain.from_iterable(_expanded(path, settings) for path in paths):
+    for path in (one for given in paths for one in _expanded(given, settings)):
         try:
             if choice := chosen(path):
                 runs += _choose(*choice, settings, buckets)
@@ -87,6 +81,13 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets, *
     return _with_names_of_their_own(list(each.values()), settings, buckets)
 
 
+def _expanded(path: Path, settings: RunsSettings) -> list[Path]:
+    try:
+        return [path] if chosen(path) or path.exists() else repeats(path, settings) or [path]
+    except OSError:  # find_runs reports it when it reads the path
+        return [path]
+
+
 def nothing_recognised(paths: Iterable[Path]) -> UserError:
     """The error of a command that found no output of any tool in these paths."""
     return UserError(
@@ -95,20 +96,41 @@ def nothing_recognised(paths: Iterable[Path]) -> UserError:
 
 
 def find_worker(folder: Path, worker: str, settings: RunsSettings, buckets: Buckets) -> Run:
-    """One worker of the run in that folder, read as by read_runs; the others are not looked at."""
+    """The run in that folder with only this worker, read as by read_runs."""
     name = label(folder.resolve().name)
     files = {file for file in listing(folder).files if file.startswith(f"{worker}.")}
-    plans = open_run(name, folder, settings, buckets, files).plans.get(label(worker), ())  # db.2.out is none of db
+    # db.2.out does not belong to db.
+    plans = open_run(name, folder, settings, buckets, files).plans.get(label(worker), ())
     own = {part for plan in plans for part, _ in plan.parts}
     run = open_run(name, folder, settings, buckets, {*own, NAME, f"{worker}{SUFFIX}"})
     _read(run)
     return run
 
 
-def one_thing(path: Path, settings: RunsSettings) -> list[Path]:
-    """The paths of one run or experiment: that of the run, or those of the repeats.
+def failed_start(folder: Path, worker: str) -> str | None:
+    """Why a benchmark failed before it measured anything; None if it may have measured something, or may still run.
 
-    Raises ConfigError if there is neither, or both.
+    Another start may use the name of such a worker.
+    """
+    try:
+        record = load_runfile(folder / f"{worker}{SUFFIX}", RunsSettings())
+        if not record.exit_code:
+            return None
+        found = find_worker(folder, worker, RunsSettings(), Buckets(1)).workers
+        output = folder / f"{worker}.out"
+        printed = output.stat().st_size if output.exists() else 0
+    except (UserError, OSError):
+        return None
+    measured = any(worker.state.figures().operations or worker.state.history for worker in found)
+    if measured or printed > (_GREETING if found else 0):
+        return None
+    return next((worker.reason for worker in found if worker.reason), f"exit code {record.exit_code}")
+
+
+def one_thing(path: Path, settings: RunsSettings) -> list[Path]:
+    """The path of one run, or the paths of the repeats of one experiment.
+
+    Raises ConfigError if the path names neither, or both.
     """
     there = chosen(path) is not None or path.exists()
     found = repeats(path, settings, tolerant=there)
@@ -126,41 +148,32 @@ def one_thing(path: Path, settings: RunsSettings) -> list[Path]:
 
 
 def repeats(path: Path, settings: RunsSettings, *, tolerant: bool = False) -> list[Path]:
-    """The runs of an experiment of that name in the order of their numbers; empty if there is none.
+    """The runs of the experiment `path.name`, in the order of their numbers; empty if there is no such experiment.
 
-    They are the folders `<name>-...` beside it of which a record says `repeat_of: <name>`, or `sweep: {of: <name>}`:
-    the points of a sweep. `tolerant`: of records that cannot be read.
+    They are the folders `<name>-...` whose records say `repeat_of: <name>` or, for the points of a sweep,
+    `sweep: {of: <name>}`. Raises ConfigError for a record that cannot be read, unless `tolerant`.
     """
     try:
         beside = list(path.parent.iterdir()) if path.name and path.parent.is_dir() else []
-    except OSError:  # a folder that may be entered and not be listed
+    except OSError:  # the folder may be entered, but not listed
         beside = []
-    named = sorted((one for one in beside if one.name.startswith(f"{path.name}-")), key=_number)
+    named = sorted((one for one in beside if one.name.startswith(f"{path.name}-")), key=lambda one: natural(one.name))
     return [one for one in named if _repeats(one, path.name, settings, tolerant=tolerant)]
-
-
-def _number(path: Path) -> tuple[int, str]:
-    """Repeats in the order of their numbers: the tenth does not come before the second."""
-    digits = path.name.rpartition("-")[2]
-    return int(digits) if digits.isdecimal() else 0, path.name
 
 
 def _repeats(folder: Path, name: str, settings: RunsSettings, *, tolerant: bool) -> bool:
     try:
-        records = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
-        return any(name in (one.repeat_of, one.sweep and one.sweep.of) for one in _loaded(records, settings))
+        paths = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
+        records = (load_runfile(path, settings) for path in paths)
+        return any(name in (one.repeat_of, one.sweep and one.sweep.of) for one in records)
     except (ConfigError, OSError):
         if tolerant:
             return False
         raise
 
 
-def _loaded(records: Iterable[Path], settings: RunsSettings) -> Iterable[RunFile]:
-    return (load_runfile(record, settings) for record in records)
-
-
 def chosen(path: Path) -> tuple[Path, int] | None:
-    """The path and the number of PATH#3; None if it is another path."""
+    """The path and the number in PATH#3; None for any other path."""
     left, _, number = path.name.rpartition("#")
     there = path.with_name(left) if left else path.parent
     return (there, int(number)) if _NUMBER.fullmatch(number) and not path.exists() and there.exists() else None
@@ -169,7 +182,8 @@ def chosen(path: Path) -> tuple[Path, int] | None:
 def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -> list[Run]:
     runs, most = [], 0
     for run in find_runs([path], settings, buckets):
-        run = _renamed(run, f"{run.name}#{number}", run.files, settings, buckets)  # records are of the last
+        # Without records: they belong to the last run.
+        run = _renamed(run, f"{run.name}#{number}", run.files, settings, buckets)
         most = max(most, run.choose(number))
         if run.plans:
             runs.append(run)
@@ -182,7 +196,7 @@ def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -
 
 
 def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: Buckets) -> list[Run]:
-    """Runs of the same name in several folders are named with their folder."""
+    """The runs; if several have the same name, each is named with its folder."""
     taken = Counter(run.name for run in runs)
     return [
         run if taken[run.name] == 1 else _renamed(run, f"{label(run.folder)}/{run.name}", run.listed, settings, buckets)
@@ -200,7 +214,7 @@ def _renamed(run: Run, name: str, files: Iterable[str], settings: RunsSettings, 
 def open_run(
     name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None
 ) -> Run:
-    """The run of these files of a folder, all of them by default, not yet read. Raises OSError."""
+    """The run that consists of these files of a folder (by default, all of them), not yet read. Raises OSError."""
     run = Run(name, folder, settings, buckets, Faults())
     found = listing(folder).files
     if only is not None:

@@ -1,9 +1,9 @@
-"""Follows a run as it grows: the timelines that a replay would give now, at the cost of the new part only.
+"""Follows a run as it grows: the timelines that a replay would give now, at the cost of reading only the new part.
 
-It plays the same events as `replay`, up to the last moment that all streams have reached; it leaves out the last second
-of a transaction log, which may be incomplete. A stream that has had nothing new for long does not hold up the others.
-If such a stream reports an earlier time later, or files change other than by growing, everything is read again. A run
-that has ended is also read again, once, because it is complete then.
+It plays the same events as `replay`, up to the last moment that all streams have reached. It leaves out the last second
+of a transaction log, which may be incomplete. A stream without new content for some seconds does not hold up the
+others. If such a stream later reports an earlier time, or a file changes other than by growing, everything is read
+again. A run that has ended is read again once, because it is then complete.
 
 Files are read in pieces and never mapped: truncating a mapped file would kill the process that reads it.
 """
@@ -30,15 +30,15 @@ from .timeline import Book, Timeline
 _PIECE = 4 << 20
 """Bytes read at a time."""
 _KEPT = 1 << 20
-"""Bytes of played input that stay in memory."""
+"""Bytes that were played and stay in memory."""
 _LATE = 5.0
 """Seconds by which a stream may be behind the others."""
 
 
 class GrowingRecording(Recording):
-    """A stream whose files grow; input that was played leaves memory."""
+    """A stream whose files grow; bytes that were played leave memory."""
 
-    _begin = 0  # of what is in memory
+    _begin = 0  # offset of the first byte in memory
     _listed: Mapping[str, FileStatus] = {}
 
     def _loaded(self, plan: StreamPlan, folder: Path) -> bytes:
@@ -46,7 +46,7 @@ class GrowingRecording(Recording):
 
     @property
     def length(self) -> int:
-        """See Recording; as far as it was read."""
+        """Bytes read so far."""
         return self._begin + len(self.data)
 
     def grow(self, files: Mapping[str, FileStatus]) -> bool:
@@ -70,7 +70,7 @@ class GrowingRecording(Recording):
         """It grows, so its records are not kept."""
 
     def after(self, offset: int) -> bytes:
-        """Its bytes from there on, as far as they were read."""
+        """The bytes read so far from that offset on."""
         return self.data[offset - self._begin :]
 
     def restart(self) -> None:
@@ -101,22 +101,22 @@ class GrowingRecording(Recording):
 
 
 class Following(Replay):
-    """One worker of a run, to be played as far as it has come."""
+    """One worker of a run, which is played as far as its output goes."""
 
     open = GrowingRecording
     _recordings: dict[str, GrowingRecording]  # type: ignore[assignment]
 
     def __init__(self, run: Run, name: str, buckets: Buckets) -> None:
         super().__init__(run, name, buckets, -math.inf, gather=True)
-        self._told: dict[str, Moment] = {}  # the last known moment of each stream, in its own time,
-        self._last: dict[str, Moment] = {}  # and in Unix time
+        self._reported: dict[str, Moment] = {}  # the last moment of each stream, in its own time
+        self._last: dict[str, Moment] = {}  # the same in Unix time
         self._waiting: dict[str, list[Moment]] = {plan.name: [] for plan in run.plans[name]}
         self._clock = -math.inf
 
     def further(self, files: Mapping[str, FileStatus], now: float, *, ended: bool) -> Iterator[Step]:
-        """The steps since the last call, to the end if the output is complete.
+        """The steps since the last call, up to the end if the output is complete.
 
-        Raises Rewritten if it must be followed anew, OSError if a file cannot be read.
+        Raises Rewritten if everything must be read again, OSError if a file cannot be read.
         """
         self._now = now
         self._last_written = {name: files[one.plan.parts[-1][0]].modified for name, one in self._recordings.items()}
@@ -138,8 +138,8 @@ class Following(Replay):
             yield from self._as_far_as_known(behind)
 
     def _wait_for(self, name: str, recording: GrowingRecording, *, whole: bool) -> None:
-        """Take note of the new moments of a stream; `whole`: to its end."""
-        before = self._told.get(name, Moment(0, -math.inf))
+        """Queue the new moments of a stream, including those of an unfinished line or second if it is `whole`."""
+        before = self._reported.get(name, Moment(0, -math.inf))
         plan = recording.plan
         if plan.kind_of.piecewise:
             rest = recording.after(before.offset)
@@ -150,7 +150,7 @@ class Following(Replay):
             every = moments(plan, recording.data, read_lines(plan.parser(), recording.data))
             found = [one for one in every if one.offset > before.offset]
             if len(every) == len(found) and before.offset:
-                raise Rewritten  # another run of the tool, which it alone covers from now on
+                raise Rewritten  # another run of the tool, the only one with moments from now on
         if plan.is_log and not whole:
             found = found[:-1]
         if not found:
@@ -163,7 +163,7 @@ class Following(Replay):
         least = self._last[name].time if name in self._last else -math.inf
         dated = in_order(found, self._start if elapsed else 0.0, least)
         self._waiting[name] += dated
-        self._told[name], self._last[name] = found[-1], dated[-1]
+        self._reported[name], self._last[name] = found[-1], dated[-1]
 
     def _as_far_as_known(self, behind: Mapping[str, bool]) -> Iterator[Step]:
         latest = max((last.time for last in self._last.values()), default=-math.inf)
@@ -185,21 +185,21 @@ class Following(Replay):
 
     @property
     def progress(self) -> int:
-        """Bytes read."""
+        """Bytes read so far."""
         return sum(recording.length for recording in self._recordings.values())
 
 
 class FollowedRun:
-    """A run that is followed: all files in a folder, or those with some names."""
+    """A run that is followed: all its workers."""
 
     def __init__(
         self, name: str, folder: Path, settings: RunsSettings, buckets: Buckets, families: Collection[Family]
     ) -> None:
         self.name = name
         self.timelines: list[Timeline] = []
-        """As of the last reading."""
+        """Those of the last complete look."""
         self.size = 0
-        """Bytes of its files."""
+        """Size of its files in bytes."""
         self._folder = folder
         self._settings = settings
         self._buckets = buckets
@@ -208,17 +208,17 @@ class FollowedRun:
         self._shape: object = None
         self._followed: list[tuple[Following, Book]] = []
         self.stopping = False
-        """Whether to stop reading at once."""
+        """Set to stop reading at once."""
 
     @property
     def read(self) -> int:
-        """Bytes that were read."""
+        """Bytes read so far."""
         return sum(following.progress for following, _ in self._followed)
 
     def look(self, names: Collection[str], ended: Collection[str] | None, now: float) -> bool:
-        """Read what is new in its files of these names; returns whether there was anything.
+        """Read what is new in the files of these names; returns whether there are new timelines.
 
-        `ended` are the workers that have; None: all. Raises OSError or ConfigError for what cannot be read.
+        `ended` names the workers that have ended; None: all. Raises OSError or ConfigError if a file cannot be read.
         """
         files = statuses(self._folder, names)
         if self._seen == (seen := (files, None if ended is None else frozenset(ended))):
@@ -230,7 +230,7 @@ class FollowedRun:
             run = open_run(self.name, self._folder, self._settings, self._buckets, files)
             followed = [Following(run, worker, self._buckets) for worker in run.plans]
             self._followed = [(one, Book(one, self._families)) for one in followed]
-        self._shape = None  # until all went well
+        self._shape = None  # until everything is read
         try:
             for following, book in self._followed:
                 for step in following.further(files, now, ended=ended is None or following.worker.name in ended):

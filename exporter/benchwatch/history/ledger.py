@@ -1,8 +1,8 @@
-"""Records what a worker showed at each report, and makes series from it.
+"""Records the pages of a worker (its samples at each report) and makes series of them.
 
-A series has a value at each report of the streams that changed it, and at each change; an unchanged value can be
-repeated, as in scrapes. Each number of a sample has a column: a histogram or a summary has several, side by side. Only
-the times and numbers of a column are kept.
+A series has a value at each change, and at each report of a stream that changes it. Unchanged values can be repeated,
+as in scrapes. Each number of a sample has a column; a histogram or a summary has several adjacent columns. The ledger
+keeps only the times and numbers of the columns.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from ..metrics.samples import Family, HistogramValue, Part, Sample, SummaryValue
 from .series import Floats, Pairs, Series
 
 _FURTHER = {"histogram": 2, "summary": 2}
-"""Numbers of a sample beside the counts by bound: sum and count, else one."""
+"""Numbers of a sample in addition to the counts by bound: sum and count; other kinds have one number."""
 _SLACK = 0.01
 _NARROW = np.iinfo(np.uint16).max
 
@@ -24,34 +24,38 @@ _Key = tuple[Family, tuple[str, ...], Pairs]
 
 
 class _Layout(NamedTuple):
-    """Where the numbers of a page go: a column for each, and where each sample of the page begins among them."""
+    """Where the numbers of a page go."""
 
     columns: NDArray[np.int64]
+    """The column of each number."""
     begins: NDArray[np.int64]
+    """The index of the first number of each sample."""
     lengths: NDArray[np.int64]
+    """The count of numbers of each sample."""
 
 
 class Ledger:
-    """Records the samples of one page after the other, with a column for each number that was ever on a page."""
+    """The pages so far, with a column for each number that was on any page."""
 
     def __init__(self, families: Collection[Family] | None, hold: Mapping[Part, float] | None) -> None:
         self._families = families
         self._hold = hold or {}
-        self._columns: dict[_Key, range] = {}  # of each sample, in their order
+        self._columns: dict[_Key, range] = {}  # of each sample, ascending
         self._bounds: dict[_Key, Sequence[str]] = {}
         self._layouts: dict[tuple[_Key, ...], _Layout] = {}
-        self._shown: _Layout | None = None  # of the last page
-        self._last = np.zeros(0)  # by column: the number,
-        self._entered = np.zeros(0)  # when it was taken down,
-        self._after = np.zeros(0)  # after how long it is to be repeated,
-        self._live = np.zeros(0, np.bool_)  # and whether it belongs to the part "live"
-        self._gauge = np.zeros(0, np.bool_)  # and whether it is a gauge
-        self._moved: dict[str, NDArray[np.bool_]] = {}  # which columns the streams of a kind have moved
+        self._shown: _Layout | None = None  # the layout of the last page
+        # By column:
+        self._last = np.zeros(0)  # the last number
+        self._entered = np.zeros(0)  # when it was recorded
+        self._after = np.zeros(0)  # after how many seconds it is repeated
+        self._live = np.zeros(0, np.bool_)  # whether it belongs to the part "live"
+        self._gauge = np.zeros(0, np.bool_)  # whether it is a gauge
+        self._moved: dict[str, NDArray[np.bool_]] = {}  # by kind: whether streams of that kind have changed it
         self._pages: list[tuple[float, NDArray[np.int64], Floats]] = []  # not yet sorted
         self._sorted: dict[_Key, tuple[Floats, Floats]] = {}  # times and values
 
     def enter(self, moment: float, kinds: Collection[str], page: Iterable[Sample]) -> None:
-        """Record what the page shows at a moment that is a report of streams of these kinds."""
+        """Record the page at a moment at which streams of these kinds reported."""
         keys: list[_Key] = []
         numbers: list[float] = []
         for family, labels, value, more in page:
@@ -83,7 +87,7 @@ class Ledger:
         for kind, moved in self._moved.items():  # a gauge belongs to the streams that changed it last
             if kinds and kind not in kinds:
                 moved[columns] &= ~(changed & self._gauge[columns])
-        chosen = np.repeat(np.logical_or.reduceat(chosen, begins), lengths)  # all numbers of a histogram or none
+        chosen = np.repeat(np.logical_or.reduceat(chosen, begins), lengths)  # all numbers of a histogram, or none
         columns, values = columns[chosen], values[chosen]
         self._shown = layout
         self._last[columns] = values
@@ -92,7 +96,7 @@ class Ledger:
             self._pages.append((moment, columns, values))
 
     def series(self, common: Pairs) -> Iterator[Series]:
-        """Everything recorded; `common` are labels that all series have."""
+        """All series; `common` are labels that each of them gets."""
         self._sort()
         for (family, labels, more), (times, values) in self._sorted.items():
             pairs = (*common, *zip(family.labels, labels, strict=True), *more)
@@ -102,26 +106,28 @@ class Ledger:
         """Append what was recorded since the last call to each series."""
         if not self._pages:
             return
-        moments, pages, numbers = zip(*self._pages, strict=True)
+        entered, pages, numbers = zip(*self._pages, strict=True)
         self._pages.clear()
         columns, values = np.concatenate(pages), np.concatenate(numbers)
-        times = np.repeat(np.round(moments, 3), [len(page) for page in pages])
+        times = np.repeat(np.round(entered, 3), [len(page) for page in pages])
         narrow = np.uint16 if len(self._last) <= _NARROW else np.int64  # small numbers are sorted by their digits
         order = np.argsort(columns.astype(narrow), kind="stable")
         columns, times, values = columns[order], times[order], values[order]
-        # Of two pages at the same moment, the later one counts.
+        # If two pages have the same moment, the later one counts.
         last = np.append((columns[1:] != columns[:-1]) | (times[1:] != times[:-1]), True)
         columns, times, values = columns[last], times[last], values[last]
         begins = np.searchsorted(columns, np.arange(len(self._last) + 1)).tolist()
         for key, own in self._columns.items():
             begin, end = begins[own.start], begins[own.stop]
             shown = values[begin:end] if len(own) == 1 else values[begin:end].reshape(len(own), -1).T
-            told = times[begin : begins[own.start + 1]]
-            if (known := self._sorted.get(key)) is not None and len(told):
-                kept = len(known[0]) - (known[0][-1:] == told[:1]).sum()
-                told, shown = (np.concatenate((old[:kept], new)) for old, new in zip(known, (told, shown), strict=True))
-            if known is None or len(told):
-                self._sorted[key] = told, shown
+            moments = times[begin : begins[own.start + 1]]
+            if (known := self._sorted.get(key)) is not None and len(moments):
+                kept = len(known[0]) - (known[0][-1:] == moments[:1]).sum()
+                moments, shown = (
+                    np.concatenate((old[:kept], new)) for old, new in zip(known, (moments, shown), strict=True)
+                )
+            if known is None or len(moments):
+                self._sorted[key] = moments, shown
 
     def _layout(self, keys: tuple[_Key, ...]) -> _Layout:
         if keys not in self._layouts:

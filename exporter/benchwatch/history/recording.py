@@ -25,7 +25,7 @@ class Recording(Stream):
     """A stream whose files are complete; `read` delivers their content up to the offset `until`, bytes."""
 
     def __init__(self, plan: StreamPlan, folder: Path, gather: bool) -> None:
-        self._gather = plan.tool.kinds[plan.kind].bins if gather else None
+        self._new_bins = plan.kind_of.bins if gather else None
         self.bins: Bins | None = None
         """The latencies gathered so far, if requested."""
         self.data = self._loaded(plan, folder)
@@ -72,9 +72,7 @@ class Recording(Stream):
         if self._parsed is not None:
             self._parsed.rewind()
             self.parser = self._parsed
-        if self._gather is not None:
-            self.bins = self._gather(self.content)
-            self.parser = _Gathering(self.parser, self.bins)
+        self.bins = self._new_bins(self.content) if self._new_bins else None
 
     def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
         """The bytes written since the last call."""
@@ -83,6 +81,23 @@ class Recording(Stream):
         if self._position - self._released > _HELD:
             self.release()
         return data, self.modified
+
+    def feed(self, data: bytes) -> Sequence[Any]:
+        """See Stream."""
+        return self._gathered(super().feed(data), len(data))
+
+    def settle(self) -> Sequence[Any]:
+        """See Stream."""
+        return self._gathered(super().settle())
+
+    def close(self) -> Sequence[Any]:
+        """See Stream."""
+        return self._gathered(super().close())
+
+    def _gathered(self, records: Sequence[Any], length: int = 0) -> Sequence[Any]:
+        if self.bins is not None:
+            self.bins.take(records, self._position - length, self._position)
+        return records
 
     def release(self) -> None:
         """Let the system reclaim the memory of a mapped file; its content can still be read again."""
@@ -152,42 +167,6 @@ class _Parsed:
     def _repeat(self, answer: _Answer) -> Sequence[Any]:
         self.records, self.undated = answer.understood, answer.undated
         return answer.records
-
-
-class _Gathering:
-    """A parser whose records also go to `bins`, which gathers the latencies."""
-
-    def __init__(self, parser: Parser, bins: Bins) -> None:
-        self._parser = parser
-        self._bins = bins
-        self._offset = 0
-
-    @property
-    def records(self) -> int:
-        """See tools.Parser."""
-        return self._parser.records
-
-    @property
-    def undated(self) -> bool:
-        """See tools.Parser."""
-        return self._parser.undated
-
-    def feed(self, data: bytes) -> Sequence[Any]:
-        """See tools.Parser."""
-        begin, self._offset = self._offset, self._offset + len(data)
-        return self._gathered(self._parser.feed(data), begin)
-
-    def settle(self) -> Sequence[Any]:
-        """See tools.Parser."""
-        return self._gathered(self._parser.settle(), self._offset)
-
-    def close(self) -> Sequence[Any]:
-        """See tools.Parser."""
-        return self._gathered(self._parser.close(), self._offset)
-
-    def _gathered(self, records: Sequence[Any], begin: int) -> Sequence[Any]:
-        self._bins.take(records, begin, self._offset)
-        return records
 
 
 def _content(paths: Sequence[Path]) -> bytes | mmap:

@@ -1,17 +1,17 @@
 """Replays a worker's recorded output as a live exporter read it, but at the times in the output itself.
 
 The clock moves from report to report (see tools.Moment), and each stream is read exactly as far as it had been written
-by then. Between reports, and after the last one, the clock advances in steps of a second, so that a run stalls and is
-abandoned at the same time as it was live.
+by then. Between reports, and after the last one, the clock advances in steps of a second, so a run stalls and is
+abandoned at the same times as when it was live.
 
-Output without a time of its own gets one from the rest:
+Output without absolute times is dated as follows:
 
-- seconds since the start (pgbench without --progress-timestamp, its final report): from the start that a live
-  exporter shows for these files: that of the transaction log or other lines, otherwise from run.yaml and the file
-  system (see tools.beginning);
-- text after the last report: when its file was last modified, if that was soon after the last report of the worker,
-  otherwise at that report;
-- a worker none of whose output has a time: all of it at the recorded `end`, otherwise when it was last modified.
+- Seconds since the start (pgbench without --progress-timestamp, its final report) count from the start that a live
+  exporter shows for these files: the first time in the transaction log or in other lines, otherwise a start from
+  run.yaml and the file system (see tools.beginning).
+- Text after the last report is dated by the modification time of its file if that is soon after the worker's last
+  report, otherwise by that report.
+- If no output of a worker has a time, all of it is dated by the recorded `end`, otherwise by the modification time.
 """
 
 import math
@@ -38,7 +38,7 @@ _LOG_HEAD = 1 << 16
 _STEP = 1.0
 """Seconds."""
 _SOON = 300.0
-"""Seconds after the last report within which a file's modification time dates its last text; later means a copy."""
+"""Seconds after the last report within which a file's modification time dates its last text; a copy is later."""
 
 
 class Step(NamedTuple):
@@ -47,26 +47,26 @@ class Step(NamedTuple):
     time: float
     """Unix seconds."""
     kinds: frozenset[str]
-    """Kinds of the streams that had something to report; none if only time has passed."""
+    """Kinds of the streams that reported; none if only time has passed."""
 
 
 class Event(NamedTuple):
-    """Something to be played."""
+    """Output that was written at one moment."""
 
     time: float
     """Unix seconds."""
     offsets: dict[str, int]
-    """How far each stream that has something new then had been written."""
+    """The bytes that each of the streams with new output held by then."""
 
 
 class Replay:
-    """One worker of a run, to be played from its first report to its end or, if it has none, to `now`.
+    """Plays one worker of a run from its first report to its end or, if it has no end, to `now`.
 
     With `gather`, it also gathers all latencies by time and bin.
     """
 
     open: type[Recording] = Recording
-    """How it reads a stream."""
+    """The class that reads a stream."""
 
     def __init__(self, run: Run, name: str, buckets: Buckets, now: float, gather: bool = False) -> None:
         self._run = run
@@ -76,7 +76,7 @@ class Replay:
         self._recordings = {plan.name: self.open(plan, run.folder, gather) for plan in run.plans[name]}
         self._last_written = {plan.name: run.files[plan.parts[-1][0]].modified for plan in run.plans[name]}
         self.by_file_time = False
-        """Whether times rest on when the files were last modified."""
+        """Whether the times come from the modification times of the files."""
         self.worker = self._new_worker()
         self._runfile = self.worker.runfile
 
@@ -91,9 +91,9 @@ class Replay:
         return self._run.new_worker(self._name, plans, lambda plan, _: self._recordings[plan.name])
 
     def steps(self, idle: bool) -> Iterator[Step]:
-        """Moves the worker from report to report; with `idle`, also from second to second, beyond the end too.
+        """Moves the worker from report to report; yields a step for each.
 
-        Without `idle`, the passing of time is a step only if it changes the worker.
+        A second between reports or after the end is a step too if it changes the worker or, with `idle`, always.
         """
         events = self._events({name: self._dated(recording) for name, recording in self._recordings.items()})
         self._begin()
@@ -105,13 +105,13 @@ class Replay:
         self.worker = self._new_worker()
 
     def _to_the_end(self, events: Sequence[Event], idle: bool = False) -> Iterator[Step]:
-        """Play the last events, after which the output is complete."""
+        """Play the last events; the output is complete after them."""
         for event, (following, _) in pairwise([*events, Event(self._now, {})]):
             yield self._play(event, last=event is events[-1])
             yield from self._pass_time(event.time, following, idle)
 
     def _play(self, event: Event, *, last: bool) -> Step:
-        # The ending was not known before the end.
+        # Live, the recorded end was not known before the end.
         known = self._runfile if last else replace(self._runfile, exit_code=None, end=None)
         for name, offset in event.offsets.items():
             self._recordings[name].until, self._recordings[name].modified = offset, event.time
@@ -123,7 +123,7 @@ class Replay:
 
     @property
     def latencies(self) -> Mapping[Group, Latencies]:
-        """All latencies of what was played so far, by group."""
+        """All latencies played so far, by group."""
         found: dict[Group, Latencies] = {}
         for recording in self._recordings.values():
             if recording.plan.name in self.worker.state.left_behind:
@@ -135,7 +135,7 @@ class Replay:
     def _read(self, time: float, known: RunFile) -> None:
         try:
             self.worker.output.read(-1, {}, time)
-        except Rewritten:  # abandoned, then continued
+        except Rewritten:  # it was abandoned, then continued
             self.worker = self._new_worker()
             self.worker.output.read(-1, {}, time)
         self.worker.configure(known)
@@ -155,9 +155,9 @@ class Replay:
             time += _STEP
 
     def _events(self, found: dict[str, list[Moment]], before: Mapping[str, Moment] | None = None) -> list[Event]:
-        """The moments of each stream in order, then input without a time of its own, and the end.
+        """The events of all streams in order, then output without a time, and the end.
 
-        `before` are moments of the streams that were played already.
+        `before` are the last moments of the streams that were played already.
         """
         lasts = {**(before or {}), **{name: each[-1] for name, each in found.items() if each}}
         end = self._runfile.end
@@ -190,20 +190,20 @@ class Replay:
         for recording in self._recordings.values():
             recording.keep()
             recording.modified = self._last_written[recording.plan.name]
-        state = self._state_told(())
+        state = self._state_at_end(())
         start = state.start
         if start is None:
             start = self._modified if self._runfile.start is None else self._runfile.start
         for recording in self._recordings.values():
             recording.modified = math.inf
-        told = self._state_told(state.left_behind).start  # infinite if it depends on files' times
-        self.by_file_time |= told in (None, math.inf) and self._runfile.start is None
+        undated = self._state_at_end(state.left_behind).start  # infinite if it depends on files' times
+        self.by_file_time |= undated in (None, math.inf) and self._runfile.start is None
         for recording in self._recordings.values():
             recording.start = start
         return start
 
-    def _state_told(self, without: Collection[str]) -> State:
-        """What a worker knows once it has read everything; of logs still in use at the end, only their beginning."""
+    def _state_at_end(self, without: Collection[str]) -> State:
+        """The state after everything is read except the streams `without`, and only the beginning of recent logs."""
         for name, recording in self._recordings.items():
             in_use = recording.plan.is_log and self._last_written[name] > self._modified - PUNCTUAL
             recording.until = 0 if name in without else _LOG_HEAD if in_use else recording.length
@@ -214,28 +214,29 @@ class Replay:
 
 
 def moments(plan: StreamPlan, data: bytes | mmap, lines: Iterable[ReadLine]) -> list[Moment]:
-    """See tools.Kind; `lines` is what the data say."""
+    """The moments of a stream, see tools.Kind; `lines` are the records of its lines."""
     if plan.prefix and plan.kind_of.moments:
         return list(plan.prefix.moments(plan.tool, plan.kind, data[:]))
     return list(plan.tool.moments(plan.kind, data, lines))
 
 
 def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) -> list[Moment]:
-    """In Unix time, in order, none before `least`; `start` is when the run began, Unix seconds.
+    """The moments in Unix time and in order, none before `least`; `start` is when the run began, Unix seconds.
 
-    Where the clock went back, as it may between two runs in one file, later moments date what precedes them. A final
-    moment says nothing of that: it follows from the start, which may rest on another clock, that of a file server.
+    If the clock goes back, as it may between two runs in one file, moments later than those that follow are left out,
+    and the next moment dates their output. A final moment leaves out no other: it depends on the start, which may come
+    from another clock, that of a file server.
     """
     times = [max(least, moment.time + start * moment.elapsed) for moment in found]
     own = [math.inf if moment.final else time for moment, time in zip(found, times, strict=True)]
-    earliest = reversed([*accumulate(reversed(own), min)])  # of each and what follows
+    earliest = reversed([*accumulate(reversed(own), min)])  # of each moment and those that follow
     kept = [(moment, time) for moment, time, first in zip(found, times, earliest, strict=True) if time - first < _STEP]
     in_turn = accumulate((time for _, time in kept), max)
     return [moment._replace(time=time, elapsed=False) for (moment, _), time in zip(kept, in_turn, strict=True)]
 
 
 def merged(found: Mapping[str, Sequence[Moment]]) -> list[Event]:
-    """The moments of all streams, those of the same time together; a final one comes after them."""
+    """The moments of all streams as events, one for each time; each final moment is an event after the others."""
     events: list[Event] = []
     for time, final, name, offset in sorted(
         (moment.time, moment.final, name, moment.offset) for name, each in found.items() for moment in each

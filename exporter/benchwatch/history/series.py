@@ -1,4 +1,4 @@
-"""One sample of the page over time."""
+"""The values of one sample over time."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,20 +13,20 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 class Series(NamedTuple):
-    """One metric of the page over time."""
+    """One metric over time."""
 
     family: Family
     labels: Pairs
-    """All of them, run and worker included."""
+    """All labels, including run and worker."""
     times: Floats
     """Unix seconds, strictly increasing."""
     values: Floats
-    """Shape (times,); of a summary (times, 2): sum and count; of a histogram (times, bounds + 2): the counts up to each
+    """Shape (times,). Of a summary (times, 2): sum and count. Of a histogram (times, bounds + 2): the counts up to each
     bound, then sum and count."""
     bounds: Sequence[str] = ()
     """Of a histogram, as HistogramValue has them."""
 
     def after(self, moment: float) -> "Series":
-        """What is later than that."""
+        """The part after that moment."""
         later = self.times > moment
         return self._replace(times=self.times[later], values=self.values[later])

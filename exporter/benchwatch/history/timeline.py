@@ -1,11 +1,11 @@
 """The series of a finished or growing run, at the times of its own reports: what the live page showed.
 
-Names, labels and values are those of the page: the same code makes them (see `replay`). A series has a sample at each
-report of the streams that changed it, at the report's own time, which is the end of its interval: a gauge that progress
-lines set has a sample per progress line, a quantile has one per closed second of the transaction log. Information about
-a run (part "runs") has a sample when it changes. Of several runs in one file, a timeline holds the last one: without
-`hold`, it has no samples from before that run, nor from a log that an earlier run left behind. While the page does not
-show a gauge, because the run stalled or ended, the gauge has no samples. Times are whole milliseconds, as in
+Names, labels and values are those of the page, because the same code makes them (see `replay`). A series has a sample
+at each report of the streams that change it. Its time is that of the report, which is the end of its interval: a gauge
+from progress lines has a sample per line, a quantile has one per closed second of the transaction log. Information
+about a run (part "runs") has a sample when it changes. While a gauge is not on the page, because the run has stalled or
+ended, it has no samples. If a file holds several runs, the timeline is that of the last one; without `hold`, it has no
+samples from before that run, nor from a log that an earlier run left behind. Times are whole milliseconds, as in
 Prometheus.
 """
 
@@ -31,28 +31,28 @@ class Timeline:
     worker: str
     tool: str
     tool_version: str
-    """As the tool prints it; empty if it does not."""
+    """As printed by the tool; empty if it prints none."""
     start: float | None
     """When the benchmark began, Unix seconds."""
     end: float | None
-    """When it ended, Unix seconds; None while it has not."""
+    """When it ended, Unix seconds; None if it has not."""
     phase: str
-    """Its state at the end: see phase.PHASES."""
+    """Its phase at the end; see phase.PHASES."""
     reason: str
     """The reason for that state, one clause; empty if there is none."""
     runfile: RunFile
     parameters: Mapping[str, str]
-    """The settings that the tool prints, and what the run's records add."""
+    """The settings that the tool prints, extended and overridden by the run's records."""
     final: Sequence[Sample]
     """What the page showed at the end: results, counters, information."""
     series: Sequence[Series]
     by_file_time: bool = False
-    """Whether its times come from the modification times of its files, because the output has none."""
+    """Whether its times come from modification times of files, because the output has none."""
     latencies: Mapping[Group, Latencies] = field(default_factory=dict)
-    """Every latency by group, time and bin, if requested; empty if its tool wrote none."""
+    """All latencies by group, time and bin, if requested; empty if the tool wrote none."""
 
     def get(self, family: Family | None, **labels: str) -> list[Series]:
-        """The series of a family whose labels have these values; none without a family."""
+        """The series of a family with these labels; none if the family is None."""
         wanted = set(labels.items())
         return [series for series in self.series if series.family is family and wanted <= set(series.labels)]
 
@@ -66,12 +66,12 @@ def timelines(
     now: float | None = None,
     latencies: bool = False,
 ) -> Iterator[Timeline]:
-    """The workers of runs that find_runs has found, one after the other.
+    """The timeline of each worker of these runs (see find_runs).
 
-    With `families` (of tools), only their series. With `hold`, an unchanged value is repeated after so many seconds, as
-    by scrapes, until the page no longer shows it. `now` is the Unix time up to which a run without an end is judged; by
-    default the present. With `latencies`, latencies are gathered in the same pass. Raises ConfigError for a path that
-    cannot be read.
+    `families` (of tools) limits the series to these families. `hold` says for each part after how many seconds an
+    unchanged value is repeated, as by scrapes, until it leaves the page. `now` is the Unix time up to which a run
+    without an end is judged (default: the present). With `latencies`, latencies are gathered in the same pass. Raises
+    ConfigError for a path that cannot be read.
     """
     until = time.time() if now is None else now
     for run in runs:
@@ -87,7 +87,7 @@ def _timeline(replay: Replay, families: Collection[Family] | None, hold: Mapping
 
 
 class Book:
-    """What a replay has shown so far."""
+    """Records what a replay shows."""
 
     def __init__(
         self, replay: Replay, families: Collection[Family] | None = None, hold: Mapping[Part, float] | None = None
@@ -97,11 +97,11 @@ class Book:
         self._hold = hold
         self._ledger = Ledger(families, hold)
         self._run = 0
-        self._has_text = False  # logs alone belong to the last run
+        self._has_text = False  # logs without a text belong to the last run
         self._silent = True
 
     def enter(self, step: Step) -> None:
-        """Record what is shown after a step of the replay."""
+        """Record the page after a step of the replay."""
         worker = self._replay.worker
         if self._run != worker.output.reruns and self._hold is None:
             self._run = worker.output.reruns
@@ -112,7 +112,7 @@ class Book:
         self._silent = not step.kinds
 
     def timeline(self) -> Timeline:
-        """All of it."""
+        """Everything recorded so far."""
         worker = self._replay.worker
         series = list(self._ledger.series(worker.labels))
         if worker.state.left_behind and worker.start is not None and self._hold is None:

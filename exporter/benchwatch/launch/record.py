@@ -53,7 +53,7 @@ class RunRecord:
             return ""
         if self._is_active():
             raise UserError(f"{self.path} is still being recorded: choose another --name or --worker")
-        from ..history.failed import failed_start
+        from ..history.find import failed_start
 
         files = f"{self.folder / self.worker}.*"
         if overwrite:

@@ -1,9 +1,9 @@
-"""How far this machine's clock may be off, as its kernel knows: adjtimex(2).
+"""How far this machine's clock may be off, according to the kernel: adjtimex(2).
 
-Whatever keeps the clock (chrony, ntpd, systemd-timesyncd, PTP's phc2sys) tells the kernel whether it is synchronised
-and, all but timesyncd, how far it may be off at most; the kernel lets that bound grow by 500 ppm until it is told
-again. No daemon has to be asked, and every user may read it. Bounds of timesyncd begin at 0 and so lack the way to the
-server.
+The program that keeps the clock (chrony, ntpd, systemd-timesyncd, PTP's phc2sys) reports to the kernel whether the
+clock is synchronised and, except timesyncd, how far off it may be at most. The kernel lets that bound grow by 500 ppm
+until the next report. Every user may read it, without asking a daemon. With timesyncd the bound starts at 0, so it does
+not include the delay to the server.
 """
 
 import ctypes
@@ -28,7 +28,7 @@ class _Timex(ctypes.Structure):
 
 
 def clock_error() -> float | None:
-    """Seconds that the clock is off at most; None if it is not synchronised, or the kernel does not say."""
+    """Seconds by which the clock is off at most; None if it is not synchronised or the kernel does not know."""
     answer = _Timex()
     try:
         state = ctypes.CDLL(None).adjtimex(ctypes.byref(answer))

@@ -1,7 +1,7 @@
 """Facts about this machine that affect what a benchmark measures, from /proc and /sys.
 
-A fact that has a name at its source keeps it (vm.swappiness, a sysctl); the others are named `host.` and a word. Facts
-that a machine does not reveal (a governor in a virtual machine) are left out.
+A fact keeps the name that it has at its source (vm.swappiness, a sysctl); other names begin with `host.`. Facts that a
+machine does not reveal (a governor in a virtual machine) are left out.
 """
 
 import os
@@ -10,7 +10,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from .mounts import Storage
+from .mounts import Storage, choice
 from .question import ask
 
 _SYSCTLS = (
@@ -26,12 +26,12 @@ _SYSCTLS = (
 _PATIENCE = 2.0
 """Seconds to wait for the addresses of a name."""
 _EARLY = -2.0
-"""Seconds by which a server may seem to have started before its process: both times are rounded."""
+"""A server may seem to have started up to two seconds before its process: both times are rounded."""
 _ROOT = re.compile(r"^\d+ \d+ (\S+ \S+) / ", re.MULTILINE)
 
 
 class Host:
-    """The machine whose /proc and /sys these are."""
+    """The machine to which these /proc and /sys belong."""
 
     def __init__(self, proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> None:
         self._proc = proc
@@ -39,11 +39,11 @@ class Host:
 
     @property
     def name(self) -> str:
-        """What this machine is called."""
+        """The host name."""
         return _read(self._proc / "sys/kernel/hostname")
 
     def owns(self, address: str) -> bool:
-        """Whether a name or an IP address is this machine's: one that a socket here can have. It takes 2 s at most."""
+        """Whether a name or IP address belongs to this machine: a socket can bind it. Takes 2 s at most."""
         if address == self.name:
             return True
         try:
@@ -68,7 +68,7 @@ class Host:
         yield "host.huge_pages_total", _field(memory, "HugePages_Total")
         yield "host.huge_pages_free", _field(memory, "HugePages_Free")
         yield "host.huge_page_size", _field(memory, "Hugepagesize")
-        yield "host.transparent_huge_pages", _chosen(_read(self._sys / "kernel/mm/transparent_hugepage/enabled"))
+        yield "host.transparent_huge_pages", choice(_read(self._sys / "kernel/mm/transparent_hugepage/enabled"))
         yield "host.kernel", _read(self._proc / "sys/kernel/osrelease")
         yield "host.clocksource", _read(self._sys / "devices/system/clocksource/clocksource0/current_clocksource")
         product = [_read(self._sys / f"class/dmi/id/{name}") for name in ("sys_vendor", "product_name")]
@@ -80,10 +80,10 @@ class Host:
             yield name, _read(self._proc / "sys" / name.replace(".", "/"))
 
     def process_started_at(self, name: str, moment: float, before: float) -> int | None:
-        """The process of that name, with no parent of that name, that started nearest to `moment` (Unix seconds).
+        """The process of that name that started nearest to `moment` (Unix seconds); its parent has another name.
 
-        It may have started up to `before` seconds earlier. A process whose folder was removed is another server's,
-        about to end.
+        It may have started up to `before` seconds earlier. A process whose working folder was removed does not count:
+        it belongs to another server that is about to end.
         """
         boot = re.search(r"^btime (\d+)$", _read(self._proc / "stat"), re.MULTILINE)
         if not boot:
@@ -111,14 +111,14 @@ class Host:
             return None
 
     def has_our_root(self, process: int) -> bool:
-        """Whether a path means the same to a process as to this one, which is not so in a container or after chroot.
+        """Whether a path means the same to another process as to this one; not so in a container or after chroot.
 
-        Unlike other evidence, the mounts of a process are readable by every user.
+        Unlike other evidence, every user may read the mounts of a process.
         """
         return self._root(str(process)) == self._root("self") != ""
 
     def _root(self, process: str) -> str:
-        """Device and folder at / as a process sees them, from mountinfo (proc(5)); empty if there is none."""
+        """Device and folder that a process sees at /, from mountinfo (proc(5)); empty if unknown."""
         return next(reversed(_ROOT.findall(_read(self._proc / process / "mountinfo"))), "")
 
     def descends(self, process: int, ancestor: int) -> bool:
@@ -129,7 +129,7 @@ class Host:
         return process == ancestor
 
     def _status(self, process: str) -> tuple[str, list[str]]:
-        """Name of a process and what follows it in its status: state, parent ... (proc(5)); empty if it has ended."""
+        """The name of a process and the fields after it: state, parent ... (stat in proc(5)); empty if it has ended."""
         head, _, rest = _read(self._proc / process / "stat").rpartition(")")
         return head.partition("(")[2], rest.split()
 
@@ -139,12 +139,12 @@ class Host:
         return Storage(self._proc, self._sys)
 
     def available_memory(self) -> int:
-        """Bytes that programs could still allocate."""
+        """Bytes of memory that programs can still allocate."""
         return int(_field(_read(self._proc / "meminfo"), "MemAvailable").partition(" ")[0] or 0) * 1024
 
 
 def _is_own(address: str) -> bool:
-    """Whether a socket here can have this IP address."""
+    """Whether a socket on this machine can bind this IP address."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.bind((address, 0))
@@ -163,9 +163,3 @@ def _read(path: Path) -> str:
 def _field(text: str, name: str) -> str:
     match = re.search(rf"^{name}\s*:\s*(.*)$", text, re.MULTILINE)
     return match[1].strip() if match else ""
-
-
-def _chosen(text: str) -> str:
-    """The choice in brackets, as the kernel marks it: `always [madvise] never`."""
-    match = re.search(r"\[(.*?)\]", text)
-    return match[1] if match else ""

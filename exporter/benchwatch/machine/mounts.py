@@ -1,7 +1,7 @@
-"""What a path lies on: file system, mount, block device and I/O scheduler, from mountinfo (proc(5)) and /sys.
+"""The file system, mount, block device and I/O scheduler below a path, from mountinfo (proc(5)) and /sys.
 
-node_exporter names a disk as /proc/diskstats does: `sda` for whatever lies on one of its partitions (which it leaves
-out), `dm-0` for a logical volume or another mapping, `md127` for an array, each under its name in /sys/class/block.
+node_exporter names a disk as /proc/diskstats and /sys/class/block do: `sda` for its partitions too (which it leaves
+out), `dm-0` for a logical volume or another mapping, `md127` for an array.
 """
 
 import os
@@ -24,26 +24,26 @@ class Storage:
         self._names = sys / "class/block"
 
     def facts(self, path: Path, prefix: str) -> dict[str, str]:
-        """What a folder, a file (existing or not) or a block device lies on; names begin with `prefix`."""
+        """Facts about what is below a folder, a file (existing or not) or a block device; names begin with `prefix`."""
         return {f"{prefix}.{name}": value for name, value in self._facts(path) if value}
 
     def disk(self, path: Path) -> str:
-        """The disk that a folder, a file (existing or not) or a block device lies on, as node_exporter names it.
+        """The disk below a folder, a file (existing or not) or a block device, by its name in node_exporter.
 
-        Empty if there is none (tmpfs, NFS), or the file system lies on several.
+        Empty if there is no disk (tmpfs, NFS), or the file system lies on several disks.
         """
         device = self._device(path)
         return _disk(device).name if device else ""
 
     @property
     def lists_disks(self) -> bool:
-        """Whether this machine shows its block devices."""
+        """Whether /sys shows the block devices."""
         return any(self._names.glob("*"))
 
     def named(self, name: str) -> str:
-        """The disk of that name, path below /dev, or name of a logical volume, as node_exporter names it.
+        """The name in node_exporter of a disk given by name, by path in /dev, or by name of a logical volume.
 
-        Empty if this machine has none.
+        Empty if this machine has no such disk.
         """
         name = name.removeprefix("/dev/")
         if not name.strip("./") or name.startswith("/") or ".." in name:
@@ -59,7 +59,7 @@ class Storage:
 
     @cached_property
     def _volumes(self) -> dict[str, str]:
-        """The device of each mapping (logical volumes and others), by the name that it has in /dev/mapper."""
+        """The devices of mappings (logical volumes and others), by their names in /dev/mapper."""
         labels = self._names.glob("dm-*/dm/name")
         return {label.read_text(errors="replace").strip(): label.parents[1].name for label in labels}
 
@@ -79,15 +79,14 @@ class Storage:
             scheduler = (disk / "queue/scheduler").read_text()
         except OSError:
             return
-        chosen = re.search(r"\[(.*?)\]", scheduler)
-        yield "scheduler", chosen[1] if chosen else scheduler.strip()
+        yield "scheduler", choice(scheduler) or scheduler.strip()
 
     def _device(self, path: Path) -> Path | None:
-        """The folder of /sys of the block device that this is or that it lies on."""
+        """The folder in /sys of the block device that the path names or lies on."""
         number = _number_of(path)
         if not number and (mount := self._mount(Path(os.path.realpath(path)))):
             number, _, _, _, source, _ = mount
-            if number.startswith("0:"):  # btrfs, for example, has numbers of its own
+            if number.startswith("0:"):  # some file systems, such as btrfs, have their own numbers
                 number = _number_of(Path(source)) if source.startswith("/dev/") else ""
         device = self._blocks / number
         return device.resolve() if number and device.exists() else None
@@ -105,8 +104,14 @@ class Storage:
         return best
 
 
+def choice(text: str) -> str:
+    """The choice that the kernel marks with brackets, as in `always [madvise] never`; empty if there is none."""
+    match = re.search(r"\[(.*?)\]", text)
+    return match[1] if match else ""
+
+
 def _number_of(path: Path) -> str:
-    """`major:minor` of a block device; empty of anything else."""
+    """`major:minor` of a block device; empty for any other path."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -115,5 +120,5 @@ def _number_of(path: Path) -> str:
 
 
 def _disk(device: Path) -> Path:
-    """The disk of a partition; else the device itself."""
+    """The disk of a partition; any other device itself."""
     return device if (device / "queue").is_dir() else device.parent

@@ -1,4 +1,4 @@
-"""A short question to another program: only an answer in time counts, and nothing waits for the rest."""
+"""Runs another program for a short time: only what it prints in time counts."""
 
 import os
 import shutil
@@ -10,19 +10,19 @@ from typing import NamedTuple
 
 
 class Answer(NamedTuple):
-    """What a program has printed."""
+    """What a program printed in time."""
 
     out: str
     err: str
     late: bool
-    """Whether it was still running when the time was up, so that there may be more."""
+    """Whether the program was still running when the time was up: the answer may be incomplete."""
 
 
 def ask(command: Sequence[str], seconds: float, text: str = "", environment: Mapping[str, str] | None = None) -> Answer:
-    """A program's answer to a text on its standard input. It has no terminal. Raises OSError if it cannot start."""
+    """Runs a program with `text` as its standard input and without a terminal. Raises OSError if it cannot start."""
     process = subprocess.Popen(
         command,
-        executable=shutil.which(command[0]),  # Popen's own search skips a file that is not a program
+        executable=shutil.which(command[0]),  # unlike Popen, do not skip a file that cannot be executed
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -43,6 +43,6 @@ def _end(process: "subprocess.Popen[bytes]", seconds: float) -> None:
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream:
             stream.close()
-    with suppress(PermissionError, subprocess.TimeoutExpired):  # behind sudo it belongs to another user
+    with suppress(PermissionError, subprocess.TimeoutExpired):  # with sudo, the process belongs to another user
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(seconds)

@@ -37,14 +37,12 @@ _REMEMBERED = 1000
 """Runs whose usage stays in memory."""
 _TRUSTED = 60.0
 """Seconds after which a folder is measured again: others may have added or removed files."""
-_FREE_KNOWN = 1.0
-"""Seconds for which a measurement of the free space is used, less what is written meanwhile."""
 
 
 FailedStart = Callable[[Path, str], str | None]
 """Says how a worker of the run in a folder failed before it measured anything; None if it may have measured something.
 
-See history.failed.
+See history.find.failed_start.
 """
 
 
@@ -75,8 +73,6 @@ class Room:
         """Bytes written in total."""
         self._runs: OrderedDict[Path, _Usage] = OrderedDict()
         self._folders: dict[Path, _Usage] = {}
-        self._free: int | None = None
-        self._free_known = float("-inf")
 
     def need(self, path: Path, size: int) -> None:
         """Check that there is room for `size` more bytes in a file of a run; the file may be new. Raises Refused."""
@@ -101,15 +97,11 @@ class Room:
             )
         if whole.entries + new_run > settings.max_runs:
             raise Refused(507, f"the folder of pushes has {whole.entries} runs, which is the limit (push.max_runs)")
-        now = time.monotonic()
-        if now - self._free_known > _FREE_KNOWN:
-            self._free, self._free_known = _free(run), now
-        free, kept = self._free, settings.keep_free_bytes
+        free, kept = _free(run), settings.keep_free_bytes
         if free is not None and free - size < kept:
             raise Refused(
                 507, f"the pushes' file system has {free} bytes free; {kept} must stay free (push.keep_free_bytes)"
             )
-        self._free = None if free is None else free - size
         self._runs[run] = usage._replace(entries=usage.entries + new_file)
         self._folders[run.parent] = whole._replace(entries=whole.entries + new_run)
 
@@ -186,10 +178,15 @@ class PushFile:
         if self._refusal:
             raise self._refusal
         try:
-            self._room.need(self._path, len(data))
+            may_be_stored = (offset is not None or self._before is not None) and self._path.exists()
+            if not may_be_stored:
+                self._room.need(self._path, len(data))
             descriptor = self._open()
             try:
-                self._write(descriptor, self._missing(descriptor, data, offset))
+                missing = self._missing(descriptor, data, offset)
+                if may_be_stored and missing:
+                    self._room.need(self._path, len(missing))
+                self._write(descriptor, missing)
             finally:
                 os.close(descriptor)
         except Refused as refusal:
@@ -244,7 +241,6 @@ class PushFile:
                     again = os.pread(descriptor, min(LARGEST_PIECE, before.start + repeated - at), at)
                     self._room.need(self._path, len(again))
                     self._write(descriptor, again)
-                self._room.need(self._path, len(data))
         return data
 
     def _write(self, descriptor: int, data: bytes) -> None:

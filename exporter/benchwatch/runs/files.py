@@ -158,22 +158,6 @@ def read_head(path: Path) -> bytes:
 class GrowingFile:
     """One file, which is read on to its current end each time that it grows."""
 
-    __slots__ = (
-        "_blocks",
-        "_compared",
-        "_last",
-        "_next",
-        "_owed",
-        "_rests",
-        "_rests_until",
-        "_settled",
-        "compared",
-        "identity",
-        "offset",
-        "path",
-        "seen",
-    )
-
     def __init__(self, path: Path, identity: tuple[int, int]) -> None:
         self.path = path
         self.identity = identity

@@ -125,7 +125,7 @@ class Output:
         stream.settled = False
         stream.written = arrived
         before = stream.parser.records
-        self._apply(stream, stream.parser.feed(data), arrived)
+        self._apply(stream, stream.feed(data), arrived)
         # What was not there at the last look is newer than that look, even if the file's time is older.
         came = arrived if self.now is None else max(arrived, min(self.now, now))
         if stream.parser.records != before:
@@ -183,7 +183,7 @@ class Output:
     def settle(self) -> None:
         """Count last lines that lack only their newline. If such a line continues later, everything is read again."""
         for stream in self.streams:
-            if not stream.settled and (records := stream.parser.settle()):
+            if not stream.settled and (records := stream.settle()):
                 stream.settled = True
                 self._apply(stream, records, self.written)
                 self._date(stream)
@@ -198,12 +198,12 @@ class Output:
         """Close it: what is incomplete now counts as truncated."""
         self.cut_off = False
         for stream in self.streams:
-            records = stream.parser.close()
+            records = stream.close()
             self.cut_off |= any(isinstance(record, Misread) and "truncated" in record.reason for record in records)
             self._apply(stream, records, self.written)
 
     def clock_was_set(self, by: float) -> None:
-        """Move times by as many seconds as the clock was set forward (negative: back), which is no silence."""
+        """Move times by the seconds that the clock was set forward (negative: back), so that is not silence."""
         self.reported = None if self.reported is None else self.reported + by
         self.heard += by
         self.now = None if self.now is None else self.now + by

@@ -4,10 +4,11 @@ Usually this is one growing file; after a rotation, its older parts come first.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from ..tools.api import Begin
 from .birth import birth
@@ -108,6 +109,18 @@ class Stream:
             if data or not self.in_older_part:
                 return data, modified
             self._reading += 1
+
+    def feed(self, data: bytes) -> Sequence[Any]:
+        """See tools.Parser."""
+        return self.parser.feed(data)
+
+    def settle(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        return self.parser.settle()
+
+    def close(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        return self.parser.close()
 
     def _read_file(self, file: GrowingFile, limit: int, status: FileStatus | None) -> tuple[bytes, float]:
         if status is None or file.rests(status):

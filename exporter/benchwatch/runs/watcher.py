@@ -37,7 +37,7 @@ _NEW_AT_ONCE = 250
 _EMPTY_WATCHED = 20
 """Empty folders that are checked at each poll: the ones found last."""
 _CLOCK_SET = 0.1
-"""The clock was set if, between two polls, it moves by as many seconds more or less than elapsed time."""
+"""The clock was set if it advances by this many seconds more or less than elapsed time between two polls."""
 CHUNK = 256 * 1024
 """Bytes of a file that are read at a time."""
 BUDGET = 4 * 1024 * 1024

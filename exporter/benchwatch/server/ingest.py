@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 
 from aiohttp import web
 
-from ..history.failed import failed_start
+from ..history.find import failed_start
 from ..metrics.samples import Family, Sample
 from ..runs.append import LARGEST_PIECE, STREAM, PushedPart, PushFile, Refused, Room, put_record
 from ..settings.record import SUFFIX

@@ -1,27 +1,27 @@
-"""Records: what a run's folder says about the run itself, in YAML.
+"""Records: YAML files in a run's folder that describe the run.
 
-`run.yaml` applies to the whole run; `<worker>.yaml` applies to one worker and overrides it, for labels, parameters and
-disks key by key. `benchwatch run` writes the latter. Every key is optional:
+`run.yaml` applies to the whole run. `<worker>.yaml` applies to one worker and overrides `run.yaml`; labels, parameters
+and disks are overridden key by key. `benchwatch run` writes `<worker>.yaml`. Every key is optional:
 
 labels: {cluster: a, vm: pg1}       further labels of benchwatch_run_info
 parameters: {shared_buffers: 16GB}  in addition to what the tool prints
 latency_objective: 1ms
-host: db1                           the machine whose disks and processors it uses: the label `host` of node_exporter
-client: bench1                      the machine of the benchmark itself, where that is another one than the server's
-vm: pg1                             the virtual machine that the host is, as the mapping calls it, if not like the host
+host: db1                           the machine whose disks and processors the run uses: node_exporter's label `host`
+client: bench1                      the machine of the benchmark itself, if it differs from that of the server
+vm: pg1                             the name of the host in the mapping of virtual machines, if it differs from `host`
 disks: {sdb: log, sdc: data}        roles of the host's disks by device name
-found: {host: db1, disks: {sdb: log}}   what `benchwatch run` found out of these; the keys themselves override it
+found: {host: db1, disks: {sdb: log}}   the same as found by `benchwatch run`; the keys above override it
 command: pgbench -P 1 ...           or a list of arguments
 start: 1790000000.0                 Unix seconds
-scheduled: {at: 1790000000.0, late: 0.0002, clock_error: 0.001}   the moment that its start waited for; in seconds,
-                                    how much later it started, and how far the clock was off at most (if known)
+scheduled: {at: 1790000000.0, late: 0.0002, clock_error: 0.001}   the moment for which the start waited; how many
+                                    seconds later it started, and how far off the clock was at most (if known)
 warmup: 60s                         time at the start that results should leave out
 repeat_of: huge-pages               the experiment that this run repeats
-sweep: {of: curve, point: {clients: 4}, order: shuffled, seed: 7}   the sweep that it is a point of
-end: 1790000600.0                   Unix seconds; this and the following appear when the benchmark has ended
+sweep: {of: curve, point: {clients: 4}, order: shuffled, seed: 7}   the sweep of which this run is a point
+end: 1790000600.0                   Unix seconds; this and the following keys appear when the benchmark has ended
 exit_code: 0
 signal: SIGINT                      the signal that ended it
-cpu_seconds: 31.4                   CPU time that it took
+cpu_seconds: 31.4                   CPU time that the benchmark used
 """
 
 import re
@@ -44,31 +44,31 @@ _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,127}")
 _RESERVED = frozenset({"run", "worker", "tool", "tool_version", "job", "instance", "le", "quantile"})
 
 MOST_PARAMETERS = 2
-"""Of a sweep."""
+"""Parameters that a sweep can vary."""
 _Text = str | int | float | bool
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a launcher found that the run is."""
+    """Where the run is, as a launcher found out."""
 
     host: HostName = ""
-    """Empty: it is not known, and need not be the machine of the record."""
+    """Empty if unknown: it is not necessarily the machine that wrote the record."""
     client: HostName = ""
     disks: dict[str, str] = {}
-    """By the name that node_exporter has for the disk."""
+    """Roles by name of the disk in node_exporter."""
 
 
 class SweepPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which point of a sweep a run is."""
+    """The point of a sweep that a run is."""
 
     of: str
     """Name of the sweep."""
     point: dict[str, _Text]
-    """The parameters that the sweep varies, in its order."""
+    """The parameters that the sweep varies, in the order of the sweep."""
     order: str = ""
-    """In which its runs were started,"""
+    """The order in which its runs were started."""
     seed: int | None = None
-    """and the seed of that order, where it is a random one."""
+    """The seed of a random order."""
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.point) <= MOST_PARAMETERS:
@@ -81,13 +81,13 @@ class SweepPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
-    """The moment that the start of a run waited for."""
+    """The moment for which the start of a run waited."""
 
     at: PointInTime
     late: float | None = None
-    """Seconds from that moment to the start; None before it."""
+    """Seconds from that moment to the start; None before the start."""
     clock_error: Duration | None = None
-    """Seconds that the machine's clock was off at most; None if that was not known."""
+    """Seconds by which the machine's clock was off at most; None if unknown."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -114,11 +114,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 _PLAIN = [name for name in Record.__struct_fields__ if name not in ("labels", "parameters", "disks", "command")]
-"""Keys whose value replaces the one beneath it; the others are merged."""
+"""Keys whose value replaces the value of the record below; the values of other keys are merged."""
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a run besides its output, including defaults from the configuration."""
+    """What records and the configuration say about a run."""
 
     labels: dict[str, str] = {}
     parameters: dict[str, str] = {}
@@ -128,7 +128,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     client: str = ""
     vm: str = ""
     disks: dict[str, str] = {}
-    """As records give them; see `roles`."""
+    """As in the records; see `roles`."""
     found: Found | None = None
     here: Here = NOT_KNOWN
     start: float | None = None
@@ -147,53 +147,53 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: float | None = None
     """CPU time that the benchmark's processes took on this machine."""
     outdated: bool = False
-    """Whether the start and end in the records are those of an earlier run, and therefore ignored."""
+    """Whether the start and end in the records are ignored because they are those of an earlier run."""
     abandoned_after: float = 300.0
     """Seconds of silence."""
     limits: Limits = DEFAULT
 
     @property
     def server(self) -> str:
-        """The machine whose disks and processors the run uses; empty if that is not known."""
+        """The machine whose disks and processors the run uses; empty if unknown."""
         return self.host or (self.here.host if self.found is None else self._called(self.found.host))
 
     @property
     def peer(self) -> str:
-        """The machine of the benchmark itself, if it works on a server; empty if that is not known."""
+        """The machine of the benchmark itself, if its tool has a server; empty if unknown."""
         found = self.found or Found(client="" if self.host else self.here.host)
         return self.client or self._called(found.client)
 
     def _called(self, name: str) -> str:
-        """A machine's name, that of this one as it is configured."""
+        """The name of a machine; if it is this one, its configured name."""
         return self.here.host if name and name == self.here.own_name else name
 
     @property
     def virtual_machine(self) -> str:
-        """The virtual machine that the server is; empty if that is not known."""
+        """The name of the server as a virtual machine; empty if unknown."""
         return self.vm or (self.here.vm if self.server == self.here.host else "") or self.server
 
     @property
     def roles(self) -> dict[str, str]:
-        """The roles of the server's disks by device: a role that was given is no other disk's that was found."""
+        """The roles of the server's disks by device. A role in `disks` is removed from the disks that were found."""
         found = self.found.disks if self.found else {}
         given = set(self.disks.values())
         return {disk: role for disk, role in found.items() if role not in given} | self.disks
 
     def of_earlier(self) -> "RunFile":
-        """A copy without start, end and exit, which are those of an earlier run."""
+        """A copy without the start, end and exit of an earlier run."""
         none = dict.fromkeys(("start", "scheduled", "end", "exit_code", "cpu_seconds"))
         return msgspec.structs.replace(self, **none, signal="", outdated=True)
 
     @property
     def cpus_used(self) -> float | None:
-        """CPUs that the benchmark used from start to end; None if that is not recorded."""
+        """CPUs that the benchmark used on average from start to end; None if not recorded."""
         if self.cpu_seconds is None or self.start is None or self.end is None or self.end <= self.start:
             return None
         return self.cpu_seconds / (self.end - self.start)
 
 
 def default_runfile(settings: RunsSettings, here: Here = NOT_KNOWN) -> RunFile:
-    """What holds for a run without a run.yaml."""
+    """The values for a run without records."""
     return RunFile(
         here=here,
         latency_objective=settings.latency_objective,
@@ -203,7 +203,7 @@ def default_runfile(settings: RunsSettings, here: Here = NOT_KNOWN) -> RunFile:
 
 
 def load_runfile(path: Path, settings: RunsSettings) -> RunFile:
-    """The content of a record, over the configuration's defaults. Raises ConfigError."""
+    """The content of a record, with the configuration's defaults. Raises ConfigError."""
     return merge(read_record(path), default_runfile(settings))
 
 
@@ -216,7 +216,7 @@ def read_record(path: Path) -> Record:
 
 
 def merge(content: Record, beneath: RunFile) -> RunFile:
-    """The content of a record, over the values without it."""
+    """The values `beneath`, overridden and extended by the content of a record."""
     command = content.command if isinstance(content.command, str) else shlex.join(content.command)
     given = {name: _text(value) for name, value in content.parameters.items()}
     return msgspec.structs.replace(
@@ -229,7 +229,7 @@ def merge(content: Record, beneath: RunFile) -> RunFile:
 
 
 def check_label(name: str, where: str) -> str:
-    """The name, if it is valid for a label of a run. Raises ConfigError."""
+    """Returns the name of a label of a run. Raises ConfigError if it is not valid."""
     if not _LABEL.fullmatch(name) or name.startswith("__") or name in _RESERVED:
         taken = f"other than {', '.join(sorted(_RESERVED))}"
         raise ConfigError(

@@ -1,6 +1,6 @@
-"""The one configuration file: YAML, checked whole before anything starts.
+"""The configuration file: YAML, which is checked as a whole before anything starts.
 
-Every key is optional. An unknown key or a value of an unexpected kind is an error that names the file, the line, the
+Every key is optional. An unknown key, or a value of an unexpected kind, is an error that names the file, the line, the
 key and what was expected.
 """
 
@@ -12,7 +12,6 @@ import msgspec
 from ..metrics.limits import DEFAULT, Limits
 from ..nutanix.settings import NutanixSettings
 from ..values.durations import Duration
-from ..values.errors import ConfigError
 from ..values.yaml import read_yaml
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -20,21 +19,21 @@ HostName = Annotated[str, msgspec.Meta(max_length=255)]
 
 
 class Here(NamedTuple):
-    """What is said of this machine, where runs are that name no other. Empty: not known."""
+    """Names of this machine, where runs are unless they name another machine. Empty: unknown."""
 
     host: str = ""
     """Its name."""
     vm: str = ""
-    """The virtual machine that it is, as the mapping of vdisks calls it, if that is another name."""
+    """Its name in the mapping of vdisks to virtual machines, if it differs from `host`."""
     own_name: str = ""
-    """What the machine calls itself, and so what a launcher on it does."""
+    """Its own host name, which a launcher on it records."""
 
 
 NOT_KNOWN = Here()
 
 
 class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where runs are, and how long they stay in memory."""
+    """Where runs are, when they count as abandoned, and how many stay in memory."""
 
     path: str = "runs"
     """Folder of runs; relative to the configuration file."""
@@ -43,9 +42,9 @@ class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     keep: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 100
     """Finished runs that stay in memory; files are never removed."""
     abandoned_after: Duration = Duration(300)
-    """Silence, seconds, after which a run without an end counts as abandoned."""
+    """Silence in seconds after which a run without an end counts as abandoned; at least four report intervals."""
     latency_objective: Duration | None = None
-    """Latency that a run should stay below, seconds, if its run.yaml names none."""
+    """Latency in seconds that a run should stay below, unless its run.yaml gives another."""
     limits: Limits = DEFAULT
 
     def __post_init__(self) -> None:
@@ -54,11 +53,11 @@ class RunsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What happens to output sent to /ingest/<run>/<worker>."""
+    """Where pushed output goes, and how much of it is accepted."""
 
     enabled: bool = True
     path: str | None = None
-    """The folder for it, watched like the folder of runs; by default that folder."""
+    """The folder for pushes, which is watched like the folder of runs; by default, it is that folder."""
     max_push_bytes: Count = 64 * 1024**3
     """Bytes of one push, or of one file that is sent in pieces."""
     max_run_bytes: Count = 1024**4
@@ -76,7 +75,7 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """How pages are served."""
 
     hosts: list[str] = []
-    """Host names to answer to, besides localhost and addresses. Default: any on a network, none on loopback."""
+    """Host names to answer to in addition to localhost and addresses. Default: any on a network, none on loopback."""
 
 
 class HistogramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -84,6 +83,10 @@ class HistogramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     buckets_per_octave: int = 4
     """4, 2 or 1 buckets between a latency and its double."""
+
+    def __post_init__(self) -> None:
+        if self.buckets_per_octave not in (1, 2, 4):
+            raise ValueError(f"buckets_per_octave: expected 1, 2 or 4, got {self.buckets_per_octave}")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,20 +97,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     web: WebSettings = WebSettings()
     histogram: HistogramSettings = HistogramSettings()
     host: HostName = ""
-    """The name of this machine, as the label `host` of its node_exporter; by default its own name."""
+    """The name of this machine in the label `host` of its node_exporter; by default, its host name."""
     vm: HostName = ""
-    """The virtual machine that it is, as the mapping calls it; by default `host`."""
+    """The name of this machine in the mapping of virtual machines; by default, `host`."""
     disks: dict[str, str] = {}
-    """Role of a disk of this machine by device name, for example `sdb: log`."""
+    """Roles of this machine's disks by device name, such as `sdb: log`."""
     nutanix: NutanixSettings = NutanixSettings()
 
 
 def load_settings(path: Path | None) -> Settings:
     """The settings of a file, or the defaults without one. Raises ConfigError."""
-    if path is None:
-        return Settings()
-    settings = read_yaml(path, Settings)
-    if settings.histogram.buckets_per_octave not in (1, 2, 4):
-        got = settings.histogram.buckets_per_octave
-        raise ConfigError(f"{path}: histogram.buckets_per_octave: expected 1, 2 or 4, got {got}")
-    return settings
+    return Settings() if path is None else read_yaml(path, Settings)

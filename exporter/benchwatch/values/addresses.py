@@ -1,17 +1,17 @@
-"""Addresses of servers, as people write them on a command line."""
+"""Addresses of servers on command lines."""
 
 from urllib.parse import urlsplit
 
 from .errors import UserError
 
 DEFAULT_EXPORTER = "127.0.0.1:19777"
-"""Where an exporter listens unless it is told otherwise; not a registered port."""
+"""Where an exporter listens by default; the port is not registered."""
 
 
 def server_url(text: str, where: str) -> str:
-    """The URL in `http(s)://[user:password@]host[:port][/path]`, without a slash at its end; http:// may be left out.
+    """Reads `http(s)://[user:password@]host[:port][/path]`; http:// may be missing. Returns it without a final slash.
 
-    Raises UserError about `where` for anything else, without showing a user or password.
+    Raises UserError for anything else; its message names `where` and hides user and password.
     """
     url = text if "://" in text else f"http://{text}"
     try:
@@ -28,7 +28,7 @@ def server_url(text: str, where: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an IP address, or the name localhost, is the machine's own."""
+    """Whether a host is localhost or a loopback address."""
     return host in ("::1", "localhost") or host.startswith(("127.", "::ffff:127."))
 
 

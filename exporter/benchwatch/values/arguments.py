@@ -1,7 +1,7 @@
-"""Command lines: the parser of all commands, and kinds of values for its `type=`.
+"""Command lines: the parser of all commands, and types of values for its `type=`.
 
-Options are written out in full, so that a new one never changes the meaning of a script. What is wrong with a command
-line is a UserError that names the word that was probably meant.
+Options cannot be abbreviated, so a new option never changes the meaning of a script. An error in a command line is a
+UserError that suggests the word that was probably meant.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from .suggestion import did_you_mean, either
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Lists commands without a heading of their own, and examples line by line."""
+    """Lists commands without a heading, and examples line by line."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
@@ -33,7 +33,7 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser for a command and, as `parser_class`, for the commands within it."""
+    """A parser for a command and, as `parser_class`, for its subcommands."""
 
     def __init__(self, *, examples: Iterable[str] = (), **settings: Any) -> None:
         """`examples` are command lines, shown at the end of the help."""
@@ -52,13 +52,13 @@ class CommandParser(argparse.ArgumentParser):
         return super().format_help()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Raises UserError for an argument that is not known here: the parser above could not say what was meant."""
+        """Raises UserError for an unknown argument: the parent parser could not suggest what was meant."""
         found, rest = super().parse_known_args(args, namespace)
         self.refuse(rest)
         return found, rest
 
     def refuse(self, words: Sequence[str]) -> None:
-        """Raises UserError if there are any words, about the first option among them."""
+        """Raises UserError if there are any words; its message is about the first option among them."""
         for word in words:
             if word.startswith("-"):
                 option = word.partition("=")[0]
@@ -109,7 +109,7 @@ def count(text: str) -> int:
 
 
 def add_runs(parser: argparse._ActionsContainer, metavar: str, what: str = "") -> None:
-    """Add the runs that a command reads; `what` ends the list of what each may be."""
+    """Add the argument for the runs that a command reads; `what` ends the list of what a path may be."""
     parser.add_argument(
         "paths",
         nargs="+",
@@ -120,7 +120,7 @@ def add_runs(parser: argparse._ActionsContainer, metavar: str, what: str = "") -
 
 
 def add_warmup(parser: argparse._ActionsContainer, of: str = "every run") -> None:
-    """Add the option --warmup; `of` says what it is left out of."""
+    """Add the option --warmup; `of` says from what the time is left out."""
     parser.add_argument(
         "--warmup",
         type=duration,
@@ -130,6 +130,6 @@ def add_warmup(parser: argparse._ActionsContainer, of: str = "every run") -> Non
 
 
 def overview(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """What a command does that was given no subcommand: it shows its help; the exit code of wrong use."""
+    """Shows the help of a command that was called without a subcommand; returns the exit code of wrong use."""
     parser.print_help(sys.stderr)
     return WRONG_USE

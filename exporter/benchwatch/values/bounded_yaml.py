@@ -1,9 +1,9 @@
-"""YAML from untrusted authors: its size, depth and number of values are bounded before anything is built.
+"""YAML from untrusted authors: its size, depth and number of values are checked before anything is built.
 
-A few hundred bytes of YAML can stand for gigabytes (aliases of aliases) and be slow to read (depth). So the parser's
-events are counted first, an alias as often as what it stands for; only then are nodes and values made, by libyaml
-where PyYAML has it. Of YAML 1.1's scalars dates stay text (`2024-02-30` is a label's value, not a fault), and numbers
-end at 64 bits; whatever else a scalar cannot be read as is an error with its line.
+A few hundred bytes of YAML can stand for gigabytes (aliases of aliases) or be slow to read (depth). Therefore the
+parser's events are counted first; an alias counts as often as the values for which it stands. Only then are nodes and
+values built, by libyaml if PyYAML has it. Unlike in YAML 1.1, dates stay text (`2024-02-30` is a label's value, not a
+fault) and numbers have at most 64 bits. Any other scalar that cannot be read is an error with its line.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _NUMBERS = ("int", "float")
 _LONGEST_NUMBER = 100
 """Characters."""
 _SENTENCE = 200
-"""Characters of a message that a document can have a part in."""
+"""Characters of a message; a document may have written some of them."""
 
 
 class Bounds(NamedTuple):
@@ -30,15 +30,15 @@ class Bounds(NamedTuple):
     size: int
     """Bytes."""
     values: int
-    """Keys, values and lists, each alias counted as all that it stands for."""
+    """Keys, values and lists; an alias counts as all values for which it stands."""
     depth: int = 16
-    """Lists and mappings within each other."""
+    """Nested lists and mappings."""
 
 
 RECORD = Bounds(256 * 1024, 2_000)
-"""A record of a run, which anybody may push: read within a few milliseconds, where scrapes are answered."""
+"""For a record of a run. Anybody may push one, so the exporter must read it within a few milliseconds."""
 CONFIGURATION = Bounds(16 * 1024 * 1024, 200_000)
-"""A file that the exporter's owner wrote, read once at the start; a mapping may name thousands of vdisks."""
+"""For a file of the exporter's owner, which is read once at the start; a mapping may name thousands of vdisks."""
 
 
 class YamlDocument(NamedTuple):
@@ -46,11 +46,11 @@ class YamlDocument(NamedTuple):
 
     content: Any
     node: yaml.Node | None
-    """The same with positions in the text; None for an empty text."""
+    """The content with positions in the text; None for an empty text."""
 
 
 class YamlUnreadable(ValueError):
-    """A text that is not YAML, or exceeds the bounds: a sentence, and its line (from 1), if known."""
+    """The text is not YAML, or exceeds the bounds: a sentence, and the line (from 1) if known."""
 
     def __init__(self, sentence: str, line: int | None) -> None:
         clean = "".join(char if char.isprintable() else "\ufffd" for char in sentence[:_SENTENCE])
@@ -59,11 +59,11 @@ class YamlUnreadable(ValueError):
 
 
 class _Loader(_SafeLoader):
-    """Makes the values of a document that was counted."""
+    """Builds the values of a document that was counted."""
 
 
 def _checked(kind: str) -> Callable[[Any, Any], Any]:
-    """The constructor of a kind of scalar, whose every failure is an error of YAML with its line."""
+    """A constructor for a kind of scalar; every failure is an error of YAML with its line."""
     construct = getattr(_SafeLoader, f"construct_yaml_{kind}")
 
     def checked(loader: _SafeLoader, node: yaml.Node) -> Any:
@@ -105,14 +105,14 @@ def load(text: str, bounds: Bounds) -> YamlDocument:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or " ".join(str(error).split())
-        last = text.rstrip("\n").count("\n") + 1  # libyaml places what is missing at the end on a line of its own
+        last = text.rstrip("\n").count("\n") + 1  # libyaml reports a missing end on a line after the last one
         raise YamlUnreadable(f"expected YAML: {problem}", min(mark.line + 1, last) if mark else None) from error
 
 
 def _count(text: str, bounds: Bounds) -> None:
     """Raises YamlUnreadable if the text exceeds its bounds, and YAMLError if it is not YAML."""
     total = 0
-    within: list[tuple[str | None, int]] = []  # the lists and mappings open here: anchor, and `total` before it
+    within: list[tuple[str | None, int]] = []  # open lists and mappings: anchor, and `total` before it
     anchored: dict[str | None, int] = {}
     for event in yaml.parse(text, Loader=_SafeLoader):
         line = event.start_mark.line + 1 if event.start_mark else None

@@ -1,6 +1,6 @@
 """Durations as people write them: a number of seconds, or text such as `500ms`, `10s`, `5m`, `2h`, `1d`.
 
-And moments in Unix seconds. Both are finite and within what a benchmark can mean.
+Also moments in Unix seconds. Both are finite and within a range that makes sense for a benchmark.
 """
 
 import re
@@ -20,7 +20,7 @@ class Duration(float):
 
     @classmethod
     def read(cls, value: object) -> "Duration":
-        """Seconds. Raises ValueError, saying what was expected, for anything but a duration of 0 to 10^9 seconds."""
+        """Seconds. Raises ValueError with what was expected for anything but a duration of 0 to 10^9 seconds."""
         seconds = None
         if isinstance(value, int | float) and not isinstance(value, bool):
             seconds = value

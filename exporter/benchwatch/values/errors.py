@@ -1,4 +1,4 @@
-"""The error that ends a command: its message says what, where and what was expected."""
+"""The error that ends a command: its message says what is wrong, where, and what was expected."""
 
 import reprlib
 
@@ -12,7 +12,7 @@ FAILED = 1
 WRONG_USE = 2
 """Exit code: wrong use or configuration."""
 NOT_MET = 3
-"""Exit code: done, but a requirement is not met."""
+"""Exit code: the command succeeded, but a requirement is not met."""
 EXIT_CODES = {
     0: "done",
     1: "failed: nothing recognised, no answer from a server, runs not comparable, or output not written",
@@ -20,7 +20,7 @@ EXIT_CODES = {
     3: "a requirement is not met, or a comparison is worse (--require, --fail-on)",
     130: "ended by Ctrl-C; 128 plus the number of any other signal that ended the command",
 }
-"""What exit codes mean; `benchwatch run` ends with that of the benchmark."""
+"""The meaning of exit codes; `benchwatch run` ends with the exit code of the benchmark."""
 
 
 class UserError(ValueError):
@@ -44,11 +44,11 @@ def root_cause(error: BaseException) -> BaseException:
 
 
 def reason_of(error: BaseException) -> str:
-    """The root cause of a failed request, one clause."""
+    """The root cause of a failed request as a clause."""
     cause = root_cause(error)
     return " ".join(str(getattr(cause, "strerror", None) or cause).split())[:200] or type(cause).__name__
 
 
 def excerpt(value: object) -> str:
-    """A value as a message shows it: one line of printable text, cut where it is made."""
+    """A value for a message: one short line of printable text."""
     return _SHORT.repr(value)

@@ -1,6 +1,6 @@
-"""What Ctrl-C does: it ends a command at once, unless the command has something to tidy up.
+"""Ctrl-C: it ends a command at once, unless the command has something to tidy up.
 
-A KeyboardInterrupt may arrive in the middle of an import, which shows it as a traceback or swallows it.
+Python's KeyboardInterrupt may arrive during an import, which shows a traceback or swallows it.
 """
 
 import os
@@ -9,7 +9,7 @@ from types import FrameType
 
 
 def end_at_once() -> None:
-    """From now on, Ctrl-C ends the process silently with exit code 130, whatever it is doing; unless it is ignored."""
+    """From now on, Ctrl-C ends the process silently with exit code 130; if Ctrl-C is ignored, it stays ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 

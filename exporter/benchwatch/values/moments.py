@@ -1,4 +1,4 @@
-"""Moments as people write them, and as they are shown.
+"""Reads and writes moments in the forms that people use.
 
 2026-11-22T18:00:00+01:00   RFC 3339, with a zone; a space may replace the T, and seconds may be missing
 18:00, 18:00:30             today, by this machine's local time
@@ -20,20 +20,22 @@ EXPECTED = "a time such as 18:00, 2026-11-22T18:00:00+01:00, +90s or 1790000000 
 
 
 def read_moment(text: str, now: float) -> float:
-    """Unix seconds. Raises ValueError, a sentence, for what is no moment, or none of its own, or is not after `now`."""
+    """Unix seconds. Raises ValueError with a sentence unless the text is one moment, and that is after `now`."""
     written = text.strip().upper()
     hint = ""
     try:
         if date := _DATE.fullmatch(written):
             moment = datetime.fromisoformat(written)
             if not date[1]:
-                raise _Ambiguous(f"{text} has no zone: write {text}Z for UTC, or {_with_zone(moment)} for local time")
+                raise _Ambiguous(
+                    f"{text} has no zone: write {text}Z for UTC, or {shown_moment(moment.timestamp())} for local time"
+                )
             found = moment.timestamp()
         elif _TIME.fullmatch(written):
             today = datetime.fromtimestamp(now).date()
             moment = datetime.fromisoformat(f"{today}T{written.rjust(len(written) + (written[1] == ':'), '0')}")
             found = _local(moment, text)
-            hint = f"; if tomorrow is meant, write {_with_zone(moment + timedelta(days=1))}"
+            hint = f"; if tomorrow is meant, write {shown_moment((moment + timedelta(days=1)).timestamp())}"
         elif written.startswith("+"):
             found = now + Duration.read(text.strip()[1:])
         elif _NUMBER.fullmatch(written):
@@ -53,11 +55,11 @@ def read_moment(text: str, now: float) -> float:
 
 
 class _Ambiguous(ValueError):
-    """A text that stands for no moment, or for more than one; the message says so."""
+    """The text stands for no moment, or for more than one; the message says why."""
 
 
 def _local(moment: datetime, text: str) -> float:
-    """The one moment at which local clocks show this. Raises ValueError where they skip it, or show it twice."""
+    """The moment at which local clocks show this time. Raises ValueError if they skip it or show it twice."""
     first, second = moment.timestamp(), moment.replace(fold=1).timestamp()
     if datetime.fromtimestamp(first) != moment:
         raise _Ambiguous(f"{text} does not exist today: clocks are set forward, from before it to after it")
@@ -65,10 +67,6 @@ def _local(moment: datetime, text: str) -> float:
         both = " or ".join(shown_moment(each) for each in (first, second))
         raise _Ambiguous(f"{text} is twice today, as clocks are set back: write {both}")
     return first
-
-
-def _with_zone(moment: datetime) -> str:
-    return shown_moment(moment.timestamp())
 
 
 def shown_moment(moment: float) -> str:

@@ -1,8 +1,7 @@
-"""Figures for people, the same in all views: three significant digits and a unit that fits. Metrics themselves are in
-base units.
+"""Formats figures for people, in the same way in all views: three significant digits and a suitable unit.
 
-If there is room, a rate is written in full (12,345); in narrow columns it gets a prefix (12.3k). Axes and captions drop
-trailing zeros (`trimmed`).
+Input is in base units, as in metrics. If there is room, a rate is written in full (12,345); in narrow columns it gets a
+prefix (12.3k). Axes and captions drop trailing zeros (`trimmed`).
 """
 
 import math
@@ -46,7 +45,7 @@ def rate(value: float | None) -> str:
 
 
 def rate_in_full(value: float | None) -> str:
-    """The same where there is room: 12,345."""
+    """See rate; large values are written in full: 12,345."""
     return f"{value:,.0f}" if value is not None and _measured(value) and value >= 999.5 else rate(value)
 
 
@@ -66,12 +65,12 @@ def bandwidth(value: float | None) -> str:
 
 
 def size(value: float) -> tuple[float, str]:
-    """The unit for a bandwidth: its bytes a second, and its name."""
+    """The unit for a bandwidth: its size in bytes a second, and its name."""
     return next((size for size in _SIZES if value >= size[0] * _ALMOST), _SIZES[-1])
 
 
 _ALMOST = 0.99999
-"""Part of a unit from which on a number is one: on axes sums of steps are a little off."""
+"""A value of at least this part of a unit is shown in that unit: the ticks of an axis are sums, and a little off."""
 
 
 def latency(seconds: float | None) -> str:
@@ -82,12 +81,12 @@ def latency(seconds: float | None) -> str:
 
 
 def part(ratio: float) -> str:
-    """A part of 1: 45 %, 0.012 %."""
+    """A ratio in percent: 45 %, 0.012 %."""
     return f"{100 * ratio:.3g} %"
 
 
 def trimmed(text: str) -> str:
-    """A figure without zeros at its end: 2.50 ms is 2.5 ms."""
+    """A figure without trailing zeros: 2.50 ms becomes 2.5 ms."""
     return _ZEROS.sub(r"\1", text)
 
 
@@ -115,7 +114,7 @@ def duration(seconds: float | None) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """How long ago; a time in the future (another clock) is reported as ahead."""
+    """How long ago: 42 s ago; a time in the future (on another clock) is ahead: 42 s ahead."""
     if seconds is None or not math.isfinite(seconds):
         return NOT_MEASURED
     if seconds <= -1:
@@ -126,11 +125,11 @@ def age(seconds: float | None) -> str:
 def apart(
     time: float | None, interval: float | None, latency: float | None, percentile: float | None, of: float | None
 ) -> str:
-    """How the second of a percentile differs from the interval of the mean latency beside it; empty if it hardly does.
+    """How the time of a percentile differs from that of the mean latency beside it, such as `2.0 s older`, or empty.
 
-    The mean is of `interval` seconds up to `time`, the percentile of the second up to `of` (Unix seconds; None: of the
-    mean's own interval). Less than a second between them is nothing to speak of, unless the mean is above the
-    percentile: then they cannot be of the same time.
+    The mean is of `interval` seconds up to `time`; the percentile is of the second up to `of` (Unix seconds; None: of
+    the same interval). A difference below one second is mentioned only if the mean is above the percentile, which
+    cannot be if both are of the same time.
     """
     if time is None or of is None or time == of:
         return ""
@@ -142,17 +141,17 @@ def apart(
 
 
 _LONGER = 1.5
-"""Seconds from which on an interval is not taken for one of a second."""
+"""An interval of at most as many seconds counts as one of a second."""
 
 
 def warming_up(warmup: float, start: float | None, now: float) -> str:
-    """What is left of a warm-up, for a run that is active; empty without one or when it is over."""
+    """The rest of an active run's warm-up; empty if there is none or it is over."""
     left = 0.0 if start is None else start + warmup - now
     return f"warm-up, {duration(left)} left" if warmup and left > 0 else ""
 
 
 def with_warmup(warmup: float) -> str:
-    """The time that the figures of an ended run cover, if it is not obvious."""
+    """A remark that the figures of an ended run include the warm-up; empty without a warm-up."""
     return f"whole run, including the warm-up of {duration(warmup)}" if warmup else ""
 
 

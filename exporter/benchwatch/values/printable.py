@@ -1,13 +1,13 @@
-"""Text from outside as one line that a terminal shows and never obeys.
+"""Turns text from outside into one line that a terminal shows but never obeys.
 
 Names of runs, values of parameters, messages of tools, cells of a CVM's page: any of them may hold an escape sequence
 (which sets the clipboard or the window's title), a line break that fakes another line, a bidirectional override that
-shows letters in another order, or bytes that are no UTF-8. A character that cannot be printed (`str.isprintable`)
-becomes the escape that names it:
+shows letters in another order, or bytes that are not UTF-8. A character that cannot be printed (`str.isprintable`)
+becomes an escape:
 
     \\n \\r \\t          the usual ones
     \\x1b              an ASCII control character
-    \\xff              a byte that was no UTF-8 (a surrogate of Python's `surrogateescape`)
+    \\xff              a byte that is not UTF-8 (a surrogate of Python's `surrogateescape`)
     \\u009b \\u202e     any other: C1 controls, line separators, formatting characters
 """
 
@@ -27,22 +27,22 @@ def printable(text: str) -> str:
 
 
 def lines(text: str) -> str:
-    """The same for a text whose line breaks are its own."""
+    """See printable; line breaks stay."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def in_html(text: str) -> str:
-    """The same as text of an HTML page, without markup."""
+    """See printable; the result is text for an HTML page, without markup."""
     return escape(printable(text))
 
 
 def say(sentence: str, advice: str = "") -> None:
-    """Print a sentence on stderr as benchwatch's own; `advice` follows on lines of its own."""
+    """Print a sentence of benchwatch on stderr; `advice` follows on its own lines."""
     print(f"benchwatch: {printable(sentence)}", *([lines(advice)] if advice else []), sep="\n", file=sys.stderr)
 
 
 class LogFormatter(logging.Formatter):
-    """A log whose messages are one printable line each, and tracebacks printable lines."""
+    """Makes each message one printable line, and each traceback printable lines."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """See logging.Formatter."""

@@ -1,10 +1,10 @@
-"""The word that was probably meant by a mistyped one."""
+"""Suggests the word that was probably meant by a mistyped word."""
 
 from collections.abc import Iterable
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence that proposes the most similar of the known words; empty if none is similar."""
+    """The end of a sentence that suggests the most similar known word; empty if no word is similar."""
     from difflib import get_close_matches  # imported only when needed
 
     words = list(known)

@@ -1,7 +1,7 @@
-"""Why a benchmark is slow, in one sentence: the layer that stands out, from what prometheus/rules/layers.yml records.
+"""Why a benchmark is slow, in one sentence: the layer that stands out in the series of prometheus/rules/layers.yml.
 
-It says the same as the annotation `verdict` of the alerts (prometheus/rules/workers.yml). Which layer it is, only the
-rules decide (docs/alerts.md, "How the layer is found").
+The sentence is that of the alerts' annotation `verdict` (prometheus/rules/workers.yml). Only the rules decide which
+layer it is (docs/alerts.md, "How the layer is found").
 """
 
 import math
@@ -12,17 +12,17 @@ from typing import NamedTuple
 from . import numbers
 
 _STANDS_OUT = 3.0
-"""Times its usual, as in the rules."""
+"""A layer stands out from this multiple of its usual on, as in the rules."""
 _MOVED = 1.5
-"""Times its usual from which on a layer has moved."""
+"""A layer has moved above this multiple of its usual."""
 _MOST_MOVED = 3
 _DEVICES = ("log_device", "data_device")
 _STORAGE = frozenset({*_DEVICES, "path", "frontend", "oplog", "read_source", "cvm_queue", "backend"})
-"""Layers that a run notices as slow devices."""
+"""Layers that a run experiences as slow devices."""
 
 
 class LayerSignal(NamedTuple):
-    """What is compared with its usual, by the labels of `run_layer:slowness:ratio`."""
+    """A signal that is compared with its usual: the labels of `run_layer:slowness:ratio`."""
 
     host: str
     layer: str
@@ -31,7 +31,7 @@ class LayerSignal(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What was recorded of a run that is slower than usual, over some seconds."""
+    """The records of some seconds about a run that is slower than usual."""
 
     believed: tuple[str, str] | None
     """Host and layer of the verdict; None: no layer stands out, or none can be judged."""
@@ -53,7 +53,7 @@ class Evidence(NamedTuple):
             await_ = self.latency.get((host, device.layer, device.which))
             spent = "" if await_ is None else f" {numbers.trimmed(numbers.latency(await_))},"
             said = f"{_words(device)}{spent} {_times(ratio)} its usual"
-            if layer in _DEVICES:  # its vdisks have not been polled since, so nobody knows how they are
+            if layer in _DEVICES:  # its vdisks have not been polled since, so their state is unknown
                 return f"{said}."
             vdisks = [(one, -ratio) for ratio, one in signals if (one.layer, one.role) == ("frontend", device.role)]
             for vdisk, ratio in vdisks[:1]:
@@ -71,9 +71,9 @@ class Evidence(NamedTuple):
 
 
 def question(seconds: int, chosen: str = "") -> str:
-    """In PromQL: what is known of the last seconds of each run that is slower than usual now. `chosen`: matchers.
+    """A PromQL query for the evidence of the last seconds on each run that is slow now; `chosen` are matchers.
 
-    A series that nobody has recorded for so long is not in the answer, however long Prometheus looks back.
+    Series without a sample in these seconds are not in the answer, even if Prometheus looks back further.
     """
 
     def over(function: str, name: str, more: str = "") -> str:
@@ -96,7 +96,7 @@ def question(seconds: int, chosen: str = "") -> str:
 
 
 def answered(samples: Iterable[tuple[Mapping[str, str], float]]) -> dict[str, Evidence]:
-    """The evidence by run, from the labels and values that Prometheus answers the question with."""
+    """The evidence by run, from the labels and values in Prometheus' answer to the question."""
     ranks: dict[str, tuple[float, str, str]] = {}
     found: dict[str, tuple[dict[LayerSignal, float], dict[tuple[str, str, str], float]]] = {}
     for labels, value in samples:
@@ -115,7 +115,7 @@ def answered(samples: Iterable[tuple[Mapping[str, str], float]]) -> dict[str, Ev
 
 
 def spoken(layer: str) -> str:
-    """The name of a layer in a sentence: `CVM queue` for cvm_queue."""
+    """A layer's name in a sentence: `CVM queue` for cvm_queue."""
     return re.sub("(front|back)end", r"\1 end", layer.replace("_cpu", " CPU").replace("cvm", "CVM")).replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""YAML files as structs, checked whole: an error names the file, the line, the key and what was expected."""
+"""Reads YAML files into structs: an error names the file, the line, the key and what was expected."""
 
 import re
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from .suggestion import did_you_mean, either
 
 _T = TypeVar("_T")
 _LONGEST = 300
-"""Characters of what a message says of a value."""
+"""Characters of the part of a message that msgspec wrote."""
 _KINDS = {
     **{"int": "a whole number", "float": "a number", "str": "text", "bool": "true or false"},
     **{"object": "keys with values", "array": "a list", "null": "nothing"},
 }
-"""How a message names what msgspec calls by its type."""
+"""Names of types in messages, by msgspec's names."""
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 
 
@@ -73,7 +73,7 @@ def _sentence(path: Path, node: yaml.Node | None, value: Any, fault: str, kind: 
             found = [entry for key, entry in node.value if key.value == step]
         elif isinstance(node, yaml.SequenceNode) and step.isdigit():
             found = node.value[int(step) :][:1]
-        if not found:  # the value of a mapping, whose key msgspec does not name
+        if not found:  # a value of a mapping: msgspec does not name its key
             break
         node = found[-1]
         value = value.get(step) if isinstance(value, dict) else value[int(step)]
@@ -87,7 +87,7 @@ def _sentence(path: Path, node: yaml.Node | None, value: Any, fault: str, kind: 
 
 
 def _keys(kind: inspect.Type, steps: Sequence[str]) -> list[str]:
-    """The keys of the mapping that lies at the steps of a path."""
+    """The keys of the mapping at the end of a path."""
     if isinstance(kind, inspect.Metadata):
         return _keys(kind.type, steps)
     if isinstance(kind, inspect.UnionType):
