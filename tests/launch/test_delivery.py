@@ -62,6 +62,16 @@ def test_files_arrive_while_they_grow_and_the_record_with_them(
     assert (there / "db1.yaml").read_bytes() == record.path.read_bytes()
 
 
+def test_the_log_of_a_worker_whose_name_continues_this_one_is_not_sent(
+    record: RunRecord, server: Served, tmp_path: Path
+) -> None:
+    for name in ("db1.7", "db1.2.out", "db1.2.7"):
+        (record.folder / name).write_text("line\n")
+    delivery = Delivery(server.url, record)
+    assert (delivery.start(), delivery.finish()) == ("", "")
+    assert {file.name for file in (tmp_path / "there/r").iterdir()} == {"db1.yaml", "db1.7"}
+
+
 def test_an_address_needs_no_scheme(record: RunRecord, server: Served, tmp_path: Path) -> None:
     delivery = Delivery(server.url.removeprefix("http://"), record)
     assert (delivery.start(), delivery.finish()) == ("", "")

@@ -153,6 +153,17 @@ def test_a_record_may_be_wanted_only_if_the_name_is_new(tmp_path: Path) -> None:
         assert put(server, "r/db2.yaml", b"exit_code: 0\n", **new)[0] == 412
 
 
+def test_a_failed_start_that_is_replaced_does_not_take_the_log_of_another_worker_with_it(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        for name, data in {"db.7": "1\n", "db.err": "pgbench: error: no\n", "db.1.out": "2\n", "db.1.7": "3\n"}.items():
+            (tmp_path / "r").mkdir(exist_ok=True)
+            (tmp_path / "r" / name).write_text(data)
+        (tmp_path / "r/db.yaml").write_text("exit_code: 1\n")
+        code, said = put(server, "r/db.yaml", b"command: [pgbench]\n", **{"If-None-Match": "*"})
+    assert (code, "replaces a start that failed" in said) == (200, True)
+    assert {file.name for file in (tmp_path / "r").iterdir()} == {"db.yaml", "db.1.out", "db.1.7"}
+
+
 def test_a_record_that_is_too_large_is_refused(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path)) as server:
         assert put(server, "r/db1.yaml", b"#" * 300_000)[0] == 413

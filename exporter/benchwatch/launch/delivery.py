@@ -9,7 +9,6 @@ launcher, may partly be there already: its pieces come first, and the exporter r
 its record follows.
 """
 
-import glob
 import threading
 import time
 from contextlib import suppress
@@ -18,7 +17,7 @@ from urllib.parse import quote, urlsplit
 
 import requests
 
-from ..runs.append import GAP, LARGEST_PIECE, STREAM
+from ..runs.append import GAP, LARGEST_PIECE, STREAM, files_of
 from ..settings.record import SUFFIX
 from ..values.addresses import server_url
 from ..values.errors import FAILED, UserError, reason_of
@@ -159,14 +158,13 @@ class Delivery:
         self._send_record()
 
     def _files(self) -> dict[str, Path]:
-        """The worker's files by suffix (that of a log is `<pid>[.<thread>]`); those of `db.1` do not belong to `db`.
+        """The worker's files by suffix (that of a log is `<pid>[.<thread>]`).
 
         Output precedes logs: an exporter that has another run of this name refuses its output before it gets a log.
         """
         start = len(self._record.worker) + 1
-        found = self._record.folder.glob(f"{glob.escape(self._record.worker)}.*")
-        streams = (file for file in sorted(found, reverse=True) if STREAM.fullmatch(file.name, start))
-        return {file.name[start:]: file for file in streams if file.exists()}
+        files = reversed(files_of(self._record.folder, self._record.worker))
+        return {file.name[start:]: file for file in files if STREAM.fullmatch(file.name, start) and file.exists()}
 
     def _send_record(self) -> str:
         """Send the current record, but the first version until that is acknowledged: the exporter may have it already.

@@ -6,6 +6,7 @@ is lost. Everything here waits for the disk; call it from one thread at a time.
 """
 
 import errno
+import glob
 import logging
 import os
 import re
@@ -25,7 +26,7 @@ _log = logging.getLogger("benchwatch.server")
 STREAM = re.compile(r"out|err|json|[0-9]{1,10}(\.[0-9]{1,5})?")
 """What may follow a worker's name in the name of a file that is sent in pieces."""
 _SUFFIX = re.compile(r"[a-z]+|[0-9]+(\.[0-9]+)?")
-"""What may follow it in the name of any file of that worker: `db.2.out` is none of `db`."""
+"""What may follow it in the name of any file of that worker."""
 GAP = "so that none can be put at"
 """In the refusal of a piece whose predecessors are not there."""
 LARGEST_PIECE = 1024 * 1024
@@ -273,8 +274,7 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
         room.need(path, len(data))
         path.parent.mkdir(parents=True, exist_ok=True)
         before = path.read_bytes() if path.exists() else b""
-        beginning = (file for file in path.parent.glob(f"{worker}.*") if file != path)
-        there = [file for file in beginning if _SUFFIX.fullmatch(file.name, len(worker) + 1)]
+        there = [file for file in files_of(path.parent, worker) if file != path]
         if failed_start and before != data and (before or there):
             why = failed_start(path.parent, worker)
             if why is None:
@@ -293,6 +293,13 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
     except OSError as error:
         raise cannot_write(path, error) from error
     return f"{run}/{path.name} is stored{replaced}"
+
+
+def files_of(folder: Path, worker: str) -> list[Path]:
+    """All files of a worker, by name. `db.2.out` and, beside it, the log `db.2.7` belong to `db.2`, not to `db`."""
+    found = sorted(folder.glob(f"{glob.escape(worker)}.*"))
+    others = {file.stem for file in found if file.suffix[1:].isalpha()} - {worker}
+    return [file for file in found if _SUFFIX.fullmatch(file.name, len(worker) + 1) and file.stem not in others]
 
 
 def _check_record(path: Path, name: str) -> None:
