@@ -106,6 +106,15 @@ def test_what_cannot_be_sent_is_said(
     assert message in capsys.readouterr().err
 
 
+def test_a_file_that_cannot_be_read_is_named_and_the_other_runs_are_sent(
+    server: Served, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (runs / "a" / "db1.json").mkdir()
+    assert main(["push", server.url, str(runs)]) == 1
+    assert capsys.readouterr().err == f"benchwatch: {runs}/a/db1.json cannot be read: Is a directory\n"
+    assert "b-2/db1.out" in content(tmp_path / "there")
+
+
 def test_follow_sends_what_comes_and_the_rest_at_the_end(tmp_path: Path) -> None:
     port, runs, there = free_port(), tmp_path / "runs", tmp_path / "there"
     process = subprocess.Popen(

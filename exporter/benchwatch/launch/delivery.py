@@ -53,6 +53,7 @@ class Delivery:
         self._first_record = b""
         self._record_sent = b""
         self._refusal = ""
+        self._reason = ""
         self._trouble = ""
         self._deadline = float("inf")
         self._ending = threading.Event()
@@ -71,7 +72,7 @@ class Delivery:
             sentence = f"--push: {self._shown} cannot be reached: {reason_of(error)}; nothing was started"
             raise UserError(sentence) from None
         except requests.RequestException as error:
-            self._trouble = reason_of(error)
+            self._note(error)
         except _Refused as refusal:
             raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
         remark = self.trouble or remark  # read before the thread can clear it
@@ -97,10 +98,18 @@ class Delivery:
         """Why nothing can be delivered now, a sentence; empty if it can."""
         if self._refusal:
             return f"{self._shown} refuses: {self._refusal}"
-        return f"{self._shown} cannot be reached now ({self._trouble}): retrying" if self._trouble else ""
+        return f"{self._trouble}: retrying" if self._trouble else ""
+
+    def _note(self, error: OSError) -> None:
+        """Note why nothing can be sent now."""
+        if isinstance(error, requests.RequestException):
+            self._reason = reason_of(error)
+            self._trouble = f"{self._shown} cannot be reached now ({self._reason})"
+        else:
+            self._reason = self._trouble = f"{error.filename} cannot be read: {error.strerror}"
 
     def deliver(self) -> str:
-        """Send everything that exists now; returns a sentence if the exporter refuses it.
+        """Send everything that exists now; returns a sentence if the exporter refuses it or a file cannot be read.
 
         Raises UserError if the exporter cannot be reached.
         """
@@ -109,6 +118,9 @@ class Delivery:
         except requests.RequestException as error:
             sentence = f"{self._shown} cannot be reached: {reason_of(error)}; is `benchwatch serve` running there?"
             raise UserError(sentence, FAILED) from None
+        except OSError as error:
+            self._note(error)
+            return self._trouble
         except _Refused as refusal:
             self._refusal = str(refusal)
         return self.trouble
@@ -126,7 +138,7 @@ class Delivery:
         missing = sum(max(0, _size(file) - self._sent.get(suffix, 0)) for suffix, file in self._files().items())
         if not missing and not self._refusal and _content(self._record.path) == self._record_sent:
             return ""
-        reason = self._refusal or self._trouble or "not in time"
+        reason = self._refusal or self._reason or "not in time"
         return f"{missing} bytes were not delivered to {self._shown}: {reason}; they are in {self._record.folder}"
 
     def _run(self) -> None:
@@ -135,11 +147,9 @@ class Delivery:
             ending = self._ending.is_set()
             try:
                 self._round()
-                self._trouble = ""
-            except requests.RequestException as error:
-                self._trouble = reason_of(error)
+                self._trouble = self._reason = ""
             except OSError as error:
-                self._trouble = str(error)
+                self._note(error)
             except _Refused as refusal:
                 self._refusal = str(refusal)
             if ending and not self._trouble:
