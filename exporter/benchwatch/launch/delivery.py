@@ -136,8 +136,9 @@ class Delivery:
             self.end(_LAST_PATIENCE)
         self._thread.join(max(0.0, self._deadline - time.monotonic()) + 1)
         missing = sum(max(0, _size(file) - self._sent.get(suffix, 0)) for suffix, file in self._files().items())
-        if not missing and not self._refusal and _content(self._record.path) == self._record_sent:
-            return ""
+        with suppress(OSError):  # the record cannot be read: the reason says so
+            if not missing and not self._refusal and not self._changed_record():
+                return ""
         reason = self._refusal or self._reason or "not in time"
         return f"{missing} bytes were not delivered to {self._shown}: {reason}; they are in {self._record.folder}"
 
@@ -188,11 +189,15 @@ class Delivery:
                 return ""
             answer = self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
             self._record_sent = self._first_record
-        content = _content(self._record.path)
-        if content != self._record_sent:
+        if content := self._changed_record():
             self._put(self._place + SUFFIX, content)
             self._record_sent = content
         return f"{self._shown}: {answer}" if _REPLACES in answer else ""
+
+    def _changed_record(self) -> bytes:
+        """The current record if it differs from what was sent; empty if not, or if it was removed. Raises OSError."""
+        content = _content(self._record.path)
+        return content if content != self._record_sent else b""
 
     def _send_piece(self, suffix: str, path: Path) -> bool:
         """Send the new part of a file, at most one piece; returns whether it was a full piece."""
@@ -234,7 +239,7 @@ def _size(path: Path) -> int:
 def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError:
+    except FileNotFoundError:
         return b""
 
 
