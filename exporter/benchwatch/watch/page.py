@@ -195,7 +195,7 @@ def _worker(run: str, name: str, series: _Series) -> ShownWorker:
         duration=_duration(series, tool, roles),
         now=tuple(_now(series, roles)),
         result=tuple(_result(series, roles)),
-        lost={word: told for word, one in roles.lost.items() if (told := series.lost(one))},
+        lost={word: counts for word, one in roles.lost.items() if (counts := series.lost(one))},
         warnings=tuple(dict.fromkeys(labels["warning"] for labels in warnings)),
     )
 
