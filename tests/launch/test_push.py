@@ -136,6 +136,26 @@ def test_a_folder_or_record_that_cannot_be_read_is_named(
     assert "b-2/db1.* delivered" in said.out
 
 
+def test_another_run_in_the_place_of_one_that_was_sent_is_not_appended_to_it(
+    server: Served, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "_EVERY", 0.01)
+    (record,) = [one for one in push._records(runs / "b-1", {}) if one.worker == "db1"]
+    write(runs / "b-1", {"db1.out": b"the first run\n"})
+    following = delivery.Delivery(server.url, record, takes_name=False)
+    following.follow()
+    there = tmp_path / "there/b-1/db1.out"
+    eventually(lambda: there.exists() and there.read_bytes() == b"the first run\n", "it is sent")
+    record.write(labels={"of": "the second"})
+    write(runs / "b-1", {"db1.out": b""})
+    refusal = "refuses: b-1/db1.out is of another run now: push that under another name"
+    eventually(lambda: following.trouble.endswith(refusal), "it is refused")
+    write(runs / "b-1", {"db1.out": b"the second run, which has more\n"})
+    following.end(1.0)
+    assert refusal.removeprefix("refuses") in following.finish()
+    assert there.read_bytes() == b"the first run\n"
+
+
 def test_a_run_that_is_removed_here_keeps_its_record_there(
     server: Served, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

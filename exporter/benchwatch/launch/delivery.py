@@ -9,6 +9,7 @@ launcher, may partly be there already: its pieces come first, and the exporter r
 its record follows.
 """
 
+import os
 import threading
 import time
 from contextlib import suppress
@@ -36,7 +37,7 @@ _AGAIN = (408, 429)
 
 
 class _Refused(Exception):
-    """The exporter answered with a refusal."""
+    """The exporter answered with a refusal, or would do so."""
 
 
 class Delivery:
@@ -203,6 +204,8 @@ class Delivery:
         """Send the new part of a file, at most one piece; returns whether it was a full piece."""
         offset = self._sent.get(suffix, 0)
         with path.open("rb", buffering=0) as file:
+            if file.seek(0, os.SEEK_END) < offset:
+                raise _Refused(f"{path.parent.name}/{path.name} is of another run now: push that under another name")
             file.seek(offset)
             data = file.read(LARGEST_PIECE) or b""
         try:
