@@ -1,3 +1,4 @@
+import errno
 import os
 import re
 import subprocess
@@ -80,6 +81,22 @@ def test_what_is_not_recognised_or_not_there_is_said(
     assert "nothing recognised in" in capsys.readouterr().err
     assert main(["metrics", str(tmp_path / "nowhere")]) == 2
     assert "nowhere: cannot be read: No such file or directory; expected a file or a folder" in capsys.readouterr().err
+
+
+def test_of_a_folder_of_runs_the_one_that_cannot_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").mkdir()
+    scan = os.scandir
+
+    def denied(path: object) -> object:
+        if str(path) == str(tmp_path / "a"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(str(path))
+
+    monkeypatch.setattr(os, "scandir", denied)
+    assert main(["metrics", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith(f"benchwatch: {tmp_path}/a: cannot be read: Permission denied;")
 
 
 def test_promtool_accepts_what_all_recordings_give(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

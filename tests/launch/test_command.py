@@ -505,6 +505,19 @@ def test_repeats_have_names_of_their_own_and_go_on_after_a_failure(place: Launch
     assert {place.record(f"a-{number}")["repeat_of"] for number in (1, 2, 3)} == {"a"}
 
 
+def test_a_requirement_that_is_met_stays_met_if_what_to_do_next_is_not_known(
+    place: Launchpad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory", "runs/b")
+
+    monkeypatch.setattr("benchwatch.launch.outcome._before", gone)
+    place.tool("pgbench", "echo 'progress: 1.0 s, 408.0 tps, lat 0.331 ms stddev 0.472' >&2")
+    done = place.run("--name", "a", "--no-percentiles", "--require", "mean < 1ms", "--", "pgbench", "-S")
+    assert "met: mean < 1ms" in done.stderr.decode()
+    assert done.returncode == 0
+
+
 def test_a_wrapper_stays_in_front(place: Launchpad) -> None:
     place.tool("pgbench", 'echo "$WHAT $*"')
     done = place.run("--name", "a", "--no-percentiles", "--", "env", "WHAT=x", "pgbench", "-S")

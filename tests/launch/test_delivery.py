@@ -62,6 +62,28 @@ def test_files_arrive_while_they_grow_and_the_record_with_them(
     assert (there / "db1.yaml").read_bytes() == record.path.read_bytes()
 
 
+def test_the_log_of_a_worker_whose_name_continues_this_one_is_not_sent(
+    record: RunRecord, server: Served, tmp_path: Path
+) -> None:
+    for name in ("db1.7", "db1.2.out", "db1.2.7"):
+        (record.folder / name).write_text("line\n")
+    delivery = Delivery(server.url, record)
+    assert (delivery.start(), delivery.finish()) == ("", "")
+    assert {file.name for file in (tmp_path / "there/r").iterdir()} == {"db1.yaml", "db1.7"}
+
+
+def test_a_file_that_cannot_be_read_is_not_taken_for_an_exporter_that_cannot_be_reached(
+    record: RunRecord, server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchwatch.launch.delivery._LAST_PATIENCE", 1.0)
+    record.file("json").mkdir()
+    delivery = Delivery(server.url, record)
+    delivery.start()
+    why = f"{record.file('json')} cannot be read: Is a directory"
+    eventually(lambda: delivery.trouble == f"{why}: retrying", "it is named")
+    assert f": {why}; they are in" in delivery.finish()
+
+
 def test_an_address_needs_no_scheme(record: RunRecord, server: Served, tmp_path: Path) -> None:
     delivery = Delivery(server.url.removeprefix("http://"), record)
     assert (delivery.start(), delivery.finish()) == ("", "")

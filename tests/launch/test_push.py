@@ -1,6 +1,8 @@
 """`benchwatch push`: recorded runs, and runs that something else records."""
 
+import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.launch import delivery
+from benchwatch.launch import delivery, push
 from benchwatch.values.printable import say
 from tests.support.ports import free_port
 from tests.support.serving import FakeBoard, Served, served
@@ -104,6 +106,69 @@ def test_what_cannot_be_sent_is_said(
     (tmp_path / "empty").mkdir()
     assert main(["push", f"127.0.0.1:{free_port()}", str(tmp_path / path)]) in (1, 2)
     assert message in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_other_runs_are_sent(
+    server: Served, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (runs / "a" / "db1.json").mkdir()
+    assert main(["push", server.url, str(runs)]) == 1
+    assert capsys.readouterr().err == f"benchwatch: {runs}/a/db1.json cannot be read: Is a directory\n"
+    assert "b-2/db1.out" in content(tmp_path / "there")
+
+
+@pytest.mark.parametrize("name", ["b-1", "b-1/db1.yaml"])
+def test_a_folder_or_record_that_cannot_be_read_is_named(
+    server: Served, runs: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(runs / "b-1", {"db1.yaml": b"exit_code: 0\n"})
+    scan, read = os.scandir, Path.read_bytes
+
+    def denied(path: object) -> None:
+        if str(path) == str(runs / name):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", lambda path: denied(path) or scan(path))
+    monkeypatch.setattr(Path, "read_bytes", lambda path: denied(path) or read(path))
+    assert main(["push", server.url, str(runs)]) == 1
+    said = capsys.readouterr()
+    assert said.err == f"benchwatch: {runs / name} cannot be read: Permission denied\n"
+    assert "b-2/db1.* delivered" in said.out
+
+
+def test_another_run_in_the_place_of_one_that_was_sent_is_not_appended_to_it(
+    server: Served, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "_EVERY", 0.01)
+    (record,) = [one for one in push._records(runs / "b-1", {}) if one.worker == "db1"]
+    write(runs / "b-1", {"db1.out": b"the first run\n"})
+    following = delivery.Delivery(server.url, record, takes_name=False)
+    following.follow()
+    there = tmp_path / "there/b-1/db1.out"
+    eventually(lambda: there.exists() and there.read_bytes() == b"the first run\n", "it is sent")
+    record.write(labels={"of": "the second"})
+    write(runs / "b-1", {"db1.out": b""})
+    refusal = "refuses: b-1/db1.out is of another run now: push that under another name"
+    eventually(lambda: following.trouble.endswith(refusal), "it is refused")
+    write(runs / "b-1", {"db1.out": b"the second run, which has more\n"})
+    following.end(1.0)
+    assert refusal.removeprefix("refuses") in following.finish()
+    assert there.read_bytes() == b"the first run\n"
+
+
+def test_a_run_that_is_removed_here_keeps_its_record_there(
+    server: Served, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "_EVERY", 0.01)
+    (record,) = [one for one in push._records(runs / "a", {}) if one.worker == "db1"]
+    following = delivery.Delivery(server.url, record, takes_name=False)
+    following.follow()
+    there = tmp_path / "there/a/db1.yaml"
+    eventually(lambda: there.exists() and there.read_bytes() == b"exit_code: 0\n", "it is sent")
+    shutil.rmtree(runs / "a")
+    following.end(1.0)
+    assert following.finish() == ""
+    assert there.read_bytes() == b"exit_code: 0\n"
 
 
 def test_follow_sends_what_comes_and_the_rest_at_the_end(tmp_path: Path) -> None:

@@ -72,6 +72,17 @@ def test_overwrite_replaces_this_worker_and_no_other(place: Launchpad) -> None:
     assert (place.runs / "a/pgbench.out").read_text() == "new\n"
 
 
+def test_a_worker_whose_name_continues_that_of_another_keeps_its_log(place: Launchpad) -> None:
+    run(place, f"echo '{REPORTS}' >&2", "--worker", "db.1")
+    log = place.runs / "a/db.1.4711"
+    log.write_text("0 1 1000 0 1790000000 1\n")
+    assert run(place, f"echo '{REPORTS}' >&2", "--worker", "db")[0] == 0, "its name is not taken"
+    assert run(place, f"echo '{REPORTS}' >&2", "--worker", "db", "--overwrite")[0] == 0
+    assert log.exists()
+    assert run(place, f"echo '{REPORTS}' >&2", "--worker", "db.1", "--overwrite")[0] == 0
+    assert not log.exists()
+
+
 def test_what_was_to_be_replaced_stays_if_nothing_is_started(place: Launchpad) -> None:
     run(place, f"echo '{REPORTS}' >&2")
     before = {file.name: file.read_bytes() for file in (place.runs / "a").iterdir()}

@@ -44,7 +44,10 @@ def test_other_content_and_gaps_are_refused(tmp_path: Path) -> None:
         piece(server, b"one", 0)
         other = "r/db1.out already exists, with other content: push under another name"
         assert piece(server, b"two", 0) == (409, other)
-        assert piece(server, b"x", 4) == (409, "r/db1.out has 3 bytes; expected an offset of at most 3, got 4")
+        assert piece(server, b"x", 4) == (
+            409,
+            "r/db1.out has 3 bytes, so that none can be put at 4: expected at most 3",
+        )
     assert (tmp_path / "r/db1.out").read_bytes() == b"one"
 
 
@@ -151,6 +154,17 @@ def test_a_record_may_be_wanted_only_if_the_name_is_new(tmp_path: Path) -> None:
         assert put(server, "r/db1.yaml", b"exit_code: 1\n", **new)[0] == 200
         assert put(server, "r/db2", b"by curl\n")[0] == 200
         assert put(server, "r/db2.yaml", b"exit_code: 0\n", **new)[0] == 412
+
+
+def test_a_failed_start_that_is_replaced_does_not_take_the_log_of_another_worker_with_it(tmp_path: Path) -> None:
+    with served(FakeBoard(push_folder=tmp_path)) as server:
+        for name, data in {"db.7": "1\n", "db.err": "pgbench: error: no\n", "db.1.out": "2\n", "db.1.7": "3\n"}.items():
+            (tmp_path / "r").mkdir(exist_ok=True)
+            (tmp_path / "r" / name).write_text(data)
+        (tmp_path / "r/db.yaml").write_text("exit_code: 1\n")
+        code, said = put(server, "r/db.yaml", b"command: [pgbench]\n", **{"If-None-Match": "*"})
+    assert (code, "replaces a start that failed" in said) == (200, True)
+    assert {file.name for file in (tmp_path / "r").iterdir()} == {"db.yaml", "db.1.out", "db.1.7"}
 
 
 def test_a_record_that_is_too_large_is_refused(tmp_path: Path) -> None:

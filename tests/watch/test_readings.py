@@ -29,15 +29,15 @@ def test_a_verdict_that_is_not_renewed_is_no_longer_shown(
 ) -> None:
     clock = SimpleNamespace(time=time.time, monotonic=lambda: 100.0)
     monkeypatch.setattr(readings, "time", clock)
-    told = PrometheusReading((), {"test1": "No layer stands out."})
+    judged = PrometheusReading((), {"test1": "No layer stands out."})
     exporter = Source(*[Reading(Page(), 0.0)] * 2)
-    prometheus = Source(told, SourceUnreadable("does not answer within 3 s"))
+    prometheus = Source(judged, SourceUnreadable("does not answer within 3 s"))
     read = Readings(cast(WatchedExporter, exporter), cast(WatchedPrometheus, prometheus), interval)
     read.read_once()
     read.take()
-    assert read.moment().verdicts == told.verdicts
+    assert read.moment().verdicts == judged.verdicts
     clock.monotonic = lambda: until - 0.1
-    assert read.moment().verdicts == told.verdicts
+    assert read.moment().verdicts == judged.verdicts
     clock.monotonic = lambda: until
     assert read.moment().verdicts == {}, "Prometheus has not answered since"
     clock.monotonic = lambda: 101.0

@@ -66,7 +66,8 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets, *
                 path.stat()
                 files.setdefault(path.parent, []).append(path.name)
         except OSError as error:
-            raise ConfigError(f"{path}: cannot be read: {error.strerror}; expected a file or a folder") from error
+            where = error.filename or path
+            raise ConfigError(f"{where}: cannot be read: {error.strerror}; expected a file or a folder") from error
     for folder, names in files.items():
         groups: dict[str, list[str]] = {}
         for name in sorted(names):

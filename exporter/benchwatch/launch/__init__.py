@@ -1,5 +1,6 @@
-"""`benchwatch run`: starts a benchmark, passes its output on untouched and records both in the run's folder.
+"""`benchwatch run` starts a benchmark, passes its output on unchanged and records it in the run's folder.
+`benchwatch push` sends recorded runs to an exporter elsewhere.
 
-It never makes the benchmark wait, and never changes an option that the user gave. What it shows comes from the files
+`run` never makes the benchmark wait, and never changes an option that the user gave. What it shows comes from the files
 that it writes: `runs` reads them while the benchmark runs, `results` afterwards.
 """

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 
 import requests
 
-from ..values.addresses import DEFAULT_EXPORTER, is_loopback, server_url
+from ..values.addresses import DEFAULT_EXPORTER, is_loopback, server_url, without_user
 from .child import leave_signals
 
 _SEEN = 5.0
@@ -33,10 +33,8 @@ class PageOpener:
 
     def __init__(self, exporter: str, run: str) -> None:
         self._exporter = server_url(exporter, "--push") if exporter else f"http://{DEFAULT_EXPORTER}"
-        parts = urlsplit(self._exporter)
-        shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
         self._path = f"/runs/{quote(run, safe='')}" if run else "/"
-        self._url = shown + self._path
+        self._url = without_user(self._exporter) + self._path
         self._failure = ""
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._opens = False

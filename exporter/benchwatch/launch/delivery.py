@@ -9,7 +9,7 @@ launcher, may partly be there already: its pieces come first, and the exporter r
 its record follows.
 """
 
-import glob
+import os
 import threading
 import time
 from contextlib import suppress
@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 
 import requests
 
-from ..runs.append import GAP, LARGEST_PIECE, STREAM
+from ..runs.append import GAP, LARGEST_PIECE, STREAM, files_of
 from ..settings.record import SUFFIX
 from ..values.addresses import server_url
 from ..values.errors import FAILED, UserError, reason_of
@@ -37,7 +37,7 @@ _AGAIN = (408, 429)
 
 
 class _Refused(Exception):
-    """The exporter answered with a refusal."""
+    """The exporter answered with a refusal, or would do so."""
 
 
 class Delivery:
@@ -54,6 +54,7 @@ class Delivery:
         self._first_record = b""
         self._record_sent = b""
         self._refusal = ""
+        self._reason = ""
         self._trouble = ""
         self._deadline = float("inf")
         self._ending = threading.Event()
@@ -72,7 +73,7 @@ class Delivery:
             sentence = f"--push: {self._shown} cannot be reached: {reason_of(error)}; nothing was started"
             raise UserError(sentence) from None
         except requests.RequestException as error:
-            self._trouble = reason_of(error)
+            self._note(error)
         except _Refused as refusal:
             raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
         remark = self.trouble or remark  # read before the thread can clear it
@@ -98,10 +99,18 @@ class Delivery:
         """Why nothing can be delivered now, a sentence; empty if it can."""
         if self._refusal:
             return f"{self._shown} refuses: {self._refusal}"
-        return f"{self._shown} cannot be reached now ({self._trouble}): retrying" if self._trouble else ""
+        return f"{self._trouble}: retrying" if self._trouble else ""
+
+    def _note(self, error: OSError) -> None:
+        """Note why nothing can be sent now."""
+        if isinstance(error, requests.RequestException):
+            self._reason = reason_of(error)
+            self._trouble = f"{self._shown} cannot be reached now ({self._reason})"
+        else:
+            self._reason = self._trouble = f"{error.filename} cannot be read: {error.strerror}"
 
     def deliver(self) -> str:
-        """Send everything that exists now; returns a sentence if the exporter refuses it.
+        """Send everything that exists now; returns a sentence if the exporter refuses it or a file cannot be read.
 
         Raises UserError if the exporter cannot be reached.
         """
@@ -110,6 +119,9 @@ class Delivery:
         except requests.RequestException as error:
             sentence = f"{self._shown} cannot be reached: {reason_of(error)}; is `benchwatch serve` running there?"
             raise UserError(sentence, FAILED) from None
+        except OSError as error:
+            self._note(error)
+            return self._trouble
         except _Refused as refusal:
             self._refusal = str(refusal)
         return self.trouble
@@ -125,9 +137,10 @@ class Delivery:
             self.end(_LAST_PATIENCE)
         self._thread.join(max(0.0, self._deadline - time.monotonic()) + 1)
         missing = sum(max(0, _size(file) - self._sent.get(suffix, 0)) for suffix, file in self._files().items())
-        if not missing and not self._refusal and _content(self._record.path) == self._record_sent:
-            return ""
-        reason = self._refusal or self._trouble or "not in time"
+        with suppress(OSError):  # the record cannot be read: the reason says so
+            if not missing and not self._refusal and not self._changed_record():
+                return ""
+        reason = self._refusal or self._reason or "not in time"
         return f"{missing} bytes were not delivered to {self._shown}: {reason}; they are in {self._record.folder}"
 
     def _run(self) -> None:
@@ -136,11 +149,9 @@ class Delivery:
             ending = self._ending.is_set()
             try:
                 self._round()
-                self._trouble = ""
-            except requests.RequestException as error:
-                self._trouble = reason_of(error)
+                self._trouble = self._reason = ""
             except OSError as error:
-                self._trouble = str(error)
+                self._note(error)
             except _Refused as refusal:
                 self._refusal = str(refusal)
             if ending and not self._trouble:
@@ -159,14 +170,13 @@ class Delivery:
         self._send_record()
 
     def _files(self) -> dict[str, Path]:
-        """The worker's files by suffix (that of a log is `<pid>[.<thread>]`); those of `db.1` do not belong to `db`.
+        """The worker's files by suffix (that of a log is `<pid>[.<thread>]`).
 
         Output precedes logs: an exporter that has another run of this name refuses its output before it gets a log.
         """
         start = len(self._record.worker) + 1
-        found = self._record.folder.glob(f"{glob.escape(self._record.worker)}.*")
-        streams = (file for file in sorted(found, reverse=True) if STREAM.fullmatch(file.name, start))
-        return {file.name[start:]: file for file in streams if file.exists()}
+        files = reversed(files_of(self._record.folder, self._record.worker))
+        return {file.name[start:]: file for file in files if STREAM.fullmatch(file.name, start) and file.exists()}
 
     def _send_record(self) -> str:
         """Send the current record, but the first version until that is acknowledged: the exporter may have it already.
@@ -180,16 +190,22 @@ class Delivery:
                 return ""
             answer = self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
             self._record_sent = self._first_record
-        content = _content(self._record.path)
-        if content != self._record_sent:
+        if content := self._changed_record():
             self._put(self._place + SUFFIX, content)
             self._record_sent = content
         return f"{self._shown}: {answer}" if _REPLACES in answer else ""
+
+    def _changed_record(self) -> bytes:
+        """The current record if it differs from what was sent; empty if not, or if it was removed. Raises OSError."""
+        content = _content(self._record.path)
+        return content if content != self._record_sent else b""
 
     def _send_piece(self, suffix: str, path: Path) -> bool:
         """Send the new part of a file, at most one piece; returns whether it was a full piece."""
         offset = self._sent.get(suffix, 0)
         with path.open("rb", buffering=0) as file:
+            if file.seek(0, os.SEEK_END) < offset:
+                raise _Refused(f"{path.parent.name}/{path.name} is of another run now: push that under another name")
             file.seek(offset)
             data = file.read(LARGEST_PIECE) or b""
         try:
@@ -226,7 +242,7 @@ def _size(path: Path) -> int:
 def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError:
+    except FileNotFoundError:
         return b""
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..machine.host import Host
 from ..tools.launcher import Write
 from . import child, sinks
+from .bar import Bar
 from .files import OwnFiles, rescue
 from .preparation import Plan, Prepared, prepare
 from .record import RunRecord
@@ -22,7 +23,6 @@ from .schedule import Schedule
 from .terminal import STDERR, STDOUT, Terminal
 
 if TYPE_CHECKING:
-    from .bar import Bar
     from .delivery import Delivery
 
 _LEFT_BEHIND = 2.0
@@ -37,7 +37,7 @@ class _Running(NamedTuple):
     """Unix seconds."""
     reader: threading.Thread
     recorded: dict[Path, sinks.Sink]
-    bar: "Bar | None"
+    bar: Bar | None
 
 
 def launch(plan: Plan, terminal: Terminal) -> child.Ending:
@@ -47,7 +47,7 @@ def launch(plan: Plan, terminal: Terminal) -> child.Ending:
         terminal.say(sentence)
     schedule = Schedule(plan.at) if plan.at is not None else None
     delivery, opener = None, None
-    if plan.push:  # imported only if it is needed
+    if plan.push:  # imported only now, because it takes 10 MB
         from .delivery import Delivery
 
         delivery = Delivery(plan.push, record)
@@ -111,9 +111,9 @@ def _start(
 ) -> _Running:
     paths = {STDOUT: plan.record.file("out"), STDERR: plan.record.file("err")}
     files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
-    make_bar = _bar_maker()
-    bar = make_bar(plan.record, prepared.length, plan.place, plan.at or 0.0) if make_bar else None
-    if bar:
+    bar = None
+    if os.isatty(STDERR) and os.environ.get("TERM") != "dumb":
+        bar = Bar(plan.record, prepared.length, plan.place, plan.at or 0.0)
         opened.callback(bar.stop)
     if schedule:
         schedule.wait()
@@ -147,15 +147,6 @@ def _record_start(start: float, record: RunRecord, schedule: Schedule | None) ->
     return sentence
 
 
-def _bar_maker() -> "type[Bar] | None":
-    """The bar if it can be shown; imported before the start, because that takes CPU time."""
-    if not os.isatty(STDERR) or os.environ.get("TERM") == "dumb":
-        return None
-    from .bar import Bar
-
-    return Bar
-
-
 def _is_one_place() -> bool:
     """Whether standard output and error go to the same terminal, file or pipe."""
     try:
@@ -164,7 +155,7 @@ def _is_one_place() -> bool:
         return False
 
 
-def _writer(descriptor: int, bar: "Bar | None") -> Write:
+def _writer(descriptor: int, bar: Bar | None) -> Write:
     return bar.beside(descriptor) if bar and os.isatty(descriptor) else sinks.write_to(descriptor)
 
 

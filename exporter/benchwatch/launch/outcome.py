@@ -9,27 +9,15 @@ import shlex
 import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..results.requirements import Requirement, answers
+from ..results.result import RunResult, Subject, read_worker
+from ..results.text import series, text
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
-from ..tools.api import Tool
 from .child import ENDING, signals_held
 from .record import RunRecord, recorded
 from .terminal import Terminal
-
-if TYPE_CHECKING:
-    from ..results.requirements import Requirement
-    from ..results.result import RunResult
-
-
-def read_requirements(texts: Sequence[str], tool: Tool | None) -> list["Requirement"]:
-    """The conditions of --require. Raises UserError for one that the tool cannot meet."""
-    if not texts:
-        return []
-    from ..results.requirements import requirement
-
-    return [requirement(text, tool) for text in texts]
 
 
 class Outcomes:
@@ -38,7 +26,7 @@ class Outcomes:
     Ctrl-C between two runs ends the series, even if a finalizer swallows the exception that it raises.
     """
 
-    def __init__(self, terminal: Terminal, requirements: Sequence["Requirement"]) -> None:
+    def __init__(self, terminal: Terminal, requirements: Sequence[Requirement]) -> None:
         self._terminal = terminal
         self._requirements = requirements
         self._results: list[RunResult] = []
@@ -61,16 +49,21 @@ class Outcomes:
         """Show the result of a run that has ended; if not `shown`, it only counts for the series."""
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._records.append(record)
-        known = len(self._results)
+        found: list[RunResult] = []
         try:
-            self._add(record, shown)
+            found = read_worker(record.folder, record.worker, RunsSettings())
+            if not found:
+                self._terminal.say(f"{record.run}: nothing was measured: no output of a known form")
+            elif shown:
+                self._terminal.say(text(Subject(record.run, found, False)).rstrip("\n"))
         except KeyboardInterrupt:
             self._terminal.say(f"the result is not shown: see benchwatch show {record.folder}")
         except OSError as error:  # the folder is gone
             self._terminal.say(f"the result cannot be shown: {error.filename}: {error.strerror}")
         except Exception as error:  # the benchmark has ended, and so must this
             self._terminal.say(f"the result cannot be shown: {type(error).__name__}: {error}")
-        if len(self._results) == known:
+        self._results += found
+        if not found:
             self._without.append(record.run)
 
     def pause(self, seconds: float) -> int:
@@ -82,30 +75,13 @@ class Outcomes:
             return signal.SIGINT
         return received.si_signo if received else signal.SIGINT * self._interrupted
 
-    def _add(self, record: RunRecord, shown: bool) -> None:
-        from ..results.result import Subject, read_worker
-        from ..results.text import text
-
-        found = read_worker(record.folder, record.worker, RunsSettings())
-        if not found:
-            self._terminal.say(f"{record.run}: nothing was measured: no output of a known form")
-            return
-        self._results += found
-        if shown:
-            self._terminal.say(text(Subject(record.run, found, False)).rstrip("\n"))
-
     def together(self, name: str, *, repeated: bool, swept: bool) -> bool:
         """Show the result of the series, the requirements, and what to do next; false if a requirement is not met."""
-        met = True
+        met = not self._requirements
         try:
             if (repeated and len(self._results) > 1) or (swept and self._results):
-                from ..results.result import Subject
-                from ..results.text import series
-
                 self._terminal.say(series(Subject(name, self._results, repeated, swept, self._without)).rstrip("\n"))
             if self._requirements:
-                from ..results.requirements import answers
-
                 found = answers(self._requirements, self._results, self._without)
                 met = all(answer.met for answer in found)
                 for answer in found:
@@ -113,10 +89,9 @@ class Outcomes:
             if any(result.measured for result in self._results):
                 self._next(name if repeated or swept else self._records[-1].run, swept)
         except KeyboardInterrupt:
-            met = not self._requirements
+            pass
         except Exception as error:  # the benchmarks have ended, and so must this
             self._terminal.say(f"the summary of the results cannot be shown: {type(error).__name__}: {error}")
-            met = not self._requirements
         return met
 
     def _next(self, name: str, swept: bool) -> None:

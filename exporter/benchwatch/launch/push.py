@@ -61,11 +61,16 @@ def _send(url: str, paths: Sequence[Path]) -> int:
     from ..history.find import one_thing
     from .delivery import Delivery
 
-    found = [record for path in paths for one in one_thing(path, RunsSettings()) for record in _records(one)]
-    if not found:
+    unreadable: dict[Path, str] = {}
+    found = [
+        record for path in paths for one in one_thing(path, RunsSettings()) for record in _records(one, unreadable)
+    ]
+    for sentence in unreadable.values():
+        say(sentence)
+    if not found and not unreadable:
         shown = ", ".join(map(str, paths))
         raise UserError(f"nothing to send in {shown}: expected a folder with outputs like db1.out", FAILED)
-    refused = 0
+    refused = len(unreadable)
     for record in found:
         trouble = Delivery(url, record, takes_name=False).deliver()
         if trouble:
@@ -86,10 +91,15 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
     reported: dict[Path, str] = {}
     while True:
         last = ending.is_set()
-        for record in (record for path in paths for record in _records(path)):
+        unreadable: dict[Path, str] = {}
+        for record in (record for path in paths for record in _records(path, unreadable)):
             if record.path not in deliveries:
                 delivery = deliveries[record.path] = Delivery(url, record, takes_name=False)
                 delivery.follow()
+        for path, sentence in unreadable.items():
+            if reported.get(path) != sentence:
+                reported[path] = sentence
+                say(sentence)
         for path, delivery in deliveries.items():
             if (trouble := delivery.trouble) != reported.get(path, ""):
                 reported[path] = trouble
@@ -105,20 +115,27 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
     return FAILED if wrong else 0
 
 
-def _records(path: Path) -> list[RunRecord]:
-    """The workers of all runs in a folder, or of the run itself; the record of a run counts as a worker."""
+def _records(path: Path, unreadable: dict[Path, str]) -> list[RunRecord]:
+    """The workers of all runs in a folder, or of the run itself; the record of a run counts as a worker.
+
+    Folders that cannot be read are added to `unreadable`, with a sentence about each.
+    """
     folder = path.resolve()
-    runs = sorted(_listed(folder).folders)
-    return [record for run in runs for record in _workers(folder / run)] or _workers(folder)
+    runs = sorted(_listed(folder, unreadable).folders)
+    found = [record for run in runs for record in _workers(folder / run, unreadable)]
+    return found or _workers(folder, unreadable)
 
 
-def _workers(run: Path) -> list[RunRecord]:
-    names = {found[1] for file in _listed(run).files if (found := _WORKER.fullmatch(file))}
+def _workers(run: Path, unreadable: dict[Path, str]) -> list[RunRecord]:
+    names = {found[1] for file in _listed(run, unreadable).files if (found := _WORKER.fullmatch(file))}
     return [RunRecord(run.parent, run.name, name) for name in sorted(names)]
 
 
-def _listed(folder: Path) -> Listing:
+def _listed(folder: Path, unreadable: dict[Path, str]) -> Listing:
     try:
         return listing(folder)
-    except OSError:  # not there, or not readable
-        return Listing(frozenset(), {})
+    except (FileNotFoundError, NotADirectoryError):  # it may come later
+        pass
+    except OSError as error:
+        unreadable[folder] = f"{folder} cannot be read: {error.strerror}"
+    return Listing(frozenset(), {})

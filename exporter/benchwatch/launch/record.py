@@ -6,18 +6,16 @@ locked (flock) while its launcher lives, so nothing replaces what is still being
 
 import fcntl
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from ..runs.append import files_of
 from ..settings.record import SUFFIX, Record, load_runfile, read_record
 from ..settings.settings import RunsSettings
 from ..values.errors import UserError
-
-_SUFFIX = re.compile(r"\.(?:[a-z]+|\d+(?:\.\d+)?)")
 
 
 class RunRecord:
@@ -48,7 +46,7 @@ class RunRecord:
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise UserError(f"{self.folder} already exists and is not a folder: choose another --name")
-        taken = self._files()
+        taken = files_of(self.folder, self.worker)
         if not taken:
             return ""
         if self._is_active():
@@ -61,10 +59,6 @@ class RunRecord:
         if (why := failed_start(self.folder, self.worker)) is not None:
             return f"replaces {files}: that start failed before anything was measured ({why})"
         raise UserError(f"{taken[0]} already exists: choose another --name or --worker, or add --overwrite")
-
-    def _files(self) -> list[Path]:
-        files = self.folder.glob(f"{self.worker}.*") if self.folder.is_dir() else ()
-        return sorted(file for file in files if _SUFFIX.fullmatch(file.name, len(self.worker)))
 
     def _is_active(self) -> bool:
         """Whether another launcher is recording this worker."""
@@ -85,7 +79,7 @@ class RunRecord:
         replaced = self.check_is_new(overwrite)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            for file in self._files():
+            for file in files_of(self.folder, self.worker):
                 self._replaced[file] = file.replace(file.with_name(f".{file.name}.replaced"))
             self.path.open("x").close()
             self._lock = os.open(self.file("out"), os.O_WRONLY | os.O_CREAT, 0o666)

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..results.requirements import requirement
 from ..settings.record import NAME, SUFFIX, SweepPoint, check_label
 from ..tools.invocation import Benchmark, find_benchmark
 from ..tools.registry import TOOLS, named
 from ..values.errors import NOT_MET, UserError
 from ..values.names import check_name
 from .launch import launch
-from .outcome import Outcomes, read_requirements
+from .outcome import Outcomes
 from .preparation import Place, Plan, planned_length
 from .record import RunRecord
 from .sweep import LABEL, Point, SweepOrder, check_is_alone, earlier_run, name_of, order_of, points_of, substituted
@@ -40,7 +41,7 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     points = points_of(options.sweep, words)
     benchmarks = [_benchmark(substituted(words, point)) for point in points]
     tool = benchmarks[0].tool
-    required = read_requirements(options.require, named(tool))
+    required = [requirement(text, named(tool)) for text in options.require]
     name = f"{tool}-{time.strftime('%Y%m%d-%H%M%S')}" if options.name is None else options.name
     order = SweepOrder("given", None)
     if options.sweep:

@@ -7,6 +7,7 @@ time.
 """
 
 import errno
+import glob
 import logging
 import os
 import re
@@ -28,8 +29,8 @@ STREAM = re.compile(r"out|err|json|[0-9]{1,10}(\.[0-9]{1,5})?")
 """The suffix, after the worker's name and a dot, of a file that is sent in pieces."""
 _SUFFIX = re.compile(r"[a-z]+|[0-9]+(\.[0-9]+)?")
 """The suffix of any file of a worker: `db.2.out` does not belong to `db`."""
-GAP = "expected an offset of at most"
-"""Part of the refusal of a piece that would leave a gap before it: a client recognises it by these words."""
+GAP = "so that none can be put at"
+"""Part of the refusal of a piece that would leave a gap before it: launchers of any version recognise it by these words."""
 LARGEST_PIECE = 1024 * 1024
 """Bytes accepted in one piece of a stream."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -213,7 +214,7 @@ class PushFile:
             return self._unrepeated(descriptor, data, status.st_size)
         name = f"{self._path.parent.name}/{self._path.name}"
         if offset > status.st_size:
-            raise Refused(409, f"{name} has {status.st_size} bytes; {GAP} {status.st_size}, got {offset}")
+            raise Refused(409, f"{name} has {status.st_size} bytes, {GAP} {offset}: expected at most {status.st_size}")
         present = os.pread(descriptor, len(data), offset)
         if not data.startswith(present):
             raise Refused(409, f"{name} already exists, with other content: push under another name")
@@ -272,8 +273,7 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
         room.need(path, len(data))
         path.parent.mkdir(parents=True, exist_ok=True)
         present = path.read_bytes() if path.exists() else b""
-        others = (file for file in path.parent.glob(f"{worker}.*") if file != path)
-        own = [file for file in others if _SUFFIX.fullmatch(file.name, len(worker) + 1)]
+        own = [file for file in files_of(path.parent, worker) if file != path]
         if failed_start and present != data and (present or own):
             why = failed_start(path.parent, worker)
             if why is None:
@@ -292,6 +292,13 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
     except OSError as error:
         raise cannot_write(path, error) from error
     return f"{run}/{path.name} is stored{replaced}"
+
+
+def files_of(folder: Path, worker: str) -> list[Path]:
+    """All files of a worker, by name. `db.2.out` and, beside it, the log `db.2.7` belong to `db.2`, not to `db`."""
+    found = sorted(folder.glob(f"{glob.escape(worker)}.*"))
+    others = {file.stem for file in found if file.suffix[1:].isalpha()} - {worker}
+    return [file for file in found if _SUFFIX.fullmatch(file.name, len(worker) + 1) and file.stem not in others]
 
 
 def _check_record(path: Path, name: str) -> None:

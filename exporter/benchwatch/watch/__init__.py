@@ -1,4 +1,4 @@
 """`benchwatch watch`: what an exporter shows, live in the terminal.
 
-It reads /metrics and the alerts and verdicts of a Prometheus, and never the files of a run.
+It reads /metrics, and alerts and verdicts from a Prometheus; it never reads the files of a run.
 """

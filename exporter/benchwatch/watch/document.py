@@ -1,6 +1,6 @@
 """`benchwatch watch --once --json`: what an exporter shows, as JSON, schema 1.
 
-Within a schema keys may be added; none changes its meaning. Base units, Unix seconds; null: not known.
+Within a schema, keys may be added, but no key changes its meaning. Base units, Unix seconds; null: not known.
 
     schema, time, exporter
     workers[]   run, name, tool, tool_version, state, reason, last_report, report_interval, start, end, duration,

@@ -34,7 +34,7 @@ class ShownWorker(NamedTuple):
     tool: str
     tool_version: str
     roles: Roles | None
-    """Those of its tool's families; None for an unknown tool."""
+    """The roles of its tool's families; None for an unknown tool."""
     state: str
     """As in docs/configuration.md."""
     reason: str

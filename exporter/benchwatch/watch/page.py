@@ -1,8 +1,8 @@
-"""What is shown of an exporter, read from its exposition; names, labels and units: docs/metrics.md.
+"""The page of an exporter, read from its exposition; names, labels and units: docs/metrics.md.
 
-prometheus_client's parser takes some 40 µs a line: a fifth of a core for 40 workers with histograms, each second. So it
-parses the text of a series (name and labels) only once, and only for the names in `live` and `slow`; after that, each
-line of a page costs a look-up and a number.
+prometheus_client's parser takes some 40 µs a line: a fifth of a core for 40 workers with histograms, read each second.
+So it parses the text of a series (name and labels) only once, and only for the names in `live` and `slow`; after that,
+each line of a page costs a look-up and the conversion of a number.
 """
 
 import math
@@ -60,7 +60,7 @@ def slow() -> frozenset[str]:
 
 
 def _of_tools(part: Part) -> frozenset[str]:
-    """What is used of all tools' families in that part: counters and gauges, for a histogram is more than a number."""
+    """The families of tools used from that part: only counters and gauges, whose samples are single numbers."""
     families = (roles.families - {roles.cpu, roles.threads, roles.connection, roles.lag} for roles in all_roles())
     return frozenset(one.name for one in chain(*families) if one.part == part and one.kind in ("counter", "gauge"))
 
@@ -74,14 +74,14 @@ class ReadSample(NamedTuple):
 
 
 class SampleReader:
-    """Reads the samples of some families from expositions, and caches the series of the last one."""
+    """Reads the samples of some families from expositions; keeps the series of the last one."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
         self._series: dict[str, tuple[str, Mapping[str, str]]] = {}
 
     def read(self, text: str) -> list[ReadSample]:
-        """The samples that have a number. Raises ValueError for what is not an exposition."""
+        """The samples whose value is finite. Raises ValueError if the text is not an exposition."""
         found, known = [], {}
         for line in text.split("\n"):
             if line[: line.find("{")] not in self._names:
@@ -195,7 +195,7 @@ def _worker(run: str, name: str, series: _Series) -> ShownWorker:
         duration=_duration(series, tool, roles),
         now=tuple(_now(series, roles)),
         result=tuple(_result(series, roles)),
-        lost={word: told for word, one in roles.lost.items() if (told := series.lost(one))},
+        lost={word: counts for word, one in roles.lost.items() if (counts := series.lost(one))},
         warnings=tuple(dict.fromkeys(labels["warning"] for labels in warnings)),
     )
 
@@ -234,10 +234,9 @@ def _names(group: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _duration(series: _Series, tool: Tool, roles: Roles) -> float | None:
-    """How long the run was asked to take, seconds: as `benchwatch run` recorded or the tool says.
+    """How long the run was asked to take, seconds: as the tool or the record of `benchwatch run` says, or its command.
 
-    A tool may report it only at its end, so its command is read first. For several jobs, which may wait for each
-    other, only the record is reliable.
+    Several jobs may wait for each other, so their command does not say it.
     """
     if (seconds := series.value(roles.duration)) is not None:
         return seconds

@@ -1,7 +1,7 @@
 """The terminal while a screen is shown: keys as they are pressed, and everything restored at the end.
 
-Keys come without Return and are not echoed (tty.setcbreak); Ctrl-C still sends SIGINT. Whatever wakes the program
-(keys, signals, a new size, other threads) comes through one select, so nothing is polled.
+Keys arrive without Return and are not echoed (tty.setcbreak); Ctrl-C still sends SIGINT. Everything that wakes the
+program (keys, signals, a new size, other threads) arrives through one select, so nothing is polled.
 """
 
 import os
@@ -22,16 +22,16 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Wakener:
-    """Waits for keys and signals; other threads may wake it. Made in the main thread."""
+    """Waits for keys and signals; other threads can end the wait. Only the main thread can make one."""
 
     def __init__(self, keyboard: int | None) -> None:
-        """`keyboard`: file descriptor that keys are read from, if there are keys."""
+        """`keyboard`: the file descriptor of the keys; None without keys."""
         self._keyboard = keyboard
         self._ours, self._theirs = socket.socketpair()
         self._ours.setblocking(False)
         self._theirs.setblocking(False)
         self.ended_by = 0
-        """The signal that requested the end; 0: none so far."""
+        """The signal that ends the program; 0: none so far."""
 
     def wake(self) -> None:
         """End the wait; callable from any thread."""
@@ -55,7 +55,7 @@ class Wakener:
 
     @contextmanager
     def signals(self) -> Iterator[None]:
-        """Within this context, signals that end a program are noted; they and a new size end a wait."""
+        """Within this context, signals set `ended_by` instead of ending the program; they and a new size end a wait."""
         before = {number: signal.signal(number, self._note) for number in (*_ENDING, signal.SIGWINCH)}
         descriptor = signal.set_wakeup_fd(self._theirs.fileno(), warn_on_full_buffer=False)
         try:

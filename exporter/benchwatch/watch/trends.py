@@ -37,7 +37,7 @@ class Trend:
         self._chart: dict[int, float] = {}
         self._curve: dict[int, float] = {}
         self._seconds = 1
-        """Of a column of the curve; the longer the curve, the more."""
+        """Seconds of a column of the curve; they double when the curve becomes too long."""
 
     def add(self, time: float, value: float | None) -> None:
         """Add what was measured at `time` (Unix seconds), if anything."""
