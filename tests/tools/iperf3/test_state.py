@@ -251,6 +251,7 @@ def test_a_last_line_counts_without_its_end(name: str) -> None:
     [
         b'{"event":"interval","data":[]}',
         b'{"event":"interval","data":{"sum":{"bytes":-1}}}',
+        b'{"event":"interval","data":{"Sum":{"bytes":1}}}',
         b'{"event":"interval","data":{"sum":{"bytes":1e400}}}',
         b'{"event":"start","data":{"version":3}}',
         b'{"start":1,"intervals":[],"end":{}}',
