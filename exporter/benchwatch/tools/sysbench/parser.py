@@ -6,7 +6,7 @@ Number of threads: 8
 Target transaction rate: 60/sec                     with --rate
 Report intermediate results every 1 second(s)
 Threads started!                                    the clock of the interval lines begins here
-FATAL: ...                                          what ends the run, or the process after a last report
+FATAL: ...                                          ends the run, sometimes after a last report
 """
 
 import re
@@ -39,14 +39,14 @@ _FATAL = re.compile(r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchma
 
 
 class SysbenchComplete(NamedTuple):
-    """The last line of a report: how long the run has taken, seconds; after that of a checkpoint, the run continues."""
+    """The last line of a report: seconds since the start, and whether it is that of a checkpoint: the run continues."""
 
     time: float
     checkpoint: bool
 
 
 class Started(NamedTuple):
-    """The clock of the interval lines begins."""
+    """The clock of the interval lines starts."""
 
 
 Record = Said | Started | SysbenchInterval | Queue | Entry | SysbenchComplete | Begin | Misread

@@ -1,9 +1,9 @@
 """The lines that sysbench prints while it runs (`--report-interval=N`; on stdout, flushed one by one; 1.0 - 1.0.20).
 
-They are those of FORMS, after the elapsed seconds, rounded: `[ 3s ] `. Every figure is of the interval since the line
-before. A second line of the same time tells the queue of `--rate`. The percentile is a whole number, 0 where it is
-switched off (SQL then prints 0.00, fileio 0.001). The latency is of the events that ended in the interval, in bins
-1.8 % wide, and 0.00 where none did. There is no mean, no maximum and no count.
+They have the forms in FORMS, after the rounded elapsed seconds: `[ 3s ] `. Every figure covers the interval since the
+previous line. With `--rate`, a second line with the same time has the length of the queue. The percentile is a whole
+number; 0 means that it is off (SQL then prints 0.00, fileio 0.001). The latency is that of the events that ended in the
+interval, in bins 1.8 % wide; 0.00 means that none did. There is no mean, no maximum and no count.
 """
 
 import re
@@ -35,7 +35,7 @@ LINES = tuple(map(_pattern, FORMS))
 
 
 class Said(NamedTuple):
-    """What sysbench says: its `version` and options, what was `fatal`."""
+    """Its `version`, an option, or a `fatal` message."""
 
     name: str
     value: str
@@ -48,9 +48,9 @@ class Queue(NamedTuple):
 
 
 class SysbenchInterval(NamedTuple):
-    """When an interval ended (seconds since the start, rounded), and what was done, a second, by the names in FORMS.
+    """The end of an interval (seconds since the start, rounded), and rates per second by the names in FORMS.
 
-    `bytes` are of both kinds. The latency is in seconds, None where nothing was measured; `quantile` is "0.99", say.
+    `bytes` includes reads and writes. The latency is in seconds, None if none was measured; `quantile` is like "0.99".
     """
 
     time: float
@@ -61,7 +61,7 @@ class SysbenchInterval(NamedTuple):
 
 
 def report(line: str) -> SysbenchInterval | Queue | None:
-    """The content of a line; None if it is another line."""
+    """The content of a line; None if it has none of the forms."""
     found = next((match for pattern in LINES if (match := pattern.match(line))), None)
     if found is None:
         return None
@@ -78,10 +78,10 @@ def report(line: str) -> SysbenchInterval | Queue | None:
 
 
 def base(name: str, number: str) -> float:
-    """A number as printed (milliseconds, MiB) in base units, by its name."""
+    """The number of this name, printed in milliseconds, MiB or one, in base units."""
     return float(f"{number}e-3") if name in _LATENCIES else float(number) * (_MIB if "bytes" in name else 1)
 
 
 def quantile_label(percentile: str) -> str:
-    """A percentile as the label `quantile`; empty for 0, which switches it off."""
+    """The value of the label `quantile` for a percentile; empty for 0, which means that it is off."""
     return f"{int(percentile) / 100:g}" if int(percentile) else ""
