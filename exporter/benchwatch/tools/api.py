@@ -233,17 +233,17 @@ def dated(lines: Iterable[ReadLine]) -> Iterator[Moment]:
     A record may have `begun` as well, the time of that start, Unix seconds. Of several runs in one stream that do not
     say when they began, only the last is dated.
     """
-    begun: float | None = None
+    begun = 0.0  # unknown
     moments: list[Moment] = []
     for end, records in lines:
         time: float | None = None
         for record in records:
             if isinstance(record, Begin):
-                begun, moments = None, [moment for moment in moments if not moment.elapsed]
-            begun = begun or getattr(record, "begun", None)
+                begun, moments = 0.0, [moment for moment in moments if not moment.elapsed]
+            begun = begun or getattr(record, "begun", 0.0)
             time = getattr(record, "time", None) or time
         if time is not None:
-            moments.append(Moment(end, time + (begun or 0.0), elapsed=begun is None))
+            moments.append(Moment(end, begun + time, elapsed=not begun))
     yield from moments
 
 
