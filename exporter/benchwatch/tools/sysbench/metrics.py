@@ -58,7 +58,7 @@ LATENCY = Family(
 )
 FAMILIES = tuple(value for value in list(globals().values()) if isinstance(value, Family))
 
-# By the names of figures in `reports` and `summary`; a name that ends in `_` stands for those with an `op` after it.
+# By the names of figures in `parser` and `summary`; a name that ends in `_` stands for those with an `op` after it.
 LIVE = {"transactions": TPS, "events": EVENTS, "bytes": THROUGHPUT, "fsyncs": FSYNCS}
 LIVE |= {"queries_": QUERIES, "bytes_": BANDWIDTH, "threads": THREADS, "queue": QUEUE}
 TOTALS = {"transactions": TRANSACTIONS_TOTAL, "events": EVENTS_TOTAL, "bytes": BYTES_TOTAL, "queries_": QUERIES_TOTAL}

@@ -17,8 +17,7 @@ from ...metrics.samples import Sample
 from ..api import Figures, Report
 from ..beginning import ElapsedState
 from .metrics import LATENCY_WINDOW, LIVE, TOTALS, sample
-from .parser import Started, SysbenchComplete
-from .reports import Queue, Said, SysbenchInterval
+from .parser import Queue, Said, Started, SysbenchComplete, SysbenchInterval
 from .summary import Bin, SysbenchFigure, SysbenchResults
 
 

@@ -32,9 +32,10 @@ from typing import NamedTuple
 
 from ...metrics.samples import HistogramValue, Sample
 from .metrics import LATENCY, RESULT_LATENCY, RESULTS, sample
-from .reports import base, quantile_label
 
 _WIDTH = math.log(1e8) / 1023
+_MIB = 1024 * 1024
+_LATENCIES = frozenset({"latency", "min", "max", "sum"})
 _FIGURE = re.compile(
     r" +(?P<name>\w[\w/, ()]*?):\s+(?P<value>\d{1,18}(?:\.\d{1,9})?)"
     r"(?:/[\d.]+|s?(?:\s+\((?P<rate>\d{1,15}\.\d\d) per sec\.\))?)$"
@@ -57,6 +58,16 @@ _NAMES = {
 }
 _RATES = ("tps", "eps", "iops", "bytes")
 _OF_ALL: Mapping[str, Callable[[Iterable[float]], float]] = {"min": min, "max": max, "time": max}
+
+
+def base(name: str, number: str) -> float:
+    """The number of this name, printed in milliseconds, MiB or one, in base units."""
+    return float(f"{number}e-3") if name in _LATENCIES else float(number) * (_MIB if "bytes" in name else 1)
+
+
+def quantile_label(percentile: str) -> str:
+    """The value of the label `quantile` for a percentile; empty for 0, which means that it is off."""
+    return f"{int(percentile) / 100:g}" if int(percentile) else ""
 
 
 class SysbenchFigure(NamedTuple):
