@@ -10,184 +10,113 @@ lost 3
 """
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from mmap import mmap
 from typing import Any, NamedTuple
 
-from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.limits import Limits
-from benchwatch.metrics.samples import Family, Part, Sample
-from benchwatch.tools.api import HISTORY, Figures, Kind, Misread, Moment, Outcome, Report, Times, Tool, Written
+from benchwatch.metrics.samples import Sample
+from benchwatch.tools.api import Figures, Kind, Report, Tool
+from benchwatch.tools.beginning import ElapsedState
+from benchwatch.tools.lines import LineParser, recognise_lines
 from benchwatch.tools.roles import Lost as LostRole
 from benchwatch.tools.roles import Roles, Unit
+from benchwatch.tools.tables import family, samples
 
+RATE = family("toy_laps_per_second", "Of the toy: laps_per_second.", "lane")
+WINDOW = family("toy_lap_window_seconds", "Of the toy: lap_window_seconds.", "lane", "quantile")
+LAPS = family("toy_laps_total", "Of the toy: laps_total.", "lane")
+FAILED = family("toy_failed_laps_total", "Of the toy: failed_laps_total.", "lane")
+RESULT_RATE = family("toy_result_laps_per_second", "Of the toy: result_laps_per_second.", "lane")
+RESULT_QUANTILE = family("toy_result_lap_seconds", "Of the toy: result_lap_seconds.", "lane", "quantile")
+RESULT_LAPS = family("toy_result_laps", "Of the toy: result_laps.", "lane")
 
-def _family(name: str, *labels: str, part: Part = "live") -> Family:
-    return Family(
-        f"toy_{name}", "counter" if name.endswith("_total") else "gauge", f"Of the toy: {name}.", labels, part
-    )
-
-
-RATE = _family("laps_per_second", "lane")
-WINDOW = _family("lap_window_seconds", "lane", "quantile")
-LAPS = _family("laps_total", "lane")
-FAILED = _family("failed_laps_total", "lane")
-RESULT_RATE = _family("result_laps_per_second", "lane", part="runs")
-RESULT_QUANTILE = _family("result_lap_seconds", "lane", "quantile", part="runs")
-RESULT_LAPS = _family("result_laps", "lane", part="runs")
-
+_START = re.compile(r"toy (\S+) starts at (\d+)")
 _REPORT = re.compile(r"(\d+) (\w+) laps (\d+) p95 ([\d.]+)")
 _RESULT = re.compile(r"result (\w+) laps (\d+) rate (\d+) p95 ([\d.]+)")
+_LOST = re.compile(r"lost (\d+)")
 
 
 class Start(NamedTuple):
-    time: float
+    begun: float
+    version: str
 
 
 class Lane(NamedTuple):
     time: float
+    """Seconds since the start, like the times of other tools."""
     lane: str
-    laps: int
-    p95: float
+    figures: Mapping[str, float]
 
 
 class Result(NamedTuple):
     lane: str
-    laps: int
-    rate: float
-    p95: float
+    figures: Mapping[str, float]
 
 
 class Lost(NamedTuple):
     laps: int
 
 
-class ToyParser:
-    """Reads one stream, line by line."""
+class ToyParser(LineParser):
+    """Reads one stream."""
 
-    def __init__(self) -> None:
-        self.records = 0
-        self._rest = b""
+    _DATED = (Start, Lane)
+    _TORN = (Lane, Result, Lost)
+    _begun = 0.0
 
-    @property
-    def undated(self) -> bool:
-        return False
-
-    def feed(self, data: bytes) -> Sequence[Any]:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        return [record for line in lines if (record := self._read(line)) is not None]
-
-    def settle(self) -> Sequence[Any]:
-        return ()
-
-    def close(self) -> Sequence[Any]:
-        return self.feed(b"\n") if self._rest else ()
-
-    def _read(self, line: bytes) -> object:
-        text = line.decode()
-        record: object
-        if text.startswith("toy 1.0 starts at "):
-            record = Start(float(text.split()[-1]))
-        elif found := _REPORT.fullmatch(text):
-            record = Lane(float(found[1]), found[2], int(found[3]), float(found[4]))
-        elif found := _RESULT.fullmatch(text):
-            record = Result(found[1], int(found[2]), float(found[3]), float(found[4]))
-        elif text.startswith("lost "):
-            record = Lost(int(text.split()[-1]))
-        else:
-            return Misread("line", "toy", text) if text else None
-        self.records += 1
-        return record
+    def _read(self, text: str) -> Sequence[Any] | None:
+        if found := _START.fullmatch(text):
+            self._begun = float(found[2])
+            return [Start(self._begun, found[1])]
+        if found := _REPORT.fullmatch(text):
+            figures = {"rate": int(found[3]), "p95": float(found[4])}
+            return [Lane(float(found[1]) - self._begun, found[2], figures)]
+        if found := _RESULT.fullmatch(text):
+            return [Result(found[1], {"laps": int(found[2]), "rate": int(found[3]), "p95": float(found[4])})]
+        return [Lost(int(found[1]))] if (found := _LOST.fullmatch(text)) else None
 
 
-def moments(data: bytes | mmap) -> Iterator[Moment]:
-    """Each report, at the end of its line."""
-    for found in re.finditer(rb"(?m)^(\d+) .*\n", data):
-        yield Moment(found.end(), float(found[1]))
-
-
-class ToyState:
+class ToyState(ElapsedState):
     """What is known of one toy."""
 
-    report_interval = 1.0
-    reason = ""
-    idle_reports = 0
-
     def __init__(self) -> None:
-        self.version = 0
-        self.tool_version = ""
-        self.start: float | None = None
-        self.last_report: float | None = None
-        self.history: deque[Report] = deque(maxlen=HISTORY)
-        self.reporting: set[str] = set()
-        self.left_behind = ()
-        self._lanes: dict[str, Lane] = {}
-        self._laps: dict[str, int] = {}
-        self._results: dict[str, Result] = {}
+        super().__init__()
+        self._interval = 1.0
+        self._lanes: dict[str, Mapping[str, float]] = {}
+        self._laps: dict[str, float] = {}
+        self._results: dict[str, Mapping[str, float]] = {}
         self._lost: int | None = None
 
-    @property
-    def end(self) -> float | None:
-        return self.last_report if self._results else None
-
-    @property
-    def outcome(self) -> Outcome:
-        return "finished" if self._results else ""
-
     def apply(self, record: Any, stream: str, arrived: float) -> None:
-        self.version += 1
-        if isinstance(record, Start):
-            self.start, self.tool_version = record.time, "1.0"
-        elif isinstance(record, Lane):
-            self.reporting.add(stream)
-            self._lanes[record.lane], self.last_report = record, record.time
-            self._laps[record.lane] = self._laps.get(record.lane, 0) + record.laps
-            self.history.append(Report(record.time, sum(lane.laps for lane in self._lanes.values()), None))
-        elif isinstance(record, Result):
-            self._results[record.lane] = record
-        elif isinstance(record, Lost):
-            self._lost = record.laps
-
-    def written(self, stream: str, times: Written) -> None:
-        """Its reports are dated."""
-
-    def over(self) -> None:
-        """Nothing follows from a silence."""
-
-    def tick(self, now: float) -> None:
-        """Nothing waits."""
-
-    def reached(self, time: float) -> None:
-        """Nothing waits."""
-
-    def parameters(self) -> Mapping[str, str]:
-        return {"lanes": str(len(self._lanes))} if self._lanes else {}
+        super().apply(record, stream, arrived)
+        match record:
+            case Start():
+                self._begun, self.tool_version = record.begun, record.version
+            case Lane(time, lane, figures):
+                self.reporting.add(stream)
+                self._elapsed[stream] = time
+                self._lanes[lane] = figures
+                self._laps[lane] = self._laps.get(lane, 0) + figures["rate"]
+                self._parameters["lanes"] = str(len(self._lanes))
+                self._reports.append(Report(time, sum(each["rate"] for each in self._lanes.values()), None))
+            case Result(lane, figures):
+                self._results[lane], self._complete = figures, True
+            case Lost(laps):
+                self._lost = laps
 
     def figures(self) -> Figures:
-        of = self._results or self._lanes
-        rate = sum(one.rate if isinstance(one, Result) else one.laps for one in of.values())
-        return Figures(rate if of else None, None, None, sum(self._laps.values()))
-
-    def times(self) -> Times:
-        return Times()
+        rates = [each["rate"] for each in (self._results or self._lanes).values()]
+        return Figures(sum(rates) if rates else None, None, None, int(sum(self._laps.values())))
 
     def samples(self, current: bool) -> Iterator[Sample]:
-        for name, lane in self._lanes.items() if current else ():
-            yield Sample(RATE, (name,), lane.laps)
-            yield Sample(WINDOW, (name, "0.95"), lane.p95)
-        for name, laps in self._laps.items():
-            yield Sample(LAPS, (name,), laps)
-        for name, result in self._results.items():
-            yield Sample(RESULT_RATE, (name,), result.rate)
-            yield Sample(RESULT_QUANTILE, (name, "0.95"), result.p95)
-            yield Sample(RESULT_LAPS, (name,), result.laps)
+        for lane, figures in self._lanes.items() if current else ():
+            yield from samples({"rate": RATE, "p95": WINDOW}, figures, lane, "0.95")
+        yield from (Sample(LAPS, (lane,), laps) for lane, laps in self._laps.items())
+        for lane, figures in self._results.items():
+            yield from samples(
+                {"rate": RESULT_RATE, "p95": RESULT_QUANTILE, "laps": RESULT_LAPS}, figures, lane, "0.95"
+            )
         if self._lost is not None:
             yield from (Sample(FAILED, (lane,), self._lost * (lane == "left")) for lane in self._laps)
-
-
-def _state(buckets: Buckets, limits: Limits) -> ToyState:
-    return ToyState()
 
 
 TOY = Tool(
@@ -209,9 +138,9 @@ TOY = Tool(
             sources={RATE: "From the toy's own reports.", WINDOW: "The toy's own percentile."},
         ),
     ),
-    kinds={"text": Kind(ToyParser, moments)},
-    recognise=lambda head: "text" if head.startswith(b"toy 1.0 ") else "",
-    new_state=_state,
+    kinds={"text": Kind(ToyParser)},
+    recognise=recognise_lines(_START.match),
+    new_state=lambda *_: ToyState(),
     advice="--report gives",
     example="toy --report",
 )

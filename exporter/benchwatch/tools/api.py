@@ -32,7 +32,7 @@ class Begin(NamedTuple):
 
 
 class Misread(NamedTuple):
-    """Something that cannot be parsed: `reason` is a short constant (a label value), `text` an excerpt for the log."""
+    """Input that cannot be parsed: `reason` is a short constant (a label value), `text` an excerpt for the log."""
 
     reason: str
     where: str
@@ -48,27 +48,24 @@ class Moment(NamedTuple):
     """Unix seconds; if `elapsed`, seconds since the start of the run."""
     elapsed: bool = False
     final: bool = False
-    """Whether it follows all other reports, although its time, which is rounded, may be earlier."""
+    """Whether it follows all other reports although its rounded time may be earlier."""
 
 
 class Written(NamedTuple):
-    """When the part of a stream that was read was written, according to the file system and the run's record."""
+    """When a stream was written, as far as it was read, according to the file system and the run's record."""
 
     last: float
-    """When it was last written to, Unix seconds."""
+    """Time of the last write, Unix seconds."""
     begun: float | None = None
-    """When the benchmark's output began, Unix seconds; None if not known."""
+    """When the benchmark's output began, Unix seconds; None if unknown."""
     recorded: bool = False
-    """Whether that time comes from the record, not from the creation of the file."""
+    """Whether `begun` comes from the record, not from the creation of the file."""
     undated: bool = False
-    """Whether something follows the last record that says how long the benchmark has been running."""
+    """Whether anything follows the last record that says how long the benchmark has been running."""
 
 
 class Report(NamedTuple):
-    """One report of a tool: when (Unix seconds), operations per second, mean latency in seconds.
-
-    The latency is None if nothing completed.
-    """
+    """One report of a tool: its time (Unix seconds), operations per second, mean latency in seconds (None: unknown)."""
 
     time: float
     throughput: float
@@ -95,9 +92,9 @@ class Times(NamedTuple):
     """When the intervals of the Figures ended, Unix seconds. None: not known, or the whole run."""
 
     report: float | None = None
-    """That of throughput and mean latency."""
+    """For throughput and mean latency."""
     p99: float | None = None
-    """That of the percentile, if it has its own."""
+    """For the percentile, if it has an interval of its own."""
 
 
 class Parser(Protocol):
@@ -109,26 +106,23 @@ class Parser(Protocol):
 
     @property
     def undated(self) -> bool:
-        """Whether the stream ends with something that does not say how long the benchmark has been running."""
+        """Whether the end of the stream does not say how long the benchmark has been running."""
 
     def feed(self, data: bytes) -> Sequence[Any]:
-        """The records that these bytes complete."""
+        """The records that end in these bytes."""
 
     def settle(self) -> Sequence[Any]:
         """The records of a last line that lacks only its newline; none if it may be incomplete.
 
-        If there are any, the next bytes fed must begin with a newline.
+        If there are any, the next bytes must begin with a newline.
         """
 
     def close(self) -> Sequence[Any]:
-        """The records that the end of the stream completes: a line without its end, a cut-off document as Misread."""
+        """The records that end with the stream: a line without its newline, a cut-off document as Misread."""
 
 
 class State(Protocol):
-    """What all streams of one process of a benchmark show.
-
-    Times are Unix seconds. A new State is made for each run of the tool.
-    """
+    """What all streams of one process of a benchmark show. Times are Unix seconds. Each run of the tool has its own."""
 
     @property
     def version(self) -> int:
@@ -156,8 +150,8 @@ class State(Protocol):
 
     @property
     def outcome(self) -> Outcome:
-        """Whether a final summary or document (finished), an error that ended the run (failed), or what the tool says
-        when it is told to stop (interrupted) was seen."""
+        """Finished after a final summary or document, failed after an error that ended the run, interrupted if the tool
+        says that a signal stopped it."""
 
     @property
     def reason(self) -> str:
@@ -165,7 +159,7 @@ class State(Protocol):
 
     @property
     def idle_reports(self) -> int:
-        """Number of latest consecutive reports that cover a whole interval in which nothing completed."""
+        """Number of consecutive reports, up to the last one, of whole intervals in which nothing completed."""
 
     @property
     def history(self) -> deque[Report]:
@@ -173,7 +167,7 @@ class State(Protocol):
 
     @property
     def reporting(self) -> Collection[str]:
-        """The streams that have reports: a process prints them to one."""
+        """The streams that have reports; a process prints them to one stream."""
 
     @property
     def left_behind(self) -> Collection[str]:
@@ -183,39 +177,39 @@ class State(Protocol):
         """Apply one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""
 
     def written(self, stream: str, times: Written) -> None:
-        """Note that all records written by that time have been applied."""
+        """Note when the stream was written; all its records so far have been applied."""
 
     def tick(self, now: float) -> None:
-        """Let time pass: close windows that have waited long enough."""
+        """Close windows that have waited long enough at this time."""
 
     def reached(self, time: float) -> None:
-        """Close the windows that end by then: all streams have been read that far, as only a replay can know."""
+        """Close the windows that end by this time, up to which all streams have been read; only a replay knows that."""
 
     def over(self) -> None:
-        """Nothing more will come, which otherwise only a silence shows; for readers of a complete file."""
+        """Note that the output is complete; of a growing file, only silence shows that."""
 
     def parameters(self) -> Mapping[str, str]:
-        """The tool's own settings: clients=10, bs=8k ..."""
+        """The settings of the run that the tool prints: clients=10, bs=8k ..."""
 
     def figures(self) -> Figures:
-        """The few figures of the landing page."""
+        """The figures of the landing page."""
 
     def times(self) -> Times:
         """The times of these figures."""
 
     def samples(self, current: bool) -> Iterator[Sample]:
-        """The tool's metrics; with `current` false (ended or stalled) without the gauges of the last interval."""
+        """The tool's metrics; unless `current` (if it ended or stalled), without the gauges of the last interval."""
 
 
 Content = Callable[[int, int], bytes]
-"""Gives what is in a stream from one offset to another, bytes."""
+"""Returns the bytes of a stream from one offset to another."""
 
 
 class Bins(Protocol):
-    """Gathers all latencies of a stream by time and bin, as its parser reads it from the start."""
+    """Collects all latencies of a stream by time and bin while its parser reads it from the start."""
 
     def take(self, records: Sequence[Any], begin: int, end: int) -> None:
-        """Apply the next records, completed by the bytes between these offsets: whole lines of a log."""
+        """Apply the next records, which end in the bytes between these offsets: whole lines of a log."""
 
     def found(self) -> Mapping[Group, Latencies]:
         """The result, by group."""
@@ -223,11 +217,11 @@ class Bins(Protocol):
 
 LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 ReadLine = tuple[int, Sequence[Any]]
-"""Where a line of a stream ends, bytes, and the records that it completes."""
+"""The offset at which a line ends, bytes, and the records that end in it."""
 
 
 def read_lines(parser: Parser, data: bytes | mmap) -> Iterator[ReadLine]:
-    """What the lines of a stream say to a new parser."""
+    """The records of a stream, by line."""
     for line in LINE.finditer(data):
         yield line.end(), parser.feed(line[0])
     yield len(data), parser.settle()
@@ -239,17 +233,17 @@ def dated(lines: Iterable[ReadLine]) -> Iterator[Moment]:
     A record may have `begun` as well, the time of that start, Unix seconds. Of several runs in one stream that do not
     say when they began, only the last is dated.
     """
-    begun: float | None = None
+    begun = 0.0  # unknown
     moments: list[Moment] = []
     for end, records in lines:
         time: float | None = None
         for record in records:
             if isinstance(record, Begin):
-                begun, moments = None, [moment for moment in moments if not moment.elapsed]
-            begun = begun or getattr(record, "begun", None)
+                begun, moments = 0.0, [moment for moment in moments if not moment.elapsed]
+            begun = begun or getattr(record, "begun", 0.0)
             time = getattr(record, "time", None) or time
         if time is not None:
-            moments.append(Moment(end, time + (begun or 0.0), elapsed=begun is None))
+            moments.append(Moment(end, begun + time, elapsed=not begun))
     yield from moments
 
 
@@ -266,16 +260,16 @@ class Kind:
     """
     dated: Callable[[Iterable[ReadLine]], Iterator[Moment]] = dated
     piecewise: bool = False
-    """Whether the moments of what follows any moment are those that it has in the whole stream."""
+    """Whether the rest of a stream after any moment has the same moments as it has in the whole stream."""
     is_log: bool = False
-    """Whether it is in files named `<prefix>.<pid>[.<thread>]`, one a thread, all of which belong to one process."""
+    """Whether it is in files named `<prefix>.<pid>[.<thread>]`, one per thread, which all belong to one process."""
     bins: Callable[[Content], Bins] | None = None
-    """Gathers its latencies for compare and report; None: it has none by time and bin."""
+    """Collects its latencies for compare and report; None if it does not contain every latency."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """One benchmark tool. Everything outside its package learns about it from here."""
+    """One benchmark tool: everything that the rest of the package knows about it."""
 
     name: str
     families: Sequence[Family]
@@ -285,7 +279,7 @@ class Tool:
     recognise: Callable[[bytes], str]
     """The kind of a stream, from its first bytes; empty if not (yet) recognised."""
     new_state: Callable[[Buckets, Limits], State]
-    """A new, empty state, with the scheme for its histograms and what it keeps of each kind."""
+    """Makes an empty state, with these buckets for its histograms, and limits for the series of each kind."""
     log_prefix: str = ""
     """The default prefix of its log files; empty if it has none."""
     time_limit: re.Pattern[str] | None = None
@@ -293,23 +287,18 @@ class Tool:
     warnings: Mapping[str, str] = field(default_factory=dict)
     """The meaning of each value of the label `warning`, one clause each."""
     advice: str = ""
-    """Which options make it report while it runs, and their verb: `-P 1 and -l give`."""
+    """The options that make it report while it runs, with their verb: `-P 1 and -l give`."""
     example: str = ""
-    """A command that reports, without its output: `pgbench -P 1 -T 600 mydb`."""
+    """A command that reports: `pgbench -P 1 -T 600 mydb`."""
     has_server: bool = False
-    """Whether it works on a server, so that this may be another machine than its own."""
+    """Whether it is the client of a server, which may be on another machine."""
     launcher: Launcher | None = None
-    """What `benchwatch run` knows of its command line; None: the tool is started without added flags."""
-
-    @property
-    def unit(self) -> str:
-        """What its throughput counts where nothing more is known, for people."""
-        return self.roles[0].unit.name
+    """What `benchwatch run` knows of its command line; None: no flags are added."""
 
     def planned(self, parameters: Mapping[str, str], *, alone: bool = True) -> float | None:
-        """How long a run with these parameters is to take, seconds: as `benchwatch run` recorded, or by its command.
+        """How long a run with these parameters should take, seconds: from the run's record, or else from its command.
 
-        Of several jobs, not `alone`, which may wait for each other, only the record is reliable.
+        If it is not `alone`, one of several jobs, which may wait for each other, only the record is reliable.
         """
         text = parameters.get("planned_seconds", "")
         if not text and alone:
@@ -325,7 +314,7 @@ class Tool:
         return self.kinds[kind].parser()
 
     def moments(self, kind: str, data: bytes | mmap, lines: Iterable[ReadLine] | None = None) -> Iterator[Moment]:
-        """When the parts of a whole stream of that kind were written; `lines` is what it says, if that is read."""
+        """When the parts of a whole stream of that kind were written; `lines` are its records, if already parsed."""
         known = self.kinds[kind]
         if known.moments:
             return known.moments(data)

@@ -123,7 +123,8 @@ class ElapsedState:
         """See tools.State."""
         if not self.outcome:
             return None
-        return self.last_report if self._complete else self._heard(self.last_report)
+        is_dated = self._complete or (self._begun is not None and self._reports)
+        return self.last_report if is_dated else self._heard(self.last_report)
 
     @property
     def report_interval(self) -> float | None:

@@ -3,10 +3,10 @@
 The words before it (the wrapper) also precede questions to the tool and its server, so that psql runs as the same user
 on the same host.
 
-Hosts, users, containers, images and folders may have the name of a tool too. The tool is the word right after `--`;
-else the first that is the bare name, an executable on this machine, or an absolute path that is not the value of an
-option; else any path that ends in the name (an image). A path right after a bare name is preferred, as in
-`ssh fio /usr/bin/pgbench`.
+Hosts, users, containers, images and folders may have the name of a tool too. In order of preference, the tool is the
+word right after `--`; the first word that is the bare name, an executable on this machine, or an absolute path that is
+not the value of an option; or any path that ends in the name (an image). But a path right after a bare name overrides
+that name, as in `ssh fio /usr/bin/pgbench`.
 
 Passwords in a command are masked before it is recorded.
 """
@@ -27,12 +27,12 @@ _VALUE_FOLLOWS = frozenset(
 )
 """Options of wrappers whose value may be a name such as `pgbench`."""
 _NO_PROGRAM = re.compile(r"^-|[=:]")
-"""An option, an assignment, a URI, a volume, whatever it ends in."""
+"""An option, an assignment, a URI or a volume, even if it ends in the name of a tool."""
 _HERE = frozenset(
     {"env", "nice", "ionice", "chrt", "taskset", "numactl", "cgexec", "systemd-run", "prlimit", "stdbuf", "nohup"}
     | {"setsid", "flock", "ip", "time", "timeout", "strace", "perf", "stat"}
 )
-"""Wrappers that keep it on this machine and its user (`stat` is a word of perf, and a program too)."""
+"""Wrappers that keep it on this machine and under this user (`stat` as in `perf stat`, and a program of its own)."""
 _OTHER_USER = frozenset({"sudo", "su", "runuser", "setpriv", "doas"})
 _PASSWORDS = (
     re.compile(r"(://[^/@\s]*?:)[^/\s]*(?=@)"),
@@ -54,34 +54,31 @@ class Benchmark(NamedTuple):
 
     @property
     def command(self) -> list[str]:
-        """All of it."""
+        """The whole command."""
         return [*self.wrapper, self.program, *self.arguments]
 
     @property
     def elsewhere(self) -> bool:
         """Whether it may run on another machine or in a container, with other files and other facts.
 
-        That is assumed behind any program that is not known to keep it here.
+        This is assumed unless all wrappers are known to keep it here.
         """
         words = [word for before, word in pairwise(self.wrapper) if before not in _VALUE_FOLLOWS and shutil.which(word)]
         return not {PurePath(word).name for word in (*self.wrapper[:1], *words)} <= _HERE | _OTHER_USER
 
     @property
     def makes_container(self) -> bool:
-        """Whether each start of the wrapper creates a container, so that it should be started only once."""
+        """Whether each start of the wrapper creates a container, so that only the benchmark should start it."""
         return self.elsewhere and not {"run", "create"}.isdisjoint(self.wrapper)
 
     @property
     def other_user(self) -> bool:
         """Whether it may run as another user, who cannot write everywhere."""
-        return self._wrapped_in(_OTHER_USER)
+        return any(PurePath(word).name in _OTHER_USER for word in self.wrapper)
 
     def sibling(self, name: str) -> list[str]:
         """The command of another program in the same folder, behind the same wrapper."""
         return [*self.wrapper, str(PurePath(self.program).with_name(name))]
-
-    def _wrapped_in(self, names: frozenset[str]) -> bool:
-        return any(PurePath(word).name in names for word in self.wrapper)
 
 
 def find_benchmark(command: Sequence[str], known: Collection[str]) -> Benchmark:
@@ -112,7 +109,7 @@ def find_benchmark(command: Sequence[str], known: Collection[str]) -> Benchmark:
 
 
 def _may_be_program(before: str, word: str) -> bool:
-    """Whether a word that ends in a tool's name may be the tool; a path may be one of another machine."""
+    """Whether a word that ends in a tool's name may be the tool; a path may exist only on another machine."""
     if _NO_PROGRAM.search(word) or before in _VALUE_FOLLOWS:
         return False
     return "/" not in word or shutil.which(word) is not None or not os.access(word, os.F_OK)

@@ -1,7 +1,7 @@
-"""What `benchwatch run` needs from a tool: to parse its command line, and to say what that means.
+"""What `benchwatch run` needs from a tool: the meaning of its command line.
 
-A tool's launcher is anything with a function `read`: the module `tools/<name>/command.py`. The command that
-it returns answers everything else; what a subclass of `Command` leaves out, the tool lacks.
+A tool's launcher is anything with a function `read`: the module `tools/<name>/command.py`. The command that it returns
+answers everything else; a method that its class does not override says that the tool lacks the ability.
 """
 
 import re
@@ -15,7 +15,7 @@ from .invocation import Benchmark
 _OWN = re.compile(r"$|/|@|localhost$|127\.|::1$")
 """A socket, or an address on loopback."""
 Write = Callable[[memoryview], int]
-"""Writes some bytes and returns how many."""
+"""Writes bytes and returns how many it wrote."""
 
 
 class ExtraLog(NamedTuple):
@@ -24,38 +24,38 @@ class ExtraLog(NamedTuple):
     name: str
     """For people: transaction log."""
     prefix: str
-    """Where the command sends it; empty if the command does not ask for it."""
+    """Its place according to the command; empty if the command does not ask for it."""
     size: float
-    """How large it can become, bytes."""
+    """Its expected size, bytes."""
 
 
 class LogRoom(NamedTuple):
-    """Where a log may go that the command did not request."""
+    """A place for a log that the command does not request."""
 
     prefix: Path
     room: float
-    """Bytes that it may take there."""
+    """Bytes that it may occupy."""
 
 
 Display = Callable[[Write], Write]
-"""What a terminal shows of documents on stdout that only the exporter reads: wraps a function that writes to the
-terminal, so that the documents do not reach it."""
+"""Wraps a function that writes to the terminal, so that documents on stdout, which only the exporter reads, do not
+appear there."""
 
 
 class Preparation(NamedTuple):
-    """What is added to a command, and the consequences."""
+    """What to add to a command, and the consequences."""
 
     added: tuple[str, ...] = ()
-    """Missing reporting flags. They precede all other arguments, so that whatever is given there overrides them."""
+    """Missing reporting flags. They precede all other arguments, which therefore override them."""
     remarks: tuple[str, ...] = ()
-    """Sentences for the user about what will not be seen."""
+    """Sentences for the user about what views will lack."""
     uses_log: bool = False
-    """Whether the log is written to the room that was offered."""
+    """Whether the log goes to the offered place."""
     display: Display | None = None
-    """What a terminal shows if the added flags turn stdout into documents; None if stdout is for people."""
+    """What a terminal shows if the added flags turn stdout into documents; None if stdout stays readable."""
 
     def remark(self, sentence: str) -> "Preparation":
-        """The same with another sentence."""
+        """The same with one more sentence."""
         return self._replace(remarks=(*self.remarks, sentence))
 
 
@@ -65,17 +65,17 @@ class Facts(NamedTuple):
     parameters: Mapping[str, str] = {}
     """What the tool's server reports about itself."""
     storage: Mapping[str, str] = {}
-    """What the measured files lie on."""
+    """File systems and devices of the measured files."""
     disks: Mapping[str, str] = {}
-    """Roles of the disks that the measured files lie on, by the name that node_exporter has for them."""
+    """Roles of the disks of the measured files, by node_exporter's name of the disk."""
     host: str = ""
-    """The machine that does the measured work; empty: this one if `here`, else not known."""
+    """The machine that does the measured work; empty: this machine if `here`, otherwise unknown."""
     client: str = ""
-    """The machine of the benchmark itself, if it works on a server; empty: not known."""
+    """The machine of the benchmark itself, if it is the client of a server; empty: unknown."""
     here: bool = False
-    """Whether this machine does the measured work. If not, or not known, its own facts begin with `client.`."""
+    """Whether this machine does the measured work. If not, or if unknown, its own facts begin with `client.`."""
     remarks: tuple[str, ...] = ()
-    """Sentences for the user about what could not be found out."""
+    """Sentences for the user about facts that could not be determined."""
 
 
 class Command:
@@ -83,29 +83,29 @@ class Command:
 
     @property
     def length(self) -> float | None:
-        """How long the benchmark will measure, seconds; None if that is not known."""
+        """How long the benchmark will measure, seconds; None if unknown."""
         return None
 
     @property
     def output(self) -> str:
-        """The file that the tool writes its output to instead of stdout; empty without."""
+        """The file to which the tool writes its output instead of stdout; empty if there is none."""
         return ""
 
     @property
     def log(self) -> ExtraLog | None:
-        """The log of each operation that the tool can write; None if it has none."""
+        """The log of every operation, if the tool can write one."""
         return None
 
     def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
         """What to add to the command.
 
-        `percentiles`: whether each operation's latency is wanted. `room`: where a log may go; None if none is wanted,
-        the command has its own, or the tool could not write here.
+        `percentiles`: whether the user wants the latency of every operation. `room`: a place for a log; None if the
+        user wants none, the command has its own, or the tool cannot write here.
         """
         return Preparation()
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the server reports about itself, and the storage of its files; takes seconds at most."""
+        """What the server reports about itself, and the storage of its files; takes a few seconds at most."""
         return Facts()
 
 
@@ -121,17 +121,17 @@ class Launcher(Protocol):
     """Reads a tool's command line."""
 
     def read(self, arguments: Sequence[str], version: str) -> Command:
-        """What the arguments say; `version` is the answer to --version, empty if not known.
+        """The command with these arguments; `version` is the tool's answer to --version, empty if unknown.
 
-        Arguments that the tool will reject are no error here: its own message is better. Raises UserError if
-        they do not ask for a benchmark (--help, preparation of tables ...).
+        Arguments that the tool will reject are not an error here: its own message is better. Raises UserError if
+        they do not start a benchmark (--help, preparation of tables ...).
         """
 
 
 def server_host(address: str, benchmark: Benchmark, host: Host) -> str:
-    """The name of the machine that a benchmark finds at an address or socket: as given, unless it is this machine's.
+    """The machine at an address or socket: this machine's name if the address is its own, otherwise the address.
 
-    Empty where it is the benchmark's own, which is not known.
+    Empty if it is the benchmark's own machine, and that is unknown.
     """
     if _OWN.match(address):
         return "" if benchmark.elsewhere else host.name

@@ -1,7 +1,7 @@
-"""Whole lines out of arbitrary chunks, with a bound on memory, and the common part of parsers of lines.
+"""Splits a stream in arbitrary chunks into whole lines, with bounded memory; and the common part of parsers of text.
 
-NUL bytes are dropped: a file that was truncated while a benchmark held it open begins with a hole of them. So are byte
-order marks, with which some programs on Windows begin a text.
+It drops NUL bytes, as a file that is truncated while a benchmark has it open begins with a hole of them, and byte order
+marks, with which some programs on Windows begin a text.
 """
 
 import re

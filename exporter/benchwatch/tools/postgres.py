@@ -1,10 +1,10 @@
 """What a PostgreSQL server says about itself, asked through psql over the connection that the benchmark uses.
 
 psql -0 -z -A -t ends every field and row with a zero byte. It reads the queries from its standard input, never asks for
-a password (-w), and has no terminal on which ssh or sudo in front of it could ask. A query that takes long (a size or a
-number of rows may) is cancelled, and the other answers count. psql lies in the folder of the benchmark's program.
+a password (-w), and has no terminal on which a wrapper such as ssh or sudo could ask. A query that takes too long, such
+as a size or a number of rows, is cancelled; the other answers count. psql is in the folder of the benchmark's program.
 
-The server counts as running on this machine if a process here started when the server says it did.
+The server counts as running on this machine if a process here started at the time that the server reports.
 """
 
 import os
@@ -24,9 +24,9 @@ _PATIENCE = 3.0
 """Seconds to wait for the answers; ssh alone can take one."""
 _PROCESS = "postgres"
 _TO_START = {False: 5.0, True: 60.0}
-"""Seconds that a server may need to set up its memory (huge pages take long) before the start time that it reports.
-
-If its address does not suggest this machine (it may be in a container), a longer span would match other servers.
+"""How long before the start time that it reports the process of a server may have started, seconds: setting up huge
+pages takes long. A server at another address than ours (it may be in a container) gets less, as a longer span would
+match other servers.
 """
 
 _ALWAYS = (
@@ -59,13 +59,13 @@ class Server(NamedTuple):
     start: float | None
     """When it was ready to start its other processes, Unix seconds."""
     together: bool
-    """Whether client and server have the same address, or none: on one machine, unless something forwards."""
+    """Whether client and server have the same address, or none: both are on one machine unless a port is forwarded."""
     host: str = ""
-    """Where psql found it: an address, a name, or the folder of a socket; empty: it did not say."""
+    """Where psql found it: an address, a name, or the folder of a socket; empty: unknown."""
 
 
 class Silent(Exception):
-    """The server could not be asked; the reason, one clause."""
+    """The server gave no answer; the reason, one clause."""
 
 
 def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions: str = "") -> Facts:
@@ -102,7 +102,7 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
 
 
 def _files(process: int, told: str, host: Host) -> list[tuple[Path, str]]:
-    """Folders of the server and what is in them, if they are known and have the same paths here."""
+    """Folders of the server and their content, if they are known and have the same paths here."""
     folder = host.working_folder(process) or (Path(told) if told else None)
     if folder is None or not host.has_our_root(process):
         return []
@@ -111,7 +111,7 @@ def _files(process: int, told: str, host: Host) -> list[tuple[Path, str]]:
 
 
 def _address(connection: Sequence[str]) -> str:
-    """Where a server is, by the arguments of psql and the environment; empty: at its socket, or in a service file."""
+    """The address of a server in the arguments of psql or the environment; empty: its socket, or a service file."""
     text = " ".join(connection)
     found = _URI_HOST.search(text) or _KEY_HOST.search(text)
     return found[1].strip("'[]") if found else os.environ.get("PGHOST", "")
@@ -141,7 +141,7 @@ def ask(benchmark: Benchmark, connection: Sequence[str], timeout: float, questio
 
 
 def _without_password(argument: str, environment: dict[str, str]) -> str:
-    """The argument with its password moved to the environment, where other users do not see it."""
+    """The argument; its password moves to the environment, where other users do not see it."""
     option, equals, value = argument.partition("=")
     if option != "--dbname":
         return argument

@@ -1,7 +1,7 @@
-"""The role of each of a tool's families, so that every view finds it without knowing the tool.
+"""The roles of a tool's families, by which every view finds them without knowing the tool.
 
-A tool whose unit depends on its task (transactions of a database, bytes of a disk) declares several `Roles`; the first
-one whose `rate` or `result_rate` a run has applies to the run.
+A tool whose unit depends on its test (transactions of a database, bytes of a disk) declares several `Roles`. The first
+`Roles` whose `rate` or `result_rate` a run exports apply to that run.
 """
 
 import math
@@ -22,25 +22,25 @@ class Unit(NamedTuple):
     name: str
     """For people: TPS, IOPS."""
     in_bytes: bool = False
-    """Whether it is bytes a second, which views show with a prefix."""
+    """Whether it is bytes per second, which views show with a prefix (MB/s)."""
 
 
 class Lost(NamedTuple):
-    """Operations that were not done as they should, such as those that failed."""
+    """Operations that did not go as they should, such as those that failed."""
 
     counter: Family
     """How many since the start."""
     of: tuple[Family, ...] = ()
-    """Counters whose sum they are a part of, group by group; empty: they are told by the second."""
+    """Counters whose sum includes them, group by group; empty: views show them per second."""
     result: Family | None = None
-    """What the final report says of the whole run: the part where there is `of`, else how many."""
+    """The figure of the final report: their part if there is `of`, otherwise their number."""
     remark: str = ""
-    """What a comparison says of them, if there were any: a sentence with {} for the part or the number a second."""
+    """What a comparison says if there were any: a sentence with {} for the part or the number per second."""
     bad: bool = False
-    """Whether a single one is worth a warning."""
+    """Whether a single one deserves a warning."""
 
     def told(self, values: Numbers) -> tuple[float, float] | None:
-        """How many there were, and of how many (0 without `of`); None if that is not known."""
+        """How many there were, and of how many (0 without `of`); None if unknown."""
         result = values.get(self.result.name) if self.result else None
         found = result or values.get(self.counter.name)
         if not found:
@@ -60,9 +60,9 @@ class Lost(NamedTuple):
 class Roles:
     """Families by role; None: the tool has no such family.
 
-    `labels` are those of a group: one set of their values is one line, one row. The last one says which operation
-    (read, write; sent, received), those before it whose. The families of rates, latencies, operations and targets have
-    them, in this order and before any other.
+    `labels` are those of a group: each set of their values is one line in plots and one row in tables. The last one is
+    the operation (read, write; send, receive), the others say whose (a job). The families of rates, latencies,
+    operations and targets have these labels, in this order, before any others.
     """
 
     unit: Unit
@@ -74,23 +74,23 @@ class Roles:
     """The throughput of the whole run, from the tool's final report."""
     labels: tuple[str, ...] = ()
     apart: frozenset[str] = frozenset()
-    """Operations that are in no total: fio's syncs, and reads that only verify."""
+    """Operations that no total includes: fio's syncs, and reads that only verify."""
     idle: frozenset[str] = frozenset()
-    """Operations that are no work: a run that does nothing else is stalled."""
+    """Operations that are not work: a run that does nothing else is stalled."""
     database: bool = False
-    """Whether they are transactions of a database, which can wait for its locks and checkpoints."""
+    """Whether the operations are transactions of a database, which can wait for its locks and checkpoints."""
     observer: bool = False
-    """Whether such a process only sees what another one counts (the server of a client), so that no sum includes it."""
+    """Whether another process counts the same (a server what its client counts), so that no sum includes this one."""
     latency: Family | None = None
     """Mean of the last interval, seconds."""
     lag: Family | None = None
-    """The part of that mean for which they waited for their turn at a fixed rate."""
+    """The part of that mean that operations waited for their turn at a fixed rate, seconds."""
     latency_max: Family | None = None
     window: Family | None = None
     """Quantiles of the last interval, by the further label `quantile`."""
     histogram: Family | None = None
     histogram_interval: float = math.inf
-    """Seconds before a report in which its new content was counted; infinite: since the previous report."""
+    """How many seconds before a report its new content covers; infinite: all since the previous report."""
     bandwidth: Family | None = None
     total: Family | None = None
     """Operations since the start."""
@@ -102,52 +102,52 @@ class Roles:
     result_quantile: Family | None = None
     """Quantiles of the whole run, by the further label `quantile`."""
     result_latency_max: Family | None = None
-    """The highest latency of the whole run, if that is no quantile 1."""
+    """The highest latency of the whole run, unless `result_quantile` has it as quantile 1."""
     result_bandwidth: Family | None = None
     result_operations: Family | None = None
     """Total number of operations."""
     fixed_rate: tuple[Family, ...] = ()
-    """Families that are there if the rate was given, not found."""
+    """Families that exist only if the user fixed the rate, so that it is not a result."""
     objective: float | None = None
-    """Mean latency, seconds, above which a run is alerted on that has no objective of its own."""
+    """Mean latency, seconds, above which an alert fires for runs without an objective of their own."""
     lost: Mapping[str, Lost] = field(default_factory=dict)
-    """Operations that were not done as they should, by a word: failed, skipped, retries."""
+    """Operations that did not go as they should, by a word: failed, skipped, retries."""
     interval_time: Family | None = None
-    """When the interval of rate and mean latency ended, Unix seconds, if the window has another one."""
+    """When the interval of rate and mean latency ended, Unix seconds, if the window has a different one."""
     window_time: Family | None = None
-    """The same of the window."""
+    """When the interval of the window ended, Unix seconds."""
     connection: Family | None = None
     """Seconds that connecting took."""
     duration: Family | None = None
-    """Seconds that the run was asked to take."""
+    """Requested duration of the run, seconds."""
     doubtful: Mapping[str, str] = field(default_factory=dict)
-    """Warnings, and the operation that they keep out of totals and verdicts."""
+    """Warnings, each with the operation that it excludes from totals and verdicts."""
     warnings: Family | None = None
     """Options that change what figures mean: label `warning`."""
     jobs: Family | None = None
-    """One series a job, with the labels `job` and `numjobs`, its processes."""
+    """One series per job, with the labels `job` and `numjobs` (its processes)."""
     cpu: Family | None = None
-    """CPU seconds a second of a job's own processes, by the labels `job` and `mode`."""
+    """CPU seconds per second of a job's own processes, by the labels `job` and `mode`."""
     threads: Family | None = None
-    """How many threads there are, each of which uses one CPU at most."""
+    """Number of threads, each of which uses at most one CPU."""
     latency_step: float = 0.0
     """Resolution of mean latencies and of a log's latencies, seconds; 0 if exact."""
     sources: Mapping[Family, str] = field(default_factory=dict)
-    """Sentences about where a family comes from, for captions."""
+    """The source of a family, one sentence for captions."""
 
     @property
     def families(self) -> frozenset[Family]:
-        """All that are named here."""
+        """All families with a role."""
         single = (value for value in vars(self).values() if isinstance(value, Family))
         lost = (family for one in self.lost.values() for family in (one.counter, *one.of, one.result) if family)
         return frozenset((*single, *self.fixed_rate, *lost))
 
     @property
     def operation(self) -> str:
-        """The label that says which operation; empty without one."""
+        """The label of the operation; empty if there is none."""
         return self.labels[-1] if self.labels else ""
 
 
 def roles_of(roles: Sequence[Roles], known: Collection[str]) -> Roles:
-    """The roles that apply to a run with families (or samples) of these names; the first if none does."""
+    """The roles that apply to a run with families of these names; the first if none do."""
     return next((each for each in roles if each.rate.name in known or each.result_rate.name in known), roles[0])

@@ -251,6 +251,7 @@ def test_a_last_line_counts_without_its_end(name: str) -> None:
     [
         b'{"event":"interval","data":[]}',
         b'{"event":"interval","data":{"sum":{"bytes":-1}}}',
+        b'{"event":"interval","data":{"Sum":{"bytes":1}}}',
         b'{"event":"interval","data":{"sum":{"bytes":1e400}}}',
         b'{"event":"start","data":{"version":3}}',
         b'{"start":1,"intervals":[],"end":{}}',
@@ -389,3 +390,11 @@ def test_the_version_belongs_to_the_test_that_follows_although_the_one_before_wa
 def test_a_test_without_reports_has_not_reported() -> None:
     """So that the page says which option makes it report."""
     assert state_of(START).last_report is None
+
+
+@pytest.mark.parametrize("name", ["stream-server-killed-3.22", "json-server-killed-3.12"])
+def test_a_failed_test_that_dates_its_reports_ends_with_the_last_one_whatever_the_clock_of_the_file(name: str) -> None:
+    data = data_of(client(name))
+    last = state_of(data).last_report
+    assert last is not None
+    assert state_of(data, arrived=last + 100).end == last

@@ -1,5 +1,6 @@
 """What is shown of a run, while it runs and once it has ended."""
 
+import re
 from itertools import permutations
 
 import pytest
@@ -167,6 +168,17 @@ def test_reports_of_checkpoints_are_no_end_and_all_are_added_up() -> None:
 def test_the_rate_of_all_is_right_though_a_busy_machine_made_the_part_of_a_checkpoint_longer_than_it_says() -> None:
     text = text_of("checkpoints").replace("(774.51 per sec.)", "(730.00 per sec.)")
     assert values(state_of(text.encode()))["result_tps",] == pytest.approx(5067 / 6.0117)
+
+
+@pytest.mark.parametrize("part", [1, 2, 3])
+def test_a_part_in_which_nothing_ended_has_no_lowest_or_highest_latency(part: int) -> None:
+    text = text_of("checkpoints")
+    begin = [found.start() for found in re.finditer("Latency .ms.:", text)][part - 1]
+    silent = re.sub(r"(min|max):( +)\S+", r"\1:\g<2>0.00", text[begin:], count=2)
+    found = values(state_of((text[:begin] + silent).encode()))
+    latencies = [float(each) / 1000 for each in re.findall(r" (?:min|max): +(\S+)", text[:begin] + silent)]
+    assert found["result_latency_min_seconds",] == pytest.approx(min(filter(None, latencies[::2])))
+    assert found["result_latency_max_seconds",] == pytest.approx(max(latencies[1::2]))
 
 
 def test_a_line_in_the_middle_of_a_checkpoints_report_is_read() -> None:

@@ -39,11 +39,10 @@ class Iperf3Command(Command):
     @property
     def length(self) -> float | None:
         """Seconds, with those that are omitted (-t, -O); None for a server, or if an amount is given (-n, -k)."""
-        if "client" not in self._given or self._given.keys() & {"bytes", "blockcount"}:
-            return None
         given = [self._given.get("time", "10"), self._given.get("omit", "0")]
         seconds = [float(text) for text in given if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text)]
-        return sum(seconds) if len(seconds) == 2 and seconds[0] else None
+        limited = "client" in self._given and not self._given.keys() & {"bytes", "blockcount"}
+        return sum(seconds) if limited and len(seconds) == 2 and seconds[0] else None
 
     @property
     def output(self) -> str:
@@ -69,10 +68,10 @@ class Iperf3Command(Command):
         """What this end's kernel does with connections."""
         files = {name: Path("/proc/sys", name.replace(".", "/")) for name in _KERNEL if not benchmark.elsewhere}
         said = {name: file.read_text().strip() for name, file in files.items() if file.is_file()}
-        if "client" not in self._given:
+        if (address := self._given.get("client")) is None:
             return Facts(said, here=True)
-        server, own = server_host(self._given["client"], benchmark, host), "" if benchmark.elsewhere else host.name
-        return Facts(said, host=server, client=own, here=True)
+        own = "" if benchmark.elsewhere else host.name
+        return Facts(said, host=server_host(address, benchmark, host), client=own, here=True)
 
 
 def read(arguments: Sequence[str], version: str) -> Command:
@@ -84,7 +83,6 @@ def read(arguments: Sequence[str], version: str) -> Command:
     options = {_LETTERS.get(name.lstrip("-"), name.lstrip("-")): value for name, value in found}
     for name in ("version", "help", "daemon"):
         if name in options:
-            why = "leaves its output" if name == "daemon" else "is not a benchmark"
-            raise UserError(f"iperf3 --{name} {why}: start it without `benchwatch run`")
+            raise UserError(f"iperf3 --{name} has no reports to watch: start it without `benchwatch run`")
     number = re.match(r"iperf (\d+)\.(\d+)", version)
     return Iperf3Command(options, tuple(map(int, number.groups())) if number else ())

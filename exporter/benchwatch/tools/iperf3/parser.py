@@ -25,11 +25,9 @@ from collections.abc import Sequence
 
 from ..api import Begin, Misread
 from ..lines import EXCERPT, LineParser
-from .document import of_json
-from .records import DIRECTIONS, Beginning, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record
+from .records import Beginning, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record, of_json
 
-_LONGEST = 1 << 26
-"""Bytes of a part of a document; a longer one counts as cut off."""
+_LONGEST = 1 << 26  # bytes of a part of a document; a longer one counts as cut off
 _START, _START_ENDS = b'\t"start":\t{', b"\t},"
 _PARTS: dict[bytes, tuple[bytes, Sequence[bytes]]] = {
     _START_ENDS: (b"}}", ()),
@@ -40,8 +38,7 @@ _PARTS: dict[bytes, tuple[bytes, Sequence[bytes]]] = {
 """By the line that ends a part of a document, as iperf3 indents it: what completes the part, what begins the next."""
 _PREFIXES = tuple(enumerate(("", *"KMGTP")))
 _UNITS = {f"{prefix}Bytes": 1024.0**power for power, prefix in _PREFIXES}
-_UNITS |= {f"{prefix}bits": 1000.0**power / 8 for power, prefix in _PREFIXES}
-"""In bytes."""
+_UNITS |= {f"{prefix}bits": 1000.0**power / 8 for power, prefix in _PREFIXES}  # in bytes
 _ROW = re.compile(
     r"\[(?P<id>SUM| *\d{1,9})\](?:\[(?P<way>[RT]X)-[CS]\])? +(?P<start>\d{1,9}\.\d\d)- *(?P<end>\d{1,9}\.\d\d)"
     r" +sec +[\d.]{1,9} [KMGTP]?(?:Bytes|bits) +(?P<rate>\d{1,12}(?:\.\d{1,9})?)"
@@ -54,12 +51,9 @@ _CONNECTED = re.compile(r"\[ *\d+\] local \S+ port \d+ connected to \S+ port \d+
 _ROLE = re.compile(r"(?:(Connecting to host)|Accepted connection from) \S+, port \d+\s*$")
 _LISTENING = re.compile(r"Server listening on \d+")
 _VERSION = re.compile(r"iperf (3\.\S+)(?: \(.*\))?\s*$")
-_DONE = re.compile(r"iperf Done\.\s*$")
 _FAILURE = re.compile(
     r"iperf3: (?:error - )?((?<=error - ).+|(?:interrupt|parameter error) - .+|the (?:client|server) .+)"
 )
-INTERRUPTED = "interrupt - "
-"""How the reason begins that iperf3 gives when a signal has told it to stop."""
 _KNOWN = re.compile(
     r"(?:- ){5}|-{20}|\[ ID\]|Test Complete|Starting Test: |Linux |FreeBSD |Darwin |Control connection MSS|Time: \w"
     r"|\s+(?:Cookie|TCP MSS|Target Bitrate): |CPU Utilization: |(?:snd|rcv)_tcp_congestion|iperf3: |Server output:"
@@ -91,17 +85,13 @@ class Iperf3Parser(LineParser):
         self._size = 0  # of these lines, bytes
         self._skipping = False  # the rest of the document
         self._start_test()
-        self._start_text(sending=False)
 
     def _start_test(self) -> None:
         self._beginning: Record | None = None
         self._role = ""
         self._omitted = 0.0  # seconds
         self._ended = self._done = False
-
-    def _start_text(self, *, sending: bool) -> None:
-        self._sending = sending  # in the lines that follow
-        self._udp = self._several = False
+        self._sending = self._udp = self._several = False  # in lines of text that follow
         self._connections = self._window = 0
         self._last: dict[str, str] = {}  # by direction: the stream of the last row
 
@@ -164,13 +154,12 @@ class Iperf3Parser(LineParser):
         if _CONNECTED.search(text):
             self._connections += 1
         elif match := _ROLE.search(text):
-            self._start_text(sending=bool(match[1]))
             return [Beginning(parameters={"role": "client" if match[1] else "server"})]
         elif match := _VERSION.search(text):
             return [Beginning(version=match[1])]
         elif match := _FAILURE.search(text):
             return [Iperf3Failure(match[1].strip())]
-        elif _DONE.search(text):
+        elif text.endswith("iperf Done."):
             return [Iperf3Done()]
         elif not _KNOWN.search(text):
             return None
@@ -188,7 +177,12 @@ class Iperf3Parser(LineParser):
         elif not row["of"] and number.keys() & {"count", "lost"}:
             self._sending = "lost" not in number
         self._window += round(number["window"] * _UNITS[row["scale"]]) if "window" in number else 0
-        if not self._is_all(row):
+        way, stream = row["way"] or "", row["id"]
+        self._several |= stream == "SUM"
+        is_all = stream == "SUM" or self._connections == (2 if way else 1)
+        if not self._several and not self._connections:  # nothing says how many there are: the first line is left out
+            is_all, self._last[way] = self._last.get(way) == stream, stream
+        if not is_all:
             return []
         figures: dict[str, float] = {name: int(number[name]) for name in ("packets", "lost") if name in number}
         if "count" in number:
@@ -198,23 +192,14 @@ class Iperf3Parser(LineParser):
         if self._window:
             figures["window"], self._window = self._window, 0
         figures["rate"] = number["rate"] * _UNITS[row["unit"]]
-        direction = DIRECTIONS[self._sending]
+        direction = "send" if self._sending else "receive"
         if row["of"]:
             is_own = (row["of"] == "sender") == self._sending
             return [Iperf3Result(number["end"] if is_own else None, direction, row["of"], figures)]
-        streams = self._connections // (2 if row["way"] else 1)
+        streams = self._connections // (2 if way else 1)
         length = round(number["end"] - number["start"], 2)
         interval = Iperf3Interval(number["end"], length, row["omitted"] is not None, direction, figures)
-        return [Beginning(figures={"streams": streams}), interval] if streams else [interval]
-
-    def _is_all(self, row: re.Match[str]) -> bool:
-        way, stream = row["way"] or "", row["id"]
-        self._several |= stream == "SUM"
-        if self._several or self._connections:
-            return stream == "SUM" or self._connections == (2 if way else 1)
-        again = self._last.get(way) == stream  # nothing says how many there are: the first line is left out
-        self._last[way] = stream
-        return again
+        return [Beginning(figures={"num_streams": streams}), interval] if streams else [interval]
 
     def _take(self, found: Sequence[Record]) -> None:
         if found and self._begins(found[0]):
@@ -227,6 +212,7 @@ class Iperf3Parser(LineParser):
                     continue
                 case Beginning():
                     self._beginning, self._role = record, record.parameters.get("role", self._role)
+                    self._sending |= record.parameters.get("role") == "client"
                 case Iperf3Interval(omitted=True):
                     self._omitted = record.time
                 case Iperf3Interval() | Iperf3Result() if record.time is not None:

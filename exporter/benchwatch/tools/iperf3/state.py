@@ -13,7 +13,6 @@ from ..api import Figures, Outcome, Report
 from ..beginning import ElapsedState
 from ..tables import samples
 from . import metrics
-from .parser import INTERRUPTED
 from .records import BOTH, KNOWN, Beginning, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result
 
 
@@ -23,10 +22,10 @@ class Iperf3State(ElapsedState):
     def __init__(self) -> None:
         super().__init__()
         self._idle_before = 0  # idle reports before the last one
-        self._settings: dict[str, float] = {}  # interval, streams, target
+        self._settings: dict[str, float] = {}  # see Beginning
         # By direction: times of the last interval, figures of the last report, counters, results.
         self._last: dict[str, tuple[object, ...]] = {}
-        self._flows: dict[str, dict[str, float]] = {}
+        self._flows: dict[str, Mapping[str, float]] = {}
         self._counters: dict[str, Counter[str]] = defaultdict(Counter)
         self._results: dict[str, dict[str, float]] = defaultdict(dict)
         self._lost = 0  # datagrams: the most so far, as those that arrive late are not lost after all
@@ -46,7 +45,6 @@ class Iperf3State(ElapsedState):
                 self._report(record, stream)
             case Iperf3Result(time, direction, end, figures):
                 known = (*KNOWN[end], *(() if time is None else BOTH))
-                # No end loses less than no datagram.
                 self._results[direction] |= {name: figures[name] for name in known if figures.get(name, -1) >= 0}
                 self._complete = True
                 self._elapsed[stream] = max(time or 0.0, self._elapsed.get(stream, 0.0))
@@ -65,11 +63,9 @@ class Iperf3State(ElapsedState):
             self._flows, self._idle_before = {}, self.idle_reports
         elif self._flows:
             self._reports.pop()  # the other direction of the same report
-        known = (*BOTH, *KNOWN["sender" if direction == "send" else "receiver"])
-        flow = self._flows[direction] = {name: figures[name] for name in known if name in figures}
-        self._last[direction] = record[:3]
+        self._flows[direction], self._last[direction] = figures, record[:3]
         if not omitted:
-            self._counters[direction].update(flow)
+            self._counters[direction].update(figures)
             self._lost = max(self._lost, self._counters[direction]["lost"])
         self._interval = self._interval or round(length, 1) or None
         rate = sum(each["rate"] for each in self._flows.values())
@@ -81,8 +77,8 @@ class Iperf3State(ElapsedState):
 
     @property
     def outcome(self) -> Outcome:
-        """See tools.State: a test that was interrupted may have results."""
-        return "interrupted" if self._failure.startswith(INTERRUPTED) else super().outcome
+        """See tools.State: `interrupt - ` is what iperf3 says if a signal told it to stop; there may be results."""
+        return "interrupted" if self._failure.startswith("interrupt - ") else super().outcome
 
     def figures(self) -> Figures:
         """See tools.State: operations are bytes."""
@@ -105,11 +101,11 @@ class Iperf3State(ElapsedState):
         """See tools.State."""
         own = metrics.SERVER if self._parameters.get("role") == "server" else metrics.CLIENT
         for way, figures in self._flows.items() if current else ():
-            yield from samples({"rate": own.rate, **(metrics.LIVE if figures["rate"] else {})}, figures, way)
+            yield from samples({"rate": own.rate, **(metrics.LIVE[way] if figures["rate"] else {})}, figures, way)
         for way, totals in self._totals().items():
-            yield from samples({"bytes": own.total, **metrics.TOTALS}, totals, way)
-        yield from samples({"streams": metrics.STREAMS}, self._settings)
-        if target := self._settings.get("target", 0) * self._settings.get("streams", 1):
+            yield from samples({"bytes": own.total, **metrics.TOTALS[way]}, totals, way)
+        yield from samples({"num_streams": metrics.STREAMS}, self._settings)
+        if target := self._settings.get("target_bitrate", 0) / 8 * self._settings.get("num_streams", 1):
             yield from (Sample(metrics.TARGET, (way,), target) for way in dict.fromkeys((*self._flows, *self._results)))
         results = {**metrics.RESULTS, "rate": own.result_rate, "bytes": own.result_operations}
         for way, result in self._results.items():

@@ -8,8 +8,7 @@ from ..lines import recognise_lines
 from ..roles import Lost, Roles, Unit
 from . import command
 from . import metrics as m
-from .parser import SysbenchParser
-from .reports import report
+from .parser import SysbenchParser, report
 from .state import SysbenchState
 
 _OF_EVENTS = Roles(

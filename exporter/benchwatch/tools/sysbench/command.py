@@ -1,6 +1,7 @@
 """sysbench's command line: `sysbench [--name=value ...] [test] [command]`, the words in any order.
 
-The last of equal options counts, those of a --config-file stand where that is. Without a percentile no histogram.
+If an option is repeated, the last one counts; those of a --config-file take its place among them. There is no histogram
+without a percentile.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ _CONNECTION = {"host": "localhost", "port": "", "user": "sbtest", "db": "sbtest"
 
 
 class SysbenchCommand(Command):
-    """What is given: the options without their dashes, and the test."""
+    """The options without their dashes, and the test."""
 
     def __init__(self, options: dict[str, str], test: str) -> None:
         self.options = options
@@ -46,7 +47,7 @@ class SysbenchCommand(Command):
         return Preparation(tuple(added), tuple(remarks))
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the command says, and what the server does, or what the files lie on."""
+        """Options of the command, and what the server reports, or the storage of the files."""
         given = self.options
         said = {name.replace("-", "_"): given[name] for name in _RECORDED if name in given} | {"test": self.test}
         if self.test == "fileio":

@@ -58,7 +58,7 @@ LATENCY = Family(
 )
 FAMILIES = tuple(value for value in list(globals().values()) if isinstance(value, Family))
 
-# By the names that `reports` and `summary` give to numbers; without what follows `_`, which is the label `op`.
+# By the names of figures in `parser` and `summary`; a name that ends in `_` stands for those with an `op` after it.
 LIVE = {"transactions": TPS, "events": EVENTS, "bytes": THROUGHPUT, "fsyncs": FSYNCS}
 LIVE |= {"queries_": QUERIES, "bytes_": BANDWIDTH, "threads": THREADS, "queue": QUEUE}
 TOTALS = {"transactions": TRANSACTIONS_TOTAL, "events": EVENTS_TOTAL, "bytes": BYTES_TOTAL, "queries_": QUERIES_TOTAL}
@@ -69,7 +69,7 @@ RESULTS |= {"min": RESULT_LATENCY_MIN, "max": RESULT_LATENCY_MAX}
 
 
 def sample(families: Mapping[str, Family], name: str, value: float | None) -> list[Sample]:
-    """A number as a sample, or none if it is not shown."""
+    """The sample of a figure; none if it has no family or no value."""
     first, labelled, op = name.partition("_")
     family = families.get(first + labelled)
     return [] if family is None or value is None else [Sample(family, (op,) if labelled else (), value)]

@@ -1,12 +1,12 @@
 """What is known of one sysbench process, from its text.
 
-- counters: rates x the time since the line before. sysbench divides by the true length of an interval and prints
-  elapsed time rounded to a second, so such a sum is off by what the last line's time is, and by less for each change of
-  the rate: half a second at the highest rate is held back. The final report settles them. They never go back;
-- start: from what the last line says of how long the run has taken and when that was written (`beginning`);
-  end: start + the report's total time; of a run that failed without a report, the last write.
-- a report after `FATAL` (--forced-shutdown) is that of a run that failed, and is kept;
-- idle: no statement was done either, as events may be longer than an interval.
+- counters: the sum of each rate x the time since the previous line. sysbench divides by the true length of an interval
+  but rounds the elapsed time to a second, so the sum is wrong by up to half a second's work, which is held back. The
+  final report settles the counters. They never go back;
+- start: estimated from the elapsed time in the last line and when that was written (`beginning`);
+  end: start + the report's total time; for a run that failed without a report, the last write;
+- a run with a report after `FATAL` (--forced-shutdown) has failed, with results;
+- idle: no statement was done either, as events may take longer than an interval.
 """
 
 from collections import defaultdict
@@ -17,10 +17,8 @@ from ...metrics.samples import Sample
 from ..api import Figures, Report
 from ..beginning import ElapsedState
 from .metrics import LATENCY_WINDOW, LIVE, TOTALS, sample
-from .parser import Started, SysbenchComplete
-from .reports import Queue, Said, SysbenchInterval
-from .results import SysbenchResults
-from .summary import Bin, SysbenchFigure
+from .parser import Queue, Said, Started, SysbenchComplete, SysbenchInterval
+from .summary import Bin, SysbenchFigure, SysbenchResults
 
 
 class SysbenchState(ElapsedState):
@@ -67,7 +65,7 @@ class SysbenchState(ElapsedState):
                     self._count(name, number * (time if name == "bytes" else 1))
 
     def figures(self) -> Figures:
-        """Of the last line, or of the whole run once it has ended."""
+        """See tools.State: those of the last line, or of the final report."""
         if found := self._results.figures:
             p99 = self._results.quantiles.get("0.99")
             return Figures(_throughput(found), found.get("mean"), p99, int(found["operations"]))
@@ -106,5 +104,5 @@ class SysbenchState(ElapsedState):
 
 
 def _throughput(found: Mapping[str, float]) -> float | None:
-    """Of the whole run or of an interval, in the unit of its test."""
+    """The throughput of a run or an interval, in the unit of its test."""
     return next((found[name] for name in ("tps", "eps", "transactions", "events", "bytes") if name in found), None)

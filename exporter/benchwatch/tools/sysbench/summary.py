@@ -15,21 +15,27 @@
     Throughput:
         read, MiB/s:                  642.96
 
-Only `total time` is of the whole run: with --report-checkpoints there is a report at each of them and at the end, and
-all else in it is of what was done since the one before. An interval's line may stand in the middle of it.
+With --report-checkpoints there is a report at each checkpoint and at the end. Its `total time` counts from the start of
+the run; everything else covers the time since the previous report. The line of an interval may interrupt it.
 
-`--histogram=on` prints, before all that, the bins that are not empty, `value |**** count`. The value of bin i, 0.001 ms
-x 10^(8 i / 1023), is its middle; small ones are alike in the three decimals that are printed. With --percentile=0 the
-percentile is `disabled`. The main branch ("1.1") prints `events/s (eps):` and `time elapsed:` among Throughput.
+`--histogram=on` prints the bins that are not empty before the report, `value |**** count`. The value of bin i, 0.001 ms
+x 10^(8 i / 1023), is its middle; the three printed decimals are the same for several small bins. With --percentile=0
+the percentile is `disabled`. The main branch ("1.1") prints `events/s (eps):` and `time elapsed:` under Throughput.
 """
 
 import math
 import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain
 from typing import NamedTuple
 
-from .reports import base, quantile_label
+from ...metrics.samples import HistogramValue, Sample
+from .metrics import LATENCY, RESULT_LATENCY, RESULTS, sample
 
 _WIDTH = math.log(1e8) / 1023
+_MIB = 1024 * 1024
+_LATENCIES = frozenset({"latency", "min", "max", "sum"})
 _FIGURE = re.compile(
     r" +(?P<name>\w[\w/, ()]*?):\s+(?P<value>\d{1,18}(?:\.\d{1,9})?)"
     r"(?:/[\d.]+|s?(?:\s+\((?P<rate>\d{1,15}\.\d\d) per sec\.\))?)$"
@@ -50,10 +56,22 @@ _NAMES = {
     **{"read, MiB/s": "bytes_read", "written, MiB/s": "bytes_write", "total time": "time", "time elapsed": "time"},
     **dict.fromkeys(("avg", "total", "queries", "events (avg/stddev)"), ""),  # follow from the others
 }
+_RATES = ("tps", "eps", "iops", "bytes")
+_OF_ALL: Mapping[str, Callable[[Iterable[float]], float]] = {"min": min, "max": max, "time": max}
+
+
+def base(name: str, number: str) -> float:
+    """The number of this name, printed in milliseconds, MiB or one, in base units."""
+    return float(f"{number}e-3") if name in _LATENCIES else float(number) * (_MIB if "bytes" in name else 1)
+
+
+def quantile_label(percentile: str) -> str:
+    """The value of the label `quantile` for a percentile; empty for 0, which means that it is off."""
+    return f"{int(percentile) / 100:g}" if int(percentile) else ""
 
 
 class SysbenchFigure(NamedTuple):
-    """One number of the report, in base units, counted or (iops, bytes, tps) a second; `quantile` of a percentile."""
+    """One number of the report in base units: a count, a latency, or (iops, bytes, tps) a rate per second."""
 
     name: str
     value: float
@@ -61,7 +79,7 @@ class SysbenchFigure(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """One bin of the histogram: its upper edge, seconds, and what is in it."""
+    """One bin of the histogram: its upper edge, seconds, and the number of events."""
 
     upper: float
     number: int
@@ -71,7 +89,7 @@ Entry = SysbenchFigure | Bin
 
 
 def entries(line: str) -> list[Entry] | None:
-    """What a line of the report says, nothing if it only belongs to it; None if it is no such line."""
+    """The entries of a line of the report, which may be none; None if it is not a line of the report."""
     if match := _BIN.match(line):
         place = math.floor(math.log((float(match[1]) + 0.0005) / 0.001) / _WIDTH)  # of those alike the last
         return [Bin(1e-6 * math.exp((place + 0.5) * _WIDTH), int(match[2]))]
@@ -85,3 +103,74 @@ def entries(line: str) -> list[Entry] | None:
         rate = [SysbenchFigure("tps", float(match["rate"]))] if name == "transactions" and match["rate"] else []
         return [SysbenchFigure(name, base(name, match["value"])), *rate] if name else []
     return [] if _WORDS.match(line.strip()) else None
+
+
+class SysbenchResults:
+    """Collects reports, each of which covers the time since the previous one."""
+
+    def __init__(self) -> None:
+        self.figures: dict[str, float] = {}
+        """For the whole run, by the names of `metrics.RESULTS`; empty before the last line of the final report."""
+        self.quantiles: dict[str, float] = {}
+        self._parts: list[dict[str, float]] = [{}]
+        self._bins: Counter[float] = Counter()
+
+    def add(self, entry: Entry) -> None:
+        """Apply one entry of a report; a latency of 0.00 means none."""
+        if isinstance(entry, Bin):
+            self._bins[entry.upper] += entry.number
+        elif entry.quantile and entry.value:
+            self.quantiles[entry.quantile] = entry.value
+        elif entry.value or entry.name not in ("latency", "min", "max"):
+            self._parts[-1][entry.name] = entry.value
+
+    def complete(self, checkpoint: bool) -> None:
+        """Note the last line of a report; after that of a checkpoint, the run continues."""
+        if checkpoint:
+            self._parts.append({})
+            return
+        found = self.figures = _joined(self._parts) if self._parts[1:] else self._parts[0]
+        if self._parts[1:]:  # the percentile of the whole does not follow from those of the parts
+            self.quantiles.clear()
+        most = found.get("max", math.inf)  # the middle of a bin may be above it
+        self.quantiles = {quantile: min(seconds, most) for quantile, seconds in self.quantiles.items()}
+        events = found["operations"] = found.get("events", 0.0)
+        if "bytes_read" in found:
+            found["bytes"] = found["bytes_read"] + found.get("bytes_write", 0.0)
+        if not {"transactions", "bytes"}.isdisjoint(found):  # their events have names of their own
+            found.pop("events", None)
+        elif found.get("time"):
+            found.setdefault("eps", events / found["time"])
+        if events:
+            found["mean"] = found.get("sum", 0.0) / events
+
+    def samples(self) -> Iterator[Sample]:
+        """The results, if there are any."""
+        for name, value in self.figures.items():
+            yield from sample(RESULTS, name, value)
+        for quantile, seconds in self.quantiles.items() if self.figures else ():
+            yield Sample(RESULT_LATENCY, (quantile,), seconds)
+        if self._bins and self.figures:
+            bounds = sorted(self._bins)
+            counts = list(accumulate(self._bins[bound] for bound in bounds))
+            texts = [*(f"{bound:.7g}" for bound in bounds), "+Inf"]
+            yield Sample(LATENCY, (), HistogramValue(texts, [*counts, counts[-1]], self.figures.get("sum", 0.0)))
+
+
+def _joined(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """One report for several: the sum of counts, the mean of rates, weighted by time."""
+    ends = [part.get("time", 0.0) for part in parts]
+    lengths = [end - before for before, end in zip([0.0, *ends], ends, strict=False)]
+    whole: dict[str, float] = {}
+    for name in dict.fromkeys(chain(*parts)):
+        if name in _OF_ALL:
+            whole[name] = _OF_ALL[name](part[name] for part in parts if name in part)
+        elif name.startswith(_RATES) and ends[-1]:
+            values = (part.get(name, 0.0) * length for part, length in zip(parts, lengths, strict=True))
+            whole[name] = sum(values) / ends[-1]
+        else:
+            whole[name] = sum(part.get(name, 0.0) for part in parts)
+    for rate, count in (("tps", "transactions"), ("eps", "events")):  # the parts are not exactly as long as they say
+        if rate in whole and count in whole and ends[-1]:
+            whole[rate] = whole[count] / ends[-1]
+    return whole
