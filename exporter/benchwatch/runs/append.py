@@ -30,7 +30,7 @@ STREAM = re.compile(r"out|err|json|[0-9]{1,10}(\.[0-9]{1,5})?")
 _SUFFIX = re.compile(r"[a-z]+|[0-9]+(\.[0-9]+)?")
 """The suffix of any file of a worker: `db.2.out` does not belong to `db`."""
 GAP = "so that none can be put at"
-"""Part of the refusal of a piece that would leave a gap before it: a launcher of any version knows it by these words."""
+"""Part of the refusal of a piece that would leave a gap before it: a launcher of any version knows these words."""
 LARGEST_PIECE = 1024 * 1024
 """Bytes accepted in one piece of a stream."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
