@@ -66,7 +66,7 @@ class Rule(NamedTuple):
 RULES = [
     Rule(group["name"], group["interval"], content)
     for path in RULE_FILES
-    for group in yaml.safe_load(path.read_text())["groups"]
+    for group in yaml.load(path.read_text(), yaml.CSafeLoader)["groups"]
     for content in group["rules"]
 ]
 ALERTS = [rule for rule in RULES if "alert" in rule.content]
