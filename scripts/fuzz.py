@@ -34,11 +34,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import RENDER_ERRORS, Exposition
 from benchwatch.metrics.samples import HistogramValue, Sample, SampleColumn, SummaryValue
-from benchwatch.nutanix.metrics import CvmSource
+from benchwatch.nutanix.cvm_metrics import CvmSource
+from benchwatch.nutanix.cvm_snapshot import Detail, Snapshot, Status
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.oplog_page import read_oplog_page
 from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
-from benchwatch.nutanix.snapshot import Detail, Snapshot, Status
 from benchwatch.runs.prefix import Unprefixed, find_prefix
 from benchwatch.settings.record import load_runfile
 from benchwatch.settings.settings import RunsSettings, load_settings

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from benchwatch.metrics import exposition
 from benchwatch.metrics.samples import Family
-from benchwatch.nutanix import metrics as nutanix
-from benchwatch.runs import families as worker_metrics
+from benchwatch.nutanix import cvm_metrics as nutanix
 from benchwatch.runs import watcher as runs
+from benchwatch.runs import worker_families as worker_metrics
 from benchwatch.server import connections, process
 from benchwatch.server import ingest as push
 from benchwatch.tools.registry import TOOLS

@@ -8,14 +8,14 @@ import pytest
 from benchwatch.launch import delivery, facts, sinks
 from benchwatch.metrics.limits import Limits
 from benchwatch.nutanix import patterns, poller
+from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
-from benchwatch.nutanix.settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.runs import append, files, prefix, watcher, worker
-from benchwatch.server import connections, ingest, repeats, unpacking, users
+from benchwatch.server import connections, ingest, quiet_log, unpacking, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import api, lines
 from benchwatch.tools.fio import document, framing, jobs
-from benchwatch.tools.pgbench import course, results, transactions
+from benchwatch.tools.pgbench import lifecycle, results, transactions
 from benchwatch.values import bounded_yaml
 from benchwatch.watch import sources
 
@@ -41,7 +41,7 @@ DEFAULTS = {
     "passwords that wait for their check": f"{users._CHECKS}, of one address {users._CHECKS_OF_ONE_ADDRESS}",
     "wrong passwords remembered": f"{users._WRONG_REMEMBERED:,}",
     "lines of one kind in the log": (
-        f"the same one once a minute, {repeats._DIFFERENT} different ones, {repeats._TRACEBACKS} with a traceback"
+        f"the same one once a minute, {quiet_log._DIFFERENT} different ones, {quiet_log._TRACEBACKS} with a traceback"
     ),
     "`max_push_bytes`": f"{PUSH.max_push_bytes:,}",
     "`max_run_bytes`": f"{PUSH.max_run_bytes:,}",
@@ -68,7 +68,7 @@ DEFAULTS = {
     "seconds of a transaction log": f"{transactions._FIRST_SECOND:,} to {transactions._LAST_SECOND:,}",
     "figures of the final report in seconds": f"{results._LONGEST:,.0f}",
     "a statement in a label (`-r`)": f"{results._STATEMENT_LENGTH} characters",
-    "first error messages kept for the reason": f"{course._KEPT}",
+    "first error messages kept for the reason": f"{lifecycle._KEPT}",
     "a document": kib(framing.DOCUMENT_LIMIT),
     "a line of text, or a string": kib(framing.LINE_LIMIT),
     "jobs with a name of their own": f"{jobs.MOST_JOBS}",

@@ -13,8 +13,8 @@ from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.server.views import WorkerView
 from benchwatch.settings.settings import RunsSettings
+from benchwatch.watch.metrics_page import SampleReader, live, read_page, slow
 from benchwatch.watch.model import Measured
-from benchwatch.watch.page import SampleReader, live, read_page, slow
 from tests.support.pages import Page
 from tests.support.places import NOW, RECORDINGS, Place
 

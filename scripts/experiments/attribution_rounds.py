@@ -14,8 +14,8 @@ from pathlib import Path
 from attribution_series import Found, Tape, evaluate
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.nutanix.client import Client
+from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk
 from benchwatch.nutanix.poller import Poller
-from benchwatch.nutanix.settings import CvmSettings, NutanixSettings, VdiskDisk
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.faults import FAULT_SECONDS, FAULT_START
 from benchwatch.nutanix.simulator.guest import NAME as GUEST

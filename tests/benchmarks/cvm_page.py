@@ -14,13 +14,13 @@ from collections.abc import Callable
 
 from beside import as_the_command
 
-from benchwatch.nutanix.metrics import snapshot_samples
+from benchwatch.nutanix.cvm_metrics import snapshot_samples
+from benchwatch.nutanix.cvm_snapshot import Snapshot
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.tables import read_tables
-from benchwatch.nutanix.simulator.document import PageDocument, Style, render
 from benchwatch.nutanix.simulator.load import Load, LoadStream
+from benchwatch.nutanix.simulator.page_html import PageDocument, Style, render
 from benchwatch.nutanix.simulator.sections import frontend, frontend_row, hosted, hosted_row
-from benchwatch.nutanix.snapshot import Snapshot
 
 REPETITIONS = 15
 

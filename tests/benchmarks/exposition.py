@@ -24,10 +24,10 @@ from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Met
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import Family, HistogramValue, Sample
-from benchwatch.nutanix.metrics import CvmSource
+from benchwatch.nutanix.cvm_metrics import CvmSource
+from benchwatch.nutanix.cvm_snapshot import Snapshot, Status
 from benchwatch.nutanix.pages.main_page import FRONTEND_FIELDS, HOSTED_FIELDS, MainPage, VdiskRow, VdiskTable
 from benchwatch.nutanix.pages.overview import Overview
-from benchwatch.nutanix.snapshot import Snapshot, Status
 
 GAUGES = [Family(f"bench_value_{n}_seconds", "gauge", "A value, seconds.", ("op",)) for n in range(25)]
 LATENCY = Family("bench_latency_seconds", "histogram", "Latency, seconds.", ("op",))

@@ -12,7 +12,7 @@ from benchwatch.history.find import find_runs
 from benchwatch.history.following import FollowedRun
 from benchwatch.history.timeline import Timeline, timelines
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.plots.figures import shown
+from benchwatch.plots.benchmark import shown
 from benchwatch.settings.settings import RunsSettings
 from tests.support.places import NOW, RECORDINGS
 

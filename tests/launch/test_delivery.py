@@ -11,7 +11,7 @@ import bcrypt
 import pytest
 
 from benchwatch.launch.delivery import Delivery
-from benchwatch.launch.record import RunRecord
+from benchwatch.launch.worker_record import RunRecord
 from benchwatch.server.webconfig import load_web_config
 from benchwatch.values.errors import UserError
 from tests.support.ports import free_address, free_port

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from benchwatch.nutanix.cvm_settings import VdiskSelection
 from benchwatch.nutanix.patterns import LONGEST, compiled, matches
-from benchwatch.nutanix.settings import VdiskSelection
 
 
 @pytest.mark.parametrize(

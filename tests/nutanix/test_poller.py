@@ -10,8 +10,8 @@ import pytest
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.nutanix import poller as poller_module
 from benchwatch.nutanix.client import Client
+from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk, VdiskSelection
 from benchwatch.nutanix.poller import Poller, start_pollers
-from benchwatch.nutanix.settings import CvmSettings, NutanixSettings, VdiskDisk, VdiskSelection
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
 from benchwatch.values.durations import Duration

@@ -18,9 +18,9 @@ from benchwatch.nutanix.pages.main_page import MainPage, file_name, read_main_pa
 from benchwatch.nutanix.pages.quantities import UNITS
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import Cluster
-from benchwatch.nutanix.simulator.document import Style, render
 from benchwatch.nutanix.simulator.faults import FAULT_SCENES, FAULT_START
 from benchwatch.nutanix.simulator.guest import Guest
+from benchwatch.nutanix.simulator.page_html import Style, render
 from benchwatch.nutanix.simulator.scenes import DATA, LOG
 from benchwatch.nutanix.simulator.server import SimulatedCvm
 from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, SERVER_VARIATIONS, listing, write

@@ -4,9 +4,9 @@ from contextlib import ExitStack
 import pytest
 
 from benchwatch.nutanix.client import Client
+from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk
 from benchwatch.nutanix.mapping import Unlisted
 from benchwatch.nutanix.poller import Poller
-from benchwatch.nutanix.settings import CvmSettings, NutanixSettings, VdiskDisk
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
 

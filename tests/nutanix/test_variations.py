@@ -11,7 +11,7 @@ from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
 from benchwatch.nutanix.pages.notes import Unrecognised
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import SCENE_NAMES, Cluster
-from benchwatch.nutanix.simulator.document import PageDocument
+from benchwatch.nutanix.simulator.page_html import PageDocument
 from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, write
 from tests.support.vdisks import row_values
 

@@ -12,8 +12,8 @@ from benchwatch.cli import main
 from benchwatch.history.find import find_runs
 from benchwatch.history.timeline import timelines
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.plots.figures import shown
-from benchwatch.server.course import machine
+from benchwatch.plots.benchmark import shown
+from benchwatch.server.run_plots import machine
 from benchwatch.settings.settings import RunsSettings
 from demo_processes import Processes
 from tests.support.pages import Page
@@ -373,7 +373,7 @@ def test_what_is_no_prometheus_is_said(status: int, body: bytes, said: str, plac
 def test_the_page_of_a_run_has_the_disks_and_vdisks_of_its_report(
     url: str, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchwatch.server.course._PATIENCE", PATIENCE)
+    monkeypatch.setattr("benchwatch.server.run_plots._PATIENCE", PATIENCE)
     _, page = report(run(place), url, tmp_path)
     runs = find_runs([run(place)], RunsSettings(), Buckets())
     html = machine(url, list(timelines(runs, Buckets(), families=shown())))

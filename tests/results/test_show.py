@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.values.moments import shown_moment
+from benchwatch.values.timestamps import shown_moment
 from tests.compare.made import START, place, progress, summary
 from tests.support.places import RECORDINGS
 

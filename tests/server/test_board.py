@@ -9,7 +9,7 @@ import pytest
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import PARTS, Family, Sample
-from benchwatch.nutanix.snapshot import Status
+from benchwatch.nutanix.cvm_snapshot import Status
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.server.landing import landing_page

@@ -9,11 +9,10 @@ import pytest
 from benchwatch.history.find import find_runs
 from benchwatch.machine.mounts import Storage
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.runs import records
 from benchwatch.runs.append import Refused, Room, put_record
-from benchwatch.runs.faults import Faults
 from benchwatch.runs.files import listing
 from benchwatch.runs.run import Run
+from benchwatch.runs.unusable import Faults
 from benchwatch.runs.worker import Worker
 from benchwatch.settings.record import Record, load_runfile, read_record
 from benchwatch.settings.settings import NOT_KNOWN, Here, PushSettings, RunsSettings
@@ -145,7 +144,7 @@ def test_disks_of_this_machine_are_checked_and_those_of_another_are_not(
     (tmp_path / "sys/devices/sdb/queue").mkdir()
     (tmp_path / "sys/class/block").mkdir(parents=True)
     (tmp_path / "sys/class/block/sdb1").symlink_to(tmp_path / "sys/devices/sdb/sdb1")
-    monkeypatch.setattr(records, "Storage", lambda: Storage(sys=tmp_path / "sys"))
+    monkeypatch.setattr("benchwatch.runs.run_records.Storage", lambda: Storage(sys=tmp_path / "sys"))
     place("a/db1.err", PGBENCH / "tpcb-15.18.err")
     place("a/db2.err", PGBENCH / "tpcb-15.18.err")
     place("a/run.yaml", b"disks: {sdb1: log, sdz: data}")
@@ -201,7 +200,7 @@ def test_a_recorded_end_is_compared_with_the_output_only_when_a_file_has_changed
         asked.append(path.name)
         return path.stat().st_mtime - 100
 
-    monkeypatch.setattr("benchwatch.runs.records.birth", birth)
+    monkeypatch.setattr("benchwatch.runs.run_records.birth", birth)
     later = time.time_ns() + 60_000_000_000
     monkeypatch.setattr("benchwatch.runs.files.time.time_ns", lambda: later)
     (watched.folder / "db1.yaml").write_text("exit_code: 1\nend: 1790000060.5\n")
@@ -302,7 +301,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.name)
         return read_record(path)
 
-    monkeypatch.setattr("benchwatch.runs.records.read_record", read)
+    monkeypatch.setattr("benchwatch.runs.run_records.read_record", read)
     return names
 
 

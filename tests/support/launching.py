@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import yaml
 
 import benchwatch.__main__
-import benchwatch.launch.series  # noqa: F401 (all that a launcher imports, for those that are forked)
+import benchwatch.launch.planned_runs  # noqa: F401 (all that a launcher imports, for those that are forked)
 from tests.support.waiting import PATIENCE, eventually
 
 PATIENT = f"""

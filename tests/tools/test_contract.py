@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 import worker_rules
 from benchwatch.cli import main
 from benchwatch.launch.bar import Live, Shown
-from benchwatch.launch.record import RunRecord
+from benchwatch.launch.worker_record import RunRecord
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.limits import DEFAULT
 from benchwatch.metrics.samples import PARTS, Sample
@@ -26,7 +26,7 @@ from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread, State, Tool
 from benchwatch.tools.registry import TOOLS
-from benchwatch.watch.page import SampleReader, live, read_page, slow
+from benchwatch.watch.metrics_page import SampleReader, live, read_page, slow
 from metrics_reference import markdown
 from tests.support.grafana import DASHBOARDS, load, targets
 from tests.support.places import NOW, RECORDINGS

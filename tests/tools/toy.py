@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 from benchwatch.metrics.samples import Sample
 from benchwatch.tools.api import Figures, Kind, Report, Tool
 from benchwatch.tools.beginning import ElapsedState
+from benchwatch.tools.declarations import family, samples
 from benchwatch.tools.lines import LineParser, recognise_lines
 from benchwatch.tools.roles import Lost as LostRole
 from benchwatch.tools.roles import Roles, Unit
-from benchwatch.tools.tables import family, samples
 
 RATE = family("toy_laps_per_second", "Of the toy: laps_per_second.", "lane")
 WINDOW = family("toy_lap_window_seconds", "Of the toy: lap_window_seconds.", "lane", "quantile")

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.watch import document, sources
+from benchwatch.watch import sources, watch_json
 from demo_processes import Processes
 from tests.support.places import RECORDINGS
 from tests.support.ports import free_port
@@ -217,7 +217,7 @@ def test_once_as_json_has_all_that_is_shown_and_an_address_needs_no_scheme(
     (worker,) = content["workers"]
     assert (worker["run"], worker["name"], worker["tool"], worker["state"]) == ("test1", "db1", "pgbench", "running")
     assert worker["now"][0]["rate"] > 0
-    documented = Path(document.__file__).read_text()
+    documented = Path(watch_json.__file__).read_text()
     assert [key for key in (*content, *worker, *worker["now"][0]) if key not in documented] == []
 
 

@@ -82,11 +82,11 @@ def _part(text: str) -> float:
 
 def _compare(options: argparse.Namespace) -> int:
     from .comparison import compare
-    from .document import document
+    from .comparison_json import document
+    from .comparison_markdown import markdown
+    from .comparison_terminal import terminal
     from .experiment import distinctly_named, load
     from .junit import junit, suites
-    from .markdown import markdown
-    from .terminal import terminal
 
     settings = load_settings(options.config_file)
     paths = [options.base, *options.others]

@@ -21,7 +21,7 @@ from .measured import MeasuredRun, known_end
 from .measures import THROUGHPUT, of_lost
 from .parameters import Difference
 from .statistics import FEWEST_BATCHES
-from .text import figure, heading, percent, quantity, span, title
+from .wording import figure, heading, percent, quantity, span, title
 from .workers import Finals
 
 Kind = Literal[

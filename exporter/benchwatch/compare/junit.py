@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from ..values.printable import printable
 from .comparison import Comparisons
-from .text import heading, sentence, title
+from .wording import heading, sentence, title
 
 
 class Case(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
-from ..runs.faults import Faults
 from ..runs.files import listing
 from ..runs.layout import STANDARD_STREAMS, group_name
 from ..runs.run import Run
+from ..runs.unusable import Faults
 from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..tools import registry

@@ -17,17 +17,17 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..metrics.buckets import Buckets
-from ..runs.faults import Faults
 from ..runs.files import listing
 from ..runs.run import Run
+from ..runs.unusable import Faults
 from ..runs.worker import Worker
 from ..settings.settings import RunsSettings
 from ..values import numbers
 from ..values.names import label
 from ..values.sparkline import sparkline
 from .preparation import Place
-from .record import RunRecord
 from .sinks import write_to
+from .worker_record import RunRecord
 
 _STDERR = 2
 _ERASE = b"\r\x1b[2K"

@@ -11,7 +11,7 @@ from ..values.arguments import CommandParser, count, duration, moment, pair
 from ..values.durations import Duration
 from ..values.errors import UserError
 from ..values.interrupts import tidy_up
-from .sweep import ORDERS, parameter
+from .sweep_points import ORDERS, parameter
 
 _EXAMPLES = (
     "benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb",
@@ -92,7 +92,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
 
 
 def _run(parser: CommandParser, options: argparse.Namespace) -> int:
-    from .series import run_series
+    from .planned_runs import run_series
 
     tidy_up()
     for option, given in (("--order", options.order), ("--seed", options.seed)):

@@ -23,7 +23,7 @@ from ..settings.record import SUFFIX
 from ..values.addresses import server_url
 from ..values.errors import FAILED, UserError, reason_of
 from .child import leave_signals
-from .record import RunRecord
+from .worker_record import RunRecord
 
 _EVERY = 0.5
 _RETRY = 2.0

@@ -16,11 +16,11 @@ from ..machine.host import Host
 from ..tools.launcher import Write
 from . import child, sinks
 from .bar import Bar
-from .files import OwnFiles, rescue
+from .benchmark_files import OwnFiles, rescue
 from .preparation import Plan, Prepared, prepare
-from .record import RunRecord
+from .printing import STDERR, STDOUT, Terminal
 from .schedule import Schedule
-from .terminal import STDERR, STDOUT, Terminal
+from .worker_record import RunRecord
 
 if TYPE_CHECKING:
     from .delivery import Delivery

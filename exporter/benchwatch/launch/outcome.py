@@ -12,12 +12,12 @@ from pathlib import Path
 
 from ..results.requirements import Requirement, answers
 from ..results.result import RunResult, Subject, read_worker
-from ..results.text import series, text
+from ..results.result_text import series, text
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
 from .child import ENDING, signals_held
-from .record import RunRecord, recorded
-from .terminal import Terminal
+from .printing import Terminal
+from .worker_record import RunRecord, recorded
 
 
 class Outcomes:

@@ -10,10 +10,10 @@ from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
 from ..tools.launcher import Command, Display, Facts, LogRoom, Preparation
 from ..tools.registry import named
+from .benchmark_files import OwnFiles
 from .facts import ask_version, find_facts
-from .files import OwnFiles
-from .record import RunRecord
-from .terminal import STDOUT, Terminal
+from .printing import STDOUT, Terminal
+from .worker_record import RunRecord
 
 
 class Place(NamedTuple):

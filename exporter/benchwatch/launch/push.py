@@ -17,7 +17,7 @@ from ..runs.files import Listing, listing
 from ..settings.settings import RunsSettings
 from ..values.errors import FAILED, UserError
 from ..values.printable import say
-from .record import RunRecord
+from .worker_record import RunRecord
 
 _WORKER = re.compile(r"([^.].*)\.(?:out|err|json|yaml)")
 _EVERY = 0.5

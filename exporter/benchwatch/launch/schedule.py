@@ -9,7 +9,7 @@ import time
 from ..machine.clock import clock_error
 from ..values import numbers
 from ..values.errors import UserError
-from ..values.moments import shown_moment
+from ..values.timestamps import shown_moment
 from . import child
 
 _STEP = 0.5

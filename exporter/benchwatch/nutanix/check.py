@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 from ..metrics.exposition import Exposition
 from ..values.printable import printable, say
 from .client import Client
+from .cvm_metrics import CvmSource
+from .cvm_snapshot import Detail, Snapshot, Status
 from .fetch import ADVICE, MAIN, OPLOG, Pages, fetch
-from .metrics import CvmSource
 from .pages.main_page import CLUSTER, FRONTEND, HOSTED, OVERVIEW, MainPage
 from .pages.notes import Unrecognised
 from .pages.oplog_page import OplogPage, read_oplog_page
 from .pages.vdisk_page import SECTION_NAMES, VdiskPage, read_vdisk_page
-from .snapshot import Detail, Snapshot, Status
 
 MOST_LINES = 50
 

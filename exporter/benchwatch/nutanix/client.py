@@ -16,7 +16,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from ..values.version import VERSION
-from .settings import base_url
+from .cvm_settings import base_url
 
 Path = Literal["/", "/vdisk_stats", "/oplog_flush_stats"]
 PATHS: tuple[Path, ...] = ("/", "/vdisk_stats", "/oplog_flush_stats")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..values.arguments import CommandParser, count, duration, overview
 from ..values.durations import Duration
 from ..values.errors import ConfigError
-from .settings import DEFAULT_PORT
+from .cvm_settings import DEFAULT_PORT
 
 LAST_PORT = 65535
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from ..values.errors import ConfigError, excerpt
 from ..values.yaml import read_yaml
-from .metrics import CvmSource
+from .cvm_metrics import CvmSource
+from .cvm_settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 from .pages.main_page import MainPage, VdiskRow, file_name
 from .patterns import compiled, matches
-from .settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 
 
 def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:

@@ -20,14 +20,14 @@ from dataclasses import replace
 
 from ..values.printable import printable
 from .client import Client, PageError, vdisk_query
+from .cvm_metrics import CvmSource
+from .cvm_settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
+from .cvm_snapshot import Detail, Snapshot, Status
 from .mapping import Selection
-from .metrics import CvmSource
 from .pages.main_page import MainPage, VdiskRow, read_main_page
 from .pages.notes import Unrecognised
 from .pages.oplog_page import OplogPage, read_oplog_page
 from .pages.vdisk_page import read_vdisk_page
-from .settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
-from .snapshot import Detail, Snapshot, Status
 
 _NO_ANSWER = ("refused", "unreachable", "timeout", "closed")
 """Reasons after which a poll requests nothing more."""

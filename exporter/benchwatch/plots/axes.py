@@ -8,7 +8,7 @@ import numpy as np
 
 from ..tools.roles import Unit
 from ..values import numbers
-from .lines import Array
+from .time_lines import Array
 
 Ticks = Sequence[tuple[float, str]]
 """The place of each tick, and its text."""

@@ -8,13 +8,13 @@ from ..compare.workers import WorkerFigures
 from ..metrics.buckets import UPPER_NS, quantiles
 from ..metrics.latencies import Latencies
 from ..tools.roles import Roles
-from . import drawing, latencies
+from . import drawing, histograms
 from .axes import LATENCY, count, time
-from .latencies import LatencyGrid
-from .lines import interval
+from .histograms import LatencyGrid
+from .run_view import View, label
 from .section import Key, Plot
 from .stage import Stage
-from .views import View, label
+from .time_lines import interval
 
 _CURVE = (0.5, 0.9, 0.99, 0.999, 0.9999)
 _ENOUGH = 10
@@ -31,13 +31,13 @@ def histogram_figures(scene: Stage) -> Iterator[Plot]:
         return
     of = scene.roles.operation
     every = [[series for _, series in run.series(family)] for run in scene.runs]
-    bounds = latencies.bounds_of(one for series in every for one in series)
+    bounds = histograms.bounds_of(one for series in every for one in series)
     operations = dict.fromkeys(label(one, of) for series in every for one in series)
     for operation in operations:
         found = []
         for run, of_run in zip(scene.runs, every, strict=True):
             series = [one for one in of_run if label(one, of) == operation]
-            histogram = latencies.read(series, bounds, run.start, scene.roles.histogram_interval)
+            histogram = histograms.read(series, bounds, run.start, scene.roles.histogram_interval)
             if histogram is not None and histogram.counts.any():
                 found.append((run, histogram))
         if found:
@@ -46,7 +46,7 @@ def histogram_figures(scene: Stage) -> Iterator[Plot]:
 
 
 def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
-    first, last = latencies.populated([histogram for _, histogram in found])
+    first, last = histograms.populated([histogram for _, histogram in found])
     usual = max(interval(histogram.seconds) for _, histogram in found) or 1.0
     width = max(1.0, np.ceil(scene.length / _HEATMAP_COLUMNS / usual - 0.1)) * usual
     grids = [histogram.columns(width) for _, histogram in found]
@@ -80,9 +80,9 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
         exact = _bins(run, operation, scene.roles)
         if counts.sum() and exact is not None:
             known = (exact.between(), _BIN_EDGES) if exact.count else (counts, histogram.bounds)
-            curves.append((*latencies.curve(*known), drawing.Stroke(run.colour)))
+            curves.append((*histograms.curve(*known), drawing.Stroke(run.colour)))
             texts.append(_percentiles(exact, run.name if len(found) > 1 else ""))
-            shares.append(latencies.density(counts, histogram.bounds))
+            shares.append(histograms.density(counts, histogram.bounds))
             keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.roles.operations}", run.colour))
     if not curves:
         return

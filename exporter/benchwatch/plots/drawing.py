@@ -17,7 +17,7 @@ from ..values.printable import in_html
 from . import theme
 from .axes import Axis, Scale, Ticks, count, latency_ticks, time_ticks, value_ticks
 from .heat import BAR, heat
-from .lines import Array, Drawn, Span, alone
+from .time_lines import Array, Drawn, Span, alone
 
 _WIDE, _HIGH = 2000, 1000
 """Units of the inner drawing."""

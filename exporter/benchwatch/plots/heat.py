@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .lines import Array
+from .time_lines import Array
 
 _STOPS = np.array(
     [(0.24, 0.53, 0.86, 0.22), (0.29, 0.44, 0.84, 0.75), (0.74, 0.30, 0.62, 0.95), (0.96, 0.53, 0.22, 1.0)]

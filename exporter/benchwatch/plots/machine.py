@@ -17,12 +17,12 @@ import numpy as np
 from . import axes, theme
 from .axes import Axis
 from .drawing import Marks
-from .lines import Line
 from .prometheus import TIMEOUT, Prometheus, PrometheusError, Result, text
+from .run_view import Trace, View
 from .section import Plot, Section
 from .slowness import why_slow
+from .time_lines import Line
 from .timeplot import time_plot
-from .views import Trace, View
 
 _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
 _DESTINATION = "nutanix_vdisk_write_destination_ratio"

@@ -9,7 +9,7 @@ import numpy as np
 import requests
 
 from ..values.errors import reason_of
-from .lines import Array
+from .time_lines import Array
 
 _POINTS = 720
 TIMEOUT = 30.0

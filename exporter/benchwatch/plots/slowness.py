@@ -16,12 +16,12 @@ from ..values.verdict import answered, question
 from . import theme
 from .axes import Axis
 from .drawing import Marks
-from .lines import Array, Line, Span
 from .prometheus import Prometheus, text
+from .run_tables import TableRow, table
+from .run_view import Trace, View
 from .section import Plot, Section
-from .tables import TableRow, table
+from .time_lines import Array, Line, Span
 from .timeplot import time_plot
-from .views import Trace, View
 
 _JUDGED = 35.0
 """Seconds from the beginning of a spike that its verdict covers."""

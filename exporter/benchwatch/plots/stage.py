@@ -8,7 +8,7 @@ from ..tools.registry import TOOLS
 from ..tools.roles import Roles
 from . import theme
 from .drawing import Marks
-from .views import View, stalled
+from .run_view import View, stalled
 
 
 class Stage(NamedTuple):

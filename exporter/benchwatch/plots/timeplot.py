@@ -6,9 +6,9 @@ import numpy as np
 
 from .axes import LATENCY, Axis
 from .drawing import Marks, Stroke, latency_limits, over_time
-from .lines import Drawn, Line, column_width, drawn
+from .run_view import Trace
 from .section import Key, Plot
-from .views import Trace
+from .time_lines import Drawn, Line, column_width, drawn
 
 
 def time_plot(

@@ -6,11 +6,11 @@ matplotlib is imported with the first drawing; call `style.begin` before.
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..compare.text import percent
+from ..compare.wording import percent
 from ..plots import theme
 from ..plots.axes import Axis, latency_ticks, time_ticks, value_ticks
 from ..plots.drawing import Marks, Stroke
-from ..plots.lines import Drawn, alone
+from ..plots.time_lines import Drawn, alone
 from . import style
 
 if TYPE_CHECKING:

@@ -49,8 +49,8 @@ def _report(options: argparse.Namespace) -> int:
     from ..history.find import chosen, find_runs, nothing_recognised, repeats
     from ..history.timeline import timelines
     from ..metrics.buckets import Buckets
-    from ..plots.figures import shown
-    from ..plots.views import views
+    from ..plots.benchmark import shown
+    from ..plots.run_view import views
     from ..settings.record import SUFFIX
     from ..settings.settings import load_settings
     from . import style

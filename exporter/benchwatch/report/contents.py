@@ -15,16 +15,16 @@ from ..compare.measures import (
     Measure,
     of_lost,
 )
-from ..compare.text import figure, heading, row_title
-from ..plots import tables
-from ..plots.figures import benchmark_figures, nothing_to_draw
+from ..compare.wording import figure, heading, row_title
+from ..plots import run_tables
+from ..plots.benchmark import benchmark_figures, nothing_to_draw
+from ..plots.run_view import View
 from ..plots.section import Key, Section
 from ..plots.stage import Stage, stages
-from ..plots.views import View
-from ..results.text import objectives
+from ..results.result_text import objectives
 from ..values.printable import in_html
-from . import sweep
-from .comparison import changes
+from . import sweep_section
+from .differences import changes
 from .page import page
 from .picture import Tile, picture
 
@@ -52,10 +52,10 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
         tool = whole.runs[0].timelines[0].tool
         measured = [(run, _measure(run)) for run in whole.runs]
         firsts.append(measured[0][1])
-        swept = [(run, one) for run, one in measured if sweep.is_part(run)]
+        swept = [(run, one) for run, one in measured if sweep_section.is_part(run)]
         if swept:
-            sections.append(sweep.section(f"Sweep: {tool}", swept))
-        others = [(run, one) for run, one in measured if not sweep.is_part(run)]
+            sections.append(sweep_section.section(f"Sweep: {tool}", swept))
+        others = [(run, one) for run, one in measured if not sweep_section.is_part(run)]
         if not others:
             continue
         scene = whole._replace(runs=[run for run, _ in others])
@@ -105,7 +105,7 @@ def _foremost(run: MeasuredRun) -> list[tuple[str, str]]:
 
 
 def _compared(scenes: Iterable[Stage]) -> bool:
-    return any(len({run.side for run in scene.runs if not sweep.is_part(run)}) > 1 for scene in scenes)
+    return any(len({run.side for run in scene.runs if not sweep_section.is_part(run)}) > 1 for scene in scenes)
 
 
 def _title(runs: Sequence[View], scenes: Iterable[Stage]) -> str:
@@ -122,9 +122,9 @@ def _summary(runs: Sequence[View]) -> str:
     warmups = " and ".join(f"{warmup:g} s" for warmup in sorted({run.warmup for run in runs} - {0.0}))
     without = f" The figures leave out the warm-up of {warmups}." if warmups else ""
     if len(runs) > 1:
-        where = "" if any(map(sweep.is_part, runs)) else " on one axis of elapsed time"
+        where = "" if any(map(sweep_section.is_part, runs)) else " on one axis of elapsed time"
         return f"{len(runs)} runs{where}.{without}"
-    found = dict(tables.facts(runs[0]))
+    found = dict(run_tables.facts(runs[0]))
     when = f"{found['Length']} from {found['Began']}, " if runs[0].length else ""
     kept = objectives(runs[0].timelines, runs[0].warmup)
     objective = f" Objective {kept}." if kept else ""
@@ -172,21 +172,21 @@ def _chapters(scenes: Sequence[Stage]) -> Iterator[Section]:
 
 
 def _tables(runs: Sequence[View]) -> Iterator[Section]:
-    heads = tables.heads(runs)
-    results = tables.results(runs)
+    heads = run_tables.heads(runs)
+    results = run_tables.results(runs)
     if results:
         yield Section("Results of the whole run, as the tools report them", html=results)
-    differing, shared, machine = tables.settings(runs)
+    differing, shared, machine = run_tables.settings(runs)
     html = ""
     if differing:
-        html += f"<h3>Different</h3>{tables.table(heads, differing)}"
+        html += f"<h3>Different</h3>{run_tables.table(heads, differing)}"
     if shared and len(runs) > 1:
         one = [row._replace(values=row.values[:1]) for row in shared]
-        html += f"<h3>The same in all runs</h3>{tables.table((), one)}"
+        html += f"<h3>The same in all runs</h3>{run_tables.table((), one)}"
     elif shared:
-        html += tables.table(heads, shared)
+        html += run_tables.table(heads, shared)
     if html:
         yield Section("Parameters", html=html)
     kept = [objectives(run.timelines, run.warmup) for run in runs]
-    rows = [tables.TableRow("Objective", "", kept)] if any(kept) else []
-    yield Section("Environment", html=tables.table(heads, [*tables.environment(runs), *rows, *machine]))
+    rows = [run_tables.TableRow("Objective", "", kept)] if any(kept) else []
+    yield Section("Environment", html=run_tables.table(heads, [*run_tables.environment(runs), *rows, *machine]))

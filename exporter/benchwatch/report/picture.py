@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..plots import theme
 from ..plots.axes import throughput
 from ..plots.drawing import Stroke
-from ..plots.lines import column_width, drawn
+from ..plots.run_view import traces
 from ..plots.stage import Stage
-from ..plots.views import traces
+from ..plots.time_lines import column_width, drawn
 from ..values.printable import printable
 from ..values.version import VERSION
 from . import charts

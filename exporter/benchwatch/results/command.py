@@ -66,15 +66,15 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _formats() -> Mapping[str, Callable[[Sequence["Subject"], _Answers], str]]:
-    from .document import document
-    from .markdown import markdown
+    from .result_json import document
+    from .result_markdown import markdown
 
     return {"terminal": _text, "markdown": markdown, "json": document, "junit": _junit}
 
 
 def _text(subjects: Sequence["Subject"], found: _Answers) -> str:
     from ..values.printable import printable
-    from .text import text
+    from .result_text import text
 
     each = []
     for one, checked in zip(subjects, found, strict=True):

@@ -174,7 +174,7 @@ def _listed(run: "Run", now: float) -> ListedRun:
 
 
 def _table(found: Sequence[ListedRun], now: float) -> Iterator[str]:
-    from .text import aligned
+    from .result_text import aligned
 
     rows = [["run", "state", "tool", "began", "length", "result", "labels"]] if found else []
     for one in found:

@@ -30,7 +30,7 @@ from ..compare.measures import (
     rounded,
     unit_of,
 )
-from ..compare.text import heading
+from ..compare.wording import heading
 from ..metrics.latencies import Group
 from ..tools.api import Tool
 from ..tools.registry import TOOLS

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ..compare.measured import MeasuredRun
 from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
-from ..compare.text import figure, heading, level, title
+from ..compare.wording import figure, heading, level, title
 from ..values import numbers
 from .repeats import CONFIDENCE, FEWEST
 from .scalability import FEWEST_POINTS, Bounded

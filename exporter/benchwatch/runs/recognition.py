@@ -9,10 +9,10 @@ from pathlib import Path
 from zlib import crc32
 
 from ..tools.registry import TOOLS, names
-from .faults import FaultsOfRun
 from .files import HEAD, FileStatus, read_head
 from .layout import WatchedFile
 from .prefix import find_prefix
+from .unusable import FaultsOfRun
 
 _UNRECOGNISED_AFTER = 30.0
 """Seconds without growth after which a file that no tool recognises is reported."""

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from .faults import Faults
 from .files import FileStatus, Folder, listing, statuses
 from .layout import group_name
+from .unusable import Faults
 
 _log = logging.getLogger(__name__)
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from ..metrics.buckets import Buckets
 from ..settings.record import SUFFIX, RunFile, default_runfile
 from ..settings.settings import NOT_KNOWN, Here, RunsSettings
-from .faults import Faults, FaultsOfRun
 from .files import FileStatus, Folder, Rewritten
 from .layout import StreamPlan, plan
 from .recognition import Recognition
-from .records import RECORDS_AT_ONCE, Records
+from .run_records import RECORDS_AT_ONCE, Records
 from .stream import Stream, cut_into_runs
+from .unusable import Faults, FaultsOfRun
 from .worker import Worker
 
 _log = logging.getLogger(__name__)

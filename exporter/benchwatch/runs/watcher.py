@@ -20,10 +20,10 @@ from ..metrics.buckets import Buckets
 from ..metrics.samples import Family, Sample
 from ..settings.settings import NOT_KNOWN, Here, RunsSettings
 from ..values.names import label
-from .faults import WATCH_ERROR_TIME, WATCH_ERRORS, Faults
 from .files import FileStatus
 from .roots import Roots, RunKey
 from .run import Run
+from .unusable import WATCH_ERROR_TIME, WATCH_ERRORS, Faults
 from .worker import Worker
 
 _log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from ..metrics.samples import Sample
 from ..settings.record import RunFile
 from ..tools.api import Figures, State
 from ..tools.roles import Roles, roles_of
-from . import families
+from . import worker_families
 from .layout import StreamPlan
 from .output import Output
 from .phase import ENDED, IDLE, PHASES, StateSays, judge
@@ -19,7 +19,9 @@ KEPT_LIVE = 60.0
 """Seconds for which the counters of an ended run stay on the page, so that every scrape sees their final values."""
 _REASON_LENGTH = 200
 _OUTDATED = "start and end in its record are ignored: its output is newer (if that was only edited, touch the record)"
-_STATES = {phase: tuple(Sample(families.RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
+_STATES = {
+    phase: tuple(Sample(worker_families.RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES
+}
 
 
 class Worker:
@@ -181,32 +183,34 @@ class Worker:
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
         state, said, tool, streams = self.state, self._said, self.tool.name, self.output.streams
-        yield from _STATES[self.phase] if self._kept_live else (Sample(families.RUN_STATE, (self.phase,), 1),)
+        yield from _STATES[self.phase] if self._kept_live else (Sample(worker_families.RUN_STATE, (self.phase,), 1),)
         if self.reason:
-            yield Sample(families.RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
+            yield Sample(worker_families.RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
         info = (tool, state.tool_version)
-        yield Sample(families.RUN_INFO, info, 1, tuple(sorted(self.runfile.labels.items())))
+        yield Sample(worker_families.RUN_INFO, info, 1, tuple(sorted(self.runfile.labels.items())))
         for parameter in self.parameters.items():
-            yield Sample(families.RUN_PARAMETER, parameter, 1)
+            yield Sample(worker_families.RUN_PARAMETER, parameter, 1)
         for note in self.notes:
-            yield Sample(families.RUN_NOTE, (note,), 1)
+            yield Sample(worker_families.RUN_NOTE, (note,), 1)
         if (repetitions := self.output.repetition[1]) > 1:
-            yield Sample(families.RUN_REPETITIONS, (), repetitions)
+            yield Sample(worker_families.RUN_REPETITIONS, (), repetitions)
         yield from self._places()
         for family, moment in (
-            (families.RUN_START, self.start),
-            (families.RUN_END, self.end if self.ended else None),
-            (families.RUN_LAST_REPORT, said.last_report if self._kept_live else None),
-            (families.RUN_INTERVAL, said.report_interval),
-            (families.RUN_OBJECTIVE, self.objective),
-            (families.RUN_WARMUP, self.runfile.warmup or None),
+            (worker_families.RUN_START, self.start),
+            (worker_families.RUN_END, self.end if self.ended else None),
+            (worker_families.RUN_LAST_REPORT, said.last_report if self._kept_live else None),
+            (worker_families.RUN_INTERVAL, said.report_interval),
+            (worker_families.RUN_OBJECTIVE, self.objective),
+            (worker_families.RUN_WARMUP, self.runfile.warmup or None),
         ):
             if moment is not None:
                 yield Sample(family, (), moment)
-        yield Sample(families.STREAM_BYTES, (tool,), self.output.size)
-        yield Sample(families.STREAM_RECORDS, (tool,), sum(stream.parser.records for stream in streams))
+        yield Sample(worker_families.STREAM_BYTES, (tool,), self.output.size)
+        yield Sample(worker_families.STREAM_RECORDS, (tool,), sum(stream.parser.records for stream in streams))
         for reason in dict.fromkeys(reason for stream in streams for reason in stream.errors):
-            yield Sample(families.STREAM_ERRORS, (tool, reason), sum(stream.errors[reason] for stream in streams))
+            yield Sample(
+                worker_families.STREAM_ERRORS, (tool, reason), sum(stream.errors[reason] for stream in streams)
+            )
         shown = state.samples(self.current)
         yield from shown if self._kept_live else (sample for sample in shown if sample.family.part == "runs")
 
@@ -215,10 +219,10 @@ class Worker:
         record = self.runfile
         client = record.peer if self.tool.has_server else record.client
         if client:
-            yield Sample(families.RUN_HOST, (client, "client"), 1)
+            yield Sample(worker_families.RUN_HOST, (client, "client"), 1)
         if record.server:
-            yield Sample(families.RUN_HOST, (record.server, "server"), 1)
+            yield Sample(worker_families.RUN_HOST, (record.server, "server"), 1)
         if record.virtual_machine:
-            yield Sample(families.RUN_VM, (record.server, record.virtual_machine), 1)
+            yield Sample(worker_families.RUN_VM, (record.server, record.virtual_machine), 1)
         for device, role in record.roles.items():
-            yield Sample(families.RUN_DISK, (record.server, device, role), 1)
+            yield Sample(worker_families.RUN_DISK, (record.server, device, role), 1)

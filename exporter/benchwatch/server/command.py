@@ -26,7 +26,7 @@ from .listen import listen_address
 from .listen import serve as serve_web
 from .looks import Looks
 from .process import Disks, Process, Scrapes
-from .repeats import Repeats
+from .quiet_log import Repeats
 from .webconfig import OPEN, Renewable, WebConfigFile
 
 REVISION = "BENCHWATCH_REVISION"

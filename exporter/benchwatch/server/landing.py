@@ -18,7 +18,7 @@ from ..values.version import VERSION
 from . import cells
 from .assets import STYLE, document
 from .board import STILL_READING, Exporter
-from .sparkline import SECONDS, sparkline
+from .svg_sparkline import SECONDS, sparkline
 from .views import CvmView, WorkerView
 
 ACTIVE_SHOWN = 100

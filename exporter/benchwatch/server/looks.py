@@ -19,11 +19,11 @@ from ..compare.measures import compared
 from ..history.following import FollowedRun
 from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
-from ..plots.figures import shown
+from ..plots.benchmark import shown
 from ..settings.settings import RunsSettings
 from ..values.errors import UserError
 from ..values.printable import in_html
-from . import course
+from . import run_plots
 from .vdisks import VdiskHistory
 from .views import RunView
 
@@ -80,10 +80,10 @@ class _Chore:
         try:
             html = self._work()
         except (UserError, OSError) as error:
-            html = course.note(f"{error}")
+            html = run_plots.note(f"{error}")
         except Exception as error:  # a bug in one part must not affect the others
             _log.warning("a part of a run's page cannot be drawn: %s: %s", type(error).__name__, error, exc_info=True)
-            html = course.note(f"cannot be drawn: {type(error).__name__}; see the exporter's log")
+            html = run_plots.note(f"cannot be drawn: {type(error).__name__}; see the exporter's log")
         return html, time.thread_time() - begun
 
 
@@ -129,13 +129,13 @@ class _Look:
         self._drawn = seen
         timelines = [one for followed in self.followed for one in followed.timelines]
         self.timelines = [_as_now(one, states) for one in timelines]
-        return course.drawn(self.timelines, self._vdisks)
+        return run_plots.drawn(self.timelines, self._vdisks)
 
     def _alerts(self) -> str:
-        return course.alerts(self._prometheus, self.view.name)
+        return run_plots.alerts(self._prometheus, self.view.name)
 
     def _machine(self) -> str:
-        return course.machine(self._prometheus, self.timelines)
+        return run_plots.machine(self._prometheus, self.timelines)
 
     @property
     def reading(self) -> str:
@@ -175,7 +175,7 @@ class Looks:
         if look is None or [one.folder for one in look.view.places] != [one.folder for one in view.places]:
             if look is None and len(self._looks) >= _MOST and not self._let_go(_PAUSE + _FIRST):
                 text = f"{_MOST} other runs are being looked at, which is the maximum: close one of their pages"
-                return {"course": PagePart("", course.note(text))}
+                return {"course": PagePart("", run_plots.note(text))}
             if look is not None:
                 look.stop()
             look = self._looks[view.name] = _Look(view, self)

@@ -7,15 +7,15 @@ import numpy as np
 
 from ..metrics.samples import Family, SampleColumn, Source
 from ..nutanix import families
+from ..nutanix.cvm_snapshot import Status
 from ..nutanix.poller import Poller
-from ..nutanix.snapshot import Status
 from ..plots import theme
 from ..plots.axes import LATENCY, OPERATIONS, Axis
 from ..plots.drawing import Marks
-from ..plots.lines import Line
+from ..plots.run_view import Trace
 from ..plots.section import Plot
+from ..plots.time_lines import Line
 from ..plots.timeplot import time_plot
-from ..plots.views import Trace
 from .views import VdiskView
 
 _MOST = 6

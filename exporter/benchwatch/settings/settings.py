@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from ..metrics.limits import DEFAULT, Limits
-from ..nutanix.settings import NutanixSettings
+from ..nutanix.cvm_settings import NutanixSettings
 from ..values.durations import Duration
 from ..values.yaml import read_yaml
 

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 from .durations import Duration
 from .errors import WRONG_USE, UserError
-from .moments import read_moment
 from .suggestion import did_you_mean, either
+from .timestamps import read_moment
 
 
 class _Formatter(argparse.HelpFormatter):

@@ -84,7 +84,7 @@ def _once(console: "Console", screen: "Screen", readings: "Readings", as_json: b
     if moment.problem:
         raise UserError(f"the exporter {screen.exporter} {moment.problem}. {moment.advice}".strip(), FAILED)
     if as_json:
-        from .document import document
+        from .watch_json import document
 
         print(document(moment, screen.exporter), end="")
         return 0
@@ -100,7 +100,7 @@ def _once(console: "Console", screen: "Screen", readings: "Readings", as_json: b
 def _live(console: "Console", screen: "Screen", readings: "Readings", interval: float) -> int:
     from rich.console import Group
 
-    from .terminal import Wakener, keyboard, keys
+    from .keyboard import Wakener, keyboard, keys
 
     descriptor = keyboard()
     wakener = Wakener(descriptor)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from ..values.sparkline import tall
-from .layout import line, text
+from .blocks import line, text
 from .rows import RunRows, ShownRow
 from .table import Look
 from .trends import Trends, Values

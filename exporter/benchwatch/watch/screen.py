@@ -8,8 +8,8 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from ..values.printable import printable
+from .blocks import Align, Block, cut, fit, joined, line, rest, spread, text
 from .curves import curve_lines, draw_curves
-from .layout import Align, Block, cut, fit, joined, line, rest, spread, text
 from .model import Alert, Measured, Page, Past, ShownVdisk, ShownWorker
 from .rows import active_runs, ended_workers, labels_of
 from .table import Columns, Look, brief, draw_runs, in_style, lines_wanted

@@ -20,8 +20,8 @@ from ..values.addresses import server_url, without_user
 from ..values.errors import reason_of, root_cause
 from ..values.verdict import answered, question
 from ..values.version import VERSION
+from .metrics_page import ReadSample, SampleReader, live, read_page, slow
 from .model import Alert, Page, Past, PastReport
-from .page import ReadSample, SampleReader, live, read_page, slow
 
 SLOW_EVERY = 10.0
 """Seconds between two readings of the CVMs and of what rarely changes (parameters, results)."""

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from ..values.sparkline import sparkline
-from .layout import joined, line, rest, text
+from .blocks import joined, line, rest, text
 from .rows import Note, RunRows, ShownRow, severity
 from .trends import COLUMNS, SECONDS, Trends
 

@@ -13,7 +13,7 @@ from benchwatch.server.board import Exporter
 from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.iperf3 import metrics
-from benchwatch.watch.page import SampleReader, live, read_page, slow
+from benchwatch.watch.metrics_page import SampleReader, live, read_page, slow
 from tests.support.places import NOW
 from tests.support.timelines import read_timelines
 

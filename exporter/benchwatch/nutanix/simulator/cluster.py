@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from ...values.errors import ConfigError
 from ...values.suggestion import did_you_mean, either
 from . import published, sections
-from .document import PageDocument
 from .faults import FAULT_SCENES
 from .load import Load
+from .page_html import PageDocument
 from .scenes import PUBLISHED_SCENES, background, jitter
 
 SCENES = {**PUBLISHED_SCENES, **FAULT_SCENES}

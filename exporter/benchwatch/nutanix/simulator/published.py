@@ -1,7 +1,7 @@
 """The pages with the numbers of public screenshots of 2015, without the sections whose numbers are not known."""
 
-from .document import Cell, PageDocument
 from .load import KILOBYTE, Bucket, LoadStream
+from .page_html import Cell, PageDocument
 from .sections import (
     READ_SOURCES,
     Stargate,

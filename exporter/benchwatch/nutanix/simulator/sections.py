@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from .document import BAR, Cell, Link, PageBar, PageColumn, PageDocument, PageSection
 from .load import KILOBYTE, LATENCY_EDGES, MEGABYTE, SIZE_EDGES, Bucket, Load, LoadStream, shared, total
+from .page_html import BAR, Cell, Link, PageBar, PageColumn, PageDocument, PageSection
 
 READ_SOURCES = (
     "Oplog",

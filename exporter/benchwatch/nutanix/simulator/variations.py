@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .cluster import SCENES
-from .document import BAR, Cell, PageBar, PageColumn, PageDocument, PageSection, Style, render
+from .page_html import BAR, Cell, PageBar, PageColumn, PageDocument, PageSection, Style, render
 from .units import OTHER_UNITS, UNKNOWN_UNITS, change_units
 
 Change = Callable[[PageDocument], PageDocument]

@@ -13,7 +13,7 @@ from typing import Any
 from ...metrics.buckets import Buckets
 from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
-from . import figures, metrics
+from . import main_figures, metrics
 from .document import FioDocument
 from .ending import Judgement, because, failure, judge, judge_jobs
 from .jobs import MOST_OPTIONS, parameters, reported_jobs
@@ -123,7 +123,11 @@ class FioState:
         """See tools.State."""
         if self._snapshot is None:
             return Figures(None, None, None, None)
-        return figures.of_run(self._snapshot) if self.outcome else figures.of_window(self._windows, self._snapshot)
+        return (
+            main_figures.of_run(self._snapshot)
+            if self.outcome
+            else main_figures.of_window(self._windows, self._snapshot)
+        )
 
     def times(self) -> Times:
         """See tools.State: all figures are from the same window."""
@@ -236,7 +240,7 @@ class FioState:
         if not begun <= windows.keys() or not windows:
             self.idle_reports = 0
             return
-        rate, latency = figures.of_windows(windows)
+        rate, latency = main_figures.of_windows(windows)
         if rate is not None:
             self.history.append(Report(time, rate, latency))
         idle = bool(self._windows) and not any(window.iops for window in self._windows.values())

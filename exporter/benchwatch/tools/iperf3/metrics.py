@@ -6,8 +6,8 @@ A server counts what its client counts, so figures that a sum would count twice 
 from itertools import chain
 
 from ...metrics.samples import Family
+from ..declarations import family
 from ..roles import Lost, Roles, Unit
-from ..tables import family
 
 _NO_REPEATS = "Absent for an interval without a byte, in which iperf3 repeats the last value."
 _SO_FAR = "so far, without omitted intervals"

@@ -11,7 +11,7 @@ from typing import Any
 from ...metrics.samples import Sample
 from ..api import Figures, Outcome, Report
 from ..beginning import ElapsedState
-from ..tables import samples
+from ..declarations import samples
 from . import metrics
 from .records import BOTH, KNOWN, Beginning, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result
 

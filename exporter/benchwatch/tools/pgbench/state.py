@@ -35,8 +35,8 @@ from ..beginning import PUNCTUAL, ROUNDING, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
 from .counting import COUNTERS, Totals
-from .course import ProgressCourse
 from .last_interval import LastInterval
+from .lifecycle import ProgressCourse
 from .log import LogChoice, TransactionLog
 from .messages import (
     ROWS_PER_SCALE,

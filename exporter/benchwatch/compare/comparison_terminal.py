@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..values.printable import printable
 from .comparison import Comparison, Comparisons
-from .text import cells, describe, heading, level, sentence
+from .wording import cells, describe, heading, level, sentence
 
 _COLOURS = {"better": "bold green", "worse": "bold red", "no difference shown": "bold", "not judged": "bold yellow"}
 

@@ -9,11 +9,11 @@ from ..compare.comparison import Comparisons, compare
 from ..compare.experiment import CannotCompare, Experiment, faults_of
 from ..compare.measured import MeasuredRun, is_sum
 from ..compare.measures import MEASURES, Measure, rank
-from ..compare.text import figure, heading, interval, level, percent, row_title, sentence
+from ..compare.wording import figure, heading, interval, level, percent, row_title, sentence
 from ..metrics.latencies import Group
 from ..plots import theme
+from ..plots.run_view import View
 from ..plots.section import Key, Plot, Section
-from ..plots.views import View
 from ..values.printable import in_html
 from . import charts
 

@@ -1,7 +1,7 @@
 import pytest
 
 from benchwatch.compare.measures import Unit
-from benchwatch.compare.text import interval, level, percent, quantity, span
+from benchwatch.compare.wording import interval, level, percent, quantity, span
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from ..settings.record import NAME, SUFFIX, Record, RunFile, merge, read_record
 from ..values.errors import ConfigError
 from ..values.names import label
 from .birth import birth
-from .faults import FaultsOfRun
 from .files import FileStatus
+from .unusable import FaultsOfRun
 
 _LATER = 10.0
 """Output written at least as many seconds after the end in a record belongs to another run."""

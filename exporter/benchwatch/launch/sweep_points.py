@@ -22,7 +22,7 @@ from ..settings.settings import RunsSettings
 from ..tools.invocation import Benchmark, recordable
 from ..values.errors import UserError
 from ..values.suggestion import did_you_mean
-from .record import RunRecord, recorded
+from .worker_record import RunRecord, recorded
 
 ORDERS = ("shuffled", "interleaved", "given")
 LABEL = "sweep"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from benchwatch.values.moments import read_moment, shown_moment
+from benchwatch.values.timestamps import read_moment, shown_moment
 
 
 def unix(*when: int) -> float:

@@ -1,11 +1,11 @@
-"""Results as Markdown, as GitHub renders it, for a pull request or a job's summary (see compare.markdown)."""
+"""Results as Markdown, as GitHub renders it, for a pull request; rules of compare.comparison_markdown."""
 
 from collections.abc import Iterator, Sequence
 
-from ..compare.markdown import plain, table_row
+from ..compare.comparison_markdown import plain, table_row
 from .requirements import CheckedRequirement
 from .result import Subject
-from .text import of_run, together
+from .result_text import of_run, together
 
 
 def markdown(subjects: Sequence[Subject], answers: Sequence[Sequence[CheckedRequirement]]) -> str:

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchwatch.server.repeats import Repeats
+from benchwatch.server.quiet_log import Repeats
 
 
 class Lines(logging.Handler):

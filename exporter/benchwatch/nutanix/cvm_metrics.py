@@ -5,12 +5,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from ..metrics.samples import Family, Sample, SampleColumn
 from . import families as f
+from .cvm_settings import Mapped, VdiskDisk
+from .cvm_snapshot import Detail, Snapshot, Status
 from .pages.histogram_table import Histogram
 from .pages.main_page import Disk, MainPage, VdiskTable, file_name, is_uuid
 from .pages.overview import Overview
 from .pages.vdisk_page import Share
-from .settings import Mapped, VdiskDisk
-from .snapshot import Detail, Snapshot, Status
 
 _OVERVIEW: Mapping[str, Family] = {
     "content_cache_hit_ratio": f.CACHE_HITS,

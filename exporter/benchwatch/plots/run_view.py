@@ -17,7 +17,7 @@ from ..history.timeline import Timeline
 from ..metrics.samples import Family
 from ..tools.roles import Roles
 from . import theme
-from .lines import Line, Span, held, interval, stalls
+from .time_lines import Line, Span, held, interval, stalls
 
 MOST_LINES = 6
 

@@ -1,7 +1,7 @@
 import numpy as np
 
-from benchwatch.plots.lines import COLUMNS, Line, Span, alone, column_width, drawn, stalls
-from benchwatch.plots.views import combined
+from benchwatch.plots.run_view import combined
+from benchwatch.plots.time_lines import COLUMNS, Line, Span, alone, column_width, drawn, stalls
 
 
 def line(*points: tuple[float, float]) -> Line:

@@ -14,7 +14,7 @@ from ..tools.registry import all_roles
 from ..values.numbers import clock
 from ..values.printable import in_html
 from . import theme
-from .views import View, parameters
+from .run_view import View, parameters
 
 _NONE = '<span class="none">–</span>'
 _LEVEL = {"1": "max"}

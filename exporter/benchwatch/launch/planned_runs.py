@@ -21,9 +21,19 @@ from ..values.names import check_name
 from .launch import launch
 from .outcome import Outcomes
 from .preparation import Place, Plan, planned_length
-from .record import RunRecord
-from .sweep import LABEL, Point, SweepOrder, check_is_alone, earlier_run, name_of, order_of, points_of, substituted
-from .terminal import Terminal
+from .printing import Terminal
+from .sweep_points import (
+    LABEL,
+    Point,
+    SweepOrder,
+    check_is_alone,
+    earlier_run,
+    name_of,
+    order_of,
+    points_of,
+    substituted,
+)
+from .worker_record import RunRecord
 
 
 class _Step(NamedTuple):

@@ -6,15 +6,15 @@ The code of `benchwatch show` makes the figures and sentences, that of the repor
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..history.timeline import Timeline
-from ..plots import tables
-from ..plots.figures import benchmark_figures, nothing_to_draw
+from ..plots import run_tables
+from ..plots.benchmark import benchmark_figures, nothing_to_draw
 from ..plots.machine import sections
 from ..plots.prometheus import Prometheus, PrometheusError
+from ..plots.run_view import View, views
 from ..plots.section import Section, rendered
 from ..plots.stage import stages
-from ..plots.views import View, views
 from ..results.result import results_of
-from ..results.text import of_run
+from ..results.result_text import of_run
 from ..tools.registry import names
 from ..values.printable import in_html
 from .vdisks import VdiskHistory
@@ -55,8 +55,8 @@ def _figures(table: Sequence[Sequence[str]]) -> str:
     if not table:
         return ""
     head, *rows = table
-    found = [tables.TableRow(name or "all", "", cells) for name, *cells in rows]
-    return tables.table([(name, "") for name in head[1:]], found, numbers=True)
+    found = [run_tables.TableRow(name or "all", "", cells) for name, *cells in rows]
+    return run_tables.table([(name, "") for name in head[1:]], found, numbers=True)
 
 
 def _plots(run: View) -> Iterator[Section]:
@@ -71,19 +71,19 @@ def _plots(run: View) -> Iterator[Section]:
 
 
 def _tables(run: View) -> Iterator[Section]:
-    results = tables.results([run])
+    results = run_tables.results([run])
     if results and all(worker.end is not None for worker in run.timelines):
         yield Section("Results of the whole run, as the tool reports them", html=results)
-    _, shared, machine = tables.settings([run])
+    _, shared, machine = run_tables.settings([run])
     if shared:
-        yield Section("Parameters", html=tables.table((), shared))
+        yield Section("Parameters", html=run_tables.table((), shared))
     disks = {
         f"{worker.runfile.server} {disk}".strip(): role
         for worker in run.timelines
         for disk, role in worker.runfile.roles.items()
     }
-    rows = [tables.TableRow(f"Disk {disk}", "", [role]) for disk, role in disks.items()]
-    yield Section("Environment", html=tables.table((), [*tables.environment([run]), *rows, *machine]))
+    rows = [run_tables.TableRow(f"Disk {disk}", "", [role]) for disk, role in disks.items()]
+    yield Section("Environment", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:

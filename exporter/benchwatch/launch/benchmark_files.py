@@ -20,7 +20,7 @@ from pathlib import Path
 from ..machine.host import Host
 from ..tools.launcher import ExtraLog, LogRoom
 from ..values.errors import UserError
-from .record import RunRecord
+from .worker_record import RunRecord
 
 MEMORY = Path("/dev/shm")
 _OWNER = ".run"

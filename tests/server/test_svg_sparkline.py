@@ -1,6 +1,6 @@
 import re
 
-from benchwatch.server.sparkline import sparkline
+from benchwatch.server.svg_sparkline import sparkline
 
 
 def paths(times: list[float], values: list[float | None], peak: float, end: float = 300.0) -> list[str]:

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from benchwatch.tools.pgbench.course import ProgressCourse
+from benchwatch.tools.pgbench.lifecycle import ProgressCourse
 from benchwatch.tools.pgbench.messages import Failure
 
 from .recordings import ARRIVED, PROGRESS, read, state_of, streams, values

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..history.series import Series
-from .lines import Array, interval
+from .time_lines import Array, interval
 
 _SLACK = 0.1
 """Fraction of a report that may precede the end of the warm-up."""

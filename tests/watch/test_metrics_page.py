@@ -6,11 +6,11 @@ from benchwatch.cli import main
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import Family, Sample
 from benchwatch.nutanix import families as nutanix
-from benchwatch.runs.families import FAMILIES as RUNS
+from benchwatch.runs.worker_families import FAMILIES as RUNS
 from benchwatch.server.process import FAMILIES as PROCESS
 from benchwatch.tools.registry import TOOLS
+from benchwatch.watch.metrics_page import SampleReader, live, read_page, slow
 from benchwatch.watch.model import Cvm, Measured, Page
-from benchwatch.watch.page import SampleReader, live, read_page, slow
 from tests.support.places import RECORDINGS, Place
 
 GOLDEN = Path(__file__).parents[1] / "nutanix" / "published.prom"

@@ -11,11 +11,11 @@ import numpy as np
 from ..compare.experiment import faults_of
 from ..compare.measured import MeasuredRun, place_of
 from ..compare.measures import THROUGHPUT, Measure
-from ..compare.text import title
+from ..compare.wording import title
 from ..plots import theme
 from ..plots.axes import LATENCY, throughput
+from ..plots.run_view import View
 from ..plots.section import Key, Plot, Section
-from ..plots.views import View
 from ..results import sweep_text
 from ..results.scalability import Scalability
 from ..results.sweep import CapacityCurve, curves, geometric

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from ..values.printable import printable
 from .comparison import Comparison, Comparisons
-from .text import cells, describe, heading, level, sentence
+from .wording import cells, describe, heading, level, sentence
 
 
 def markdown(found: Comparisons) -> str:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.files import Memory, OwnFiles, rescue
-from benchwatch.launch.record import RunRecord
+from benchwatch.launch.benchmark_files import Memory, OwnFiles, rescue
+from benchwatch.launch.worker_record import RunRecord
 from benchwatch.machine.host import Host
 from benchwatch.tools.launcher import ExtraLog
 
@@ -40,7 +40,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in place of /dev/shm."""
     made = tmp_path / "memory"
     made.mkdir()
-    monkeypatch.setattr("benchwatch.launch.files.MEMORY", made)
+    monkeypatch.setattr("benchwatch.launch.benchmark_files.MEMORY", made)
     return made
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.record import RunRecord
+from benchwatch.launch.worker_record import RunRecord
 from benchwatch.values.errors import UserError
 from tests.support.launching import Launchpad
 from tests.support.waiting import PATIENCE, eventually

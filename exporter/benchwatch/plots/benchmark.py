@@ -7,10 +7,10 @@ from ..tools.registry import all_roles, named
 from . import theme
 from .axes import BANDWIDTH, LATENCY, Axis, throughput
 from .distributions import histogram_figures
+from .run_view import Trace, label, stalled, traces
 from .section import Plot
 from .stage import Stage
 from .timeplot import time_plot
-from .views import Trace, label, stalled, traces
 
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
 _MOST_PERCENTILES = 3

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwatch.metrics.exposition import Exposition
-from benchwatch.nutanix.metrics import FAMILIES, CvmSource
+from benchwatch.nutanix.cvm_metrics import FAMILIES, CvmSource
+from benchwatch.nutanix.cvm_settings import VdiskDisk
+from benchwatch.nutanix.cvm_snapshot import Detail, Snapshot, Status
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.oplog_page import read_oplog_page
 from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
-from benchwatch.nutanix.settings import VdiskDisk
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.variations import write
-from benchwatch.nutanix.snapshot import Detail, Snapshot, Status
 
 GOLDEN = Path(__file__).parent / "published.prom"
 VDISK = "31181823"

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..compare.measures import THROUGHPUT, Measure, of_lost, rank
-from ..compare.text import figure, heading, level, quantity, span, title
+from ..compare.wording import figure, heading, level, quantity, span, title
 from ..history.timeline import Timeline
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from ..values import numbers
-from ..values.moments import shown_moment
 from ..values.printable import printable
+from ..values.timestamps import shown_moment
 from . import sweep_text
 from .repeats import CONFIDENCE, FEWEST, Repeated, finished, kinds, repeated
 from .result import ObjectiveKept, RunResult, Subject, results_of
