@@ -139,7 +139,8 @@ def _pgbench(place: Place, seconds: int) -> list[str]:
 
 
 def _fio(files: Path, seconds: int) -> list[str]:
-    where = [f"--directory={files}", "--size=64M", f"--direct={int(_allows_direct_io(files))}"]
+    # Without --thread, its jobs are processes in sessions of their own, which a fio that is killed leaves behind.
+    where = ["--thread", f"--directory={files}", "--size=64M", f"--direct={int(_allows_direct_io(files))}"]
     time_limit = ["--time_based", f"--runtime={seconds}"]
     report = ["--output-format=json+", "--status-interval=1", "--eta=never"]
     reads = ["--name=data", "--filename=data", "--rw=randread", "--bs=8k", "--rate_iops=400"]
