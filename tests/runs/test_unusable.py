@@ -19,9 +19,9 @@ def test_the_newest_sentences_are_on_the_page_and_all_are_counted_and_logged(cap
     runs = Runs([], RunsSettings(), Buckets(1))
     assert lines(runs) == []
     for number in range(25):
-        runs.unusable.say("mapping", f"vdisk {number} is nowhere")
-    runs.unusable.say("mapping", "vdisk 5 is nowhere")
-    runs.unusable.say("disk", "x" * 1000)
+        runs.faults.say("mapping", f"vdisk {number} is nowhere")
+    runs.faults.say("mapping", "vdisk 5 is nowhere")
+    runs.faults.say("disk", "x" * 1000)
     counted = [line for line in lines(runs) if line.startswith("benchwatch_watch_errors_total")]
     assert counted == [
         'benchwatch_watch_errors_total{reason="mapping"} 26',
@@ -36,6 +36,6 @@ def test_the_newest_sentences_are_on_the_page_and_all_are_counted_and_logged(cap
 def test_a_fault_of_ours_has_its_first_traceback_in_the_log_and_is_counted(caplog: pytest.LogCaptureFixture) -> None:
     runs = Runs([], RunsSettings(), Buckets(1))
     for number in range(3):
-        runs.unusable.say("internal", f"run {number} cannot be read on", ValueError("no"))
+        runs.faults.say("internal", f"run {number} cannot be read on", ValueError("no"))
     assert [(record.levelno, bool(record.exc_info)) for record in caplog.records] == [(logging.WARNING, True)]
     assert 'benchwatch_watch_errors_total{reason="internal"} 3' in lines(runs)
