@@ -41,6 +41,25 @@ def test_a_start_that_failed_before_anything_was_measured_is_replaced(place: Lau
     assert place.record("a")["exit_code"] == 0
 
 
+@pytest.mark.parametrize("record", ["", "command: [pgbench, -S]\n"])
+def test_what_a_launcher_left_that_was_killed_before_the_start_is_replaced(place: Launchpad, record: str) -> None:
+    folder = place.runs / "a"
+    folder.mkdir(parents=True)
+    (folder / "pgbench.yaml").write_text(record)
+    (folder / "pgbench.out").touch()
+    code, said = run(place, f"echo '{REPORTS}' >&2")
+    assert code == 0
+    assert "benchwatch: replaces runs/a/pgbench.*: that launcher ended before it started the benchmark" in said
+    assert place.record("a")["exit_code"] == 0
+
+
+def test_a_record_that_somebody_wrote_before_the_start_is_kept(place: Launchpad) -> None:
+    (place.runs / "a").mkdir(parents=True)
+    (place.runs / "a/pgbench.yaml").write_text("labels: {storage: new}\n")
+    assert run(place, "exit 0")[0] == 2
+    assert (place.runs / "a/pgbench.yaml").read_text() == "labels: {storage: new}\n"
+
+
 @pytest.mark.parametrize(
     "script",
     [

@@ -6,6 +6,7 @@ locked (flock) while its launcher lives, so nothing replaces what is still being
 
 import fcntl
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,8 @@ class RunRecord:
     def check_is_new(self, overwrite: bool = False) -> str:
         """Raises UserError if this worker has files already that may not be replaced.
 
-        Those of a failed start, which measured nothing, may be; with `overwrite`, all may be, unless they are still
-        being recorded. Returns a sentence about what will be replaced; empty if nothing is there.
+        Those of a start that failed or was never made, which measured nothing, may be; with `overwrite`, all may be,
+        unless they are still being recorded. Returns a sentence about what will be replaced; empty if nothing is there.
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise UserError(f"{self.folder} already exists and is not a folder: choose another --name")
@@ -58,7 +59,15 @@ class RunRecord:
             return f"replaces {files}"
         if (why := failed_start(self.folder, self.worker)) is not None:
             return f"replaces {files}: that start failed before anything was measured ({why})"
+        if self._never_started(taken):
+            return f"replaces {files}: that launcher ended before it started the benchmark"
         raise UserError(f"{taken[0]} already exists: choose another --name or --worker, or add --overwrite")
+
+    def _never_started(self, files: Sequence[Path]) -> bool:
+        """Whether a launcher that has ended left only its empty output files and a record without a start."""
+        record, output = recorded(self.path), self.file("out")
+        empty = all(file == self.path or not file.stat().st_size for file in files)
+        return empty and output in files and record is not None and record.start is None
 
     def _is_active(self) -> bool:
         """Whether another launcher is recording this worker."""
