@@ -82,7 +82,7 @@ def test_another_run_in_the_same_output_is_followed(rotated: bool, tmp_path: Pat
     if rotated:
         (tmp_path / "w.out.1").write_bytes(first)
     else:  # more than is read at a time
-        first += b"\n" * (5 << 20)
+        first += (b" " * 1023 + b"\n") * (5 << 10)
     (tmp_path / "w.out").write_bytes(first * (not rotated) + first)
     names = [file.name for file in tmp_path.iterdir()]
     followed = FollowedRun(tmp_path.name, tmp_path, RunsSettings(), Buckets(), FAMILIES)
