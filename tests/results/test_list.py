@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import shutil
@@ -55,6 +56,20 @@ def test_runs_are_listed_the_latest_first_with_their_result(listed: Listed) -> N
         ["ancient", "interrupted", "pgbench"],
     ]
     assert lines[0].endswith(" UTC  1m 00s  1,000 TPS, mean 160 µs  cluster=a, vm=pg1")
+
+
+def test_a_run_that_cannot_be_read_is_named_and_hides_no_other(listed: Listed, monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = os.scandir
+
+    def denied(path: object) -> object:
+        if str(path) == "runs/old":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(str(path))
+
+    monkeypatch.setattr(os, "scandir", denied)
+    code, out, err = listed()
+    assert (code, err) == (0, "benchwatch: runs/old: cannot be read: Permission denied; expected a file or a folder\n")
+    assert [line.split()[0] for line in out.splitlines()[1:]] == ["new", "ancient"]
 
 
 def test_labels_and_ages_filter(listed: Listed) -> None:

@@ -41,13 +41,21 @@ def _read(run: Run) -> None:
         worker.tick(run.modified)
 
 
-def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets, *, different: str = "") -> list[Run]:
+def find_runs(
+    paths: Iterable[Path],
+    settings: RunsSettings,
+    buckets: Buckets,
+    *,
+    different: str = "",
+    unreadable: list[str] | None = None,
+) -> list[Run]:
     """The runs in these files and folders, not yet read.
 
     A folder that contains folders holds runs; any other folder is one run; a file is a run named after it. PATH#3 is
     the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
     does not exist may name an experiment, and stands for its repeats. A run that several paths name is returned once.
-    Raises ConfigError for a unreadable path and, if `different` (the name of a command) is given, for such a run.
+    Raises ConfigError if `different` (the name of a command) is given for such a run, and for a path or run that cannot
+    be read; with `unreadable`, such a run is left out, and its sentence added there.
     """
     files: dict[Path, list[str]] = {}
     runs = []
@@ -58,16 +66,20 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets, *
                 continue
             if path.is_dir():
                 found = listing(path)
-                inner = [path / name for name in sorted(found.folders)] or [path]
-                runs += [open_run(label(folder.resolve().name), folder, settings, buckets) for folder in inner]
+                for folder in [path / name for name in sorted(found.folders)] or [path]:
+                    try:
+                        runs.append(open_run(label(folder.resolve().name), folder, settings, buckets))
+                    except OSError as error:
+                        if unreadable is None:
+                            raise
+                        unreadable.append(_cannot_be_read(folder, error))
                 if found.folders and found.files:
                     files.setdefault(path, []).extend(found.files)
             else:
                 path.stat()
                 files.setdefault(path.parent, []).append(path.name)
         except OSError as error:
-            where = error.filename or path
-            raise ConfigError(f"{where}: cannot be read: {error.strerror}; expected a file or a folder") from error
+            raise ConfigError(_cannot_be_read(path, error)) from error
     for folder, names in files.items():
         groups: dict[str, list[str]] = {}
         for name in sorted(names):
@@ -80,6 +92,10 @@ def find_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets, *
     if different and len(each) < len(runs):
         raise ConfigError(f"{different}: the same run was given twice; expected different ones")
     return _with_names_of_their_own(list(each.values()), settings, buckets)
+
+
+def _cannot_be_read(path: Path, error: OSError) -> str:
+    return f"{error.filename or path}: cannot be read: {error.strerror}; expected a file or a folder"
 
 
 def _expanded(path: Path, settings: RunsSettings) -> list[Path]:

@@ -18,7 +18,7 @@ from ..settings.settings import RunsSettings, load_settings
 from ..values import numbers
 from ..values.arguments import duration, pair
 from ..values.errors import FAILED, UserError
-from ..values.printable import printable
+from ..values.printable import printable, say
 
 if TYPE_CHECKING:
     from ..runs.run import Run
@@ -105,9 +105,10 @@ def _list(options: argparse.Namespace) -> int:
     oldest = now - options.newer if options.newer is not None else 0.0
     youngest = now - options.older if options.older is not None else float("inf")
     labels = dict(options.label).items()
+    unreadable: list[str] = []
     runs = [
         one
-        for one, began in _runs(options.paths, settings.runs, now)
+        for one, began in _runs(options.paths, settings.runs, now, unreadable)
         if labels <= one.labels.items() and oldest <= began <= youngest
     ]
     runs.sort(key=lambda one: -(one.start or 0.0))
@@ -116,17 +117,24 @@ def _list(options: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": rows}, indent=2) + "\n")
     else:
         sys.stdout.writelines(f"{line}\n" for line in _table(runs, now))
+    for sentence in unreadable:
+        say(sentence)
     if not runs:
         raise UserError(f"no such runs in {', '.join(map(str, options.paths))}", FAILED)
     return 0
 
 
-def _runs(paths: Sequence[Path], settings: RunsSettings, now: float) -> Iterator[tuple[ListedRun, float]]:
-    """The runs in these folders, and when each began or, failing that, was last written to (Unix seconds)."""
+def _runs(
+    paths: Sequence[Path], settings: RunsSettings, now: float, unreadable: list[str]
+) -> Iterator[tuple[ListedRun, float]]:
+    """The runs in these folders, and when each began or, failing that, was last written to (Unix seconds).
+
+    Adds a sentence to `unreadable` for each run that cannot be read.
+    """
     from ..history.find import find_runs
     from ..metrics.buckets import Buckets
 
-    for run in find_runs(paths, settings, Buckets(1)):
+    for run in find_runs(paths, settings, Buckets(1), unreadable=unreadable):
         without_logs = {name: status for name, status in run.listed.items() if not _LOG.search(name)}
         if without_logs:
             run.look(without_logs, now)
