@@ -9,8 +9,9 @@ import pytest
 from benchwatch.history.find import find_runs
 from benchwatch.machine.mounts import Storage
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.runs.append import Refused, Room, put_record
+from benchwatch.runs.append import put_record
 from benchwatch.runs.files import listing
+from benchwatch.runs.room import Refused, Room
 from benchwatch.runs.run import Run
 from benchwatch.runs.unusable import Faults
 from benchwatch.runs.worker import Worker

@@ -1,9 +1,7 @@
-"""Appends pushed bytes to files of the push folder, as long as there is room for them.
+"""Appends pushed bytes to files of the push folder, as long as there is room for them (see room).
 
-PushSettings limits the size of one push, of each run and of the whole folder, the number of files in a run and of runs
-in the folder, and keeps some of the file system free. Bytes for which there is no room are refused before they are
-written; bytes that have been written are never lost. Everything here blocks on the disk; call it from one thread at a
-time.
+Bytes for which there is no room are refused before they are written; bytes that have been written are never lost.
+Everything here blocks on the disk; call it from one thread at a time.
 """
 
 import errno
@@ -12,16 +10,14 @@ import logging
 import os
 import re
 import stat
-import time
-from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ..settings.record import load_runfile
-from ..settings.settings import PushSettings, RunsSettings
+from ..settings.settings import RunsSettings
 from ..values.errors import ConfigError
+from .room import Refused, Room
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -34,10 +30,6 @@ GAP = "so that none can be put at"
 LARGEST_PIECE = 1024 * 1024
 """Bytes accepted in one piece of a stream."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_REMEMBERED = 1000
-"""Runs whose usage stays in memory."""
-_TRUSTED = 60.0
-"""Seconds after which a folder is measured again: others may have added or removed files."""
 
 
 FailedStart = Callable[[Path, str], str | None]
@@ -45,91 +37,6 @@ FailedStart = Callable[[Path, str], str | None]
 
 See history.find.failed_start.
 """
-
-
-class Refused(Exception):
-    """A push that is refused, or cut short: an HTTP status and a sentence for the client."""
-
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.status = status
-
-
-class _Usage(NamedTuple):
-    """What a folder held when it was measured, plus what pushes have added since."""
-
-    bytes: int
-    entries: int
-    """Files in the folder of a run, or runs in the push folder."""
-    measured: float
-    """Seconds of the monotonic clock."""
-
-
-class Room:
-    """How full the push folder is, and whether there is room for more."""
-
-    def __init__(self, settings: PushSettings) -> None:
-        self.settings = settings
-        self.written = 0
-        """Bytes written in total."""
-        self._runs: OrderedDict[Path, _Usage] = OrderedDict()
-        self._folders: dict[Path, _Usage] = {}
-
-    def need(self, path: Path, size: int) -> None:
-        """Check that there is room for `size` more bytes in a file of a run; the file may be new. Raises Refused."""
-        run, settings = path.parent, self.settings
-        new_file = not path.exists()
-        new_run = new_file and not run.exists()
-        usage = self._run(run)
-        if usage.bytes + size > settings.max_run_bytes or usage.entries + new_file > settings.max_run_files:
-            usage = self._run(run, remeasure=True)
-        if usage.bytes + size > settings.max_run_bytes:
-            most = settings.max_run_bytes
-            raise Refused(507, f"run {run.name} has {usage.bytes} bytes, and the limit is {most} (push.max_run_bytes)")
-        if usage.entries + new_file > settings.max_run_files:
-            raise Refused(507, f"run {run.name} has {usage.entries} files, which is the limit (push.max_run_files)")
-        whole = self._folder(run.parent)
-        if whole.bytes + size > settings.max_folder_bytes or whole.entries + new_run > settings.max_runs:
-            whole = self._folder(run.parent, remeasure=True)
-        if whole.bytes + size > settings.max_folder_bytes:
-            most = settings.max_folder_bytes
-            raise Refused(
-                507, f"the folder of pushes has {whole.bytes} bytes, and the limit is {most} (push.max_folder_bytes)"
-            )
-        if whole.entries + new_run > settings.max_runs:
-            raise Refused(507, f"the folder of pushes has {whole.entries} runs, which is the limit (push.max_runs)")
-        free, kept = _free(run), settings.keep_free_bytes
-        if free is not None and free - size < kept:
-            raise Refused(
-                507, f"the pushes' file system has {free} bytes free; {kept} must stay free (push.keep_free_bytes)"
-            )
-        self._runs[run] = usage._replace(entries=usage.entries + new_file)
-        self._folders[run.parent] = whole._replace(entries=whole.entries + new_run)
-
-    def add(self, path: Path, size: int) -> None:
-        """Note that this many bytes were written to that file."""
-        self.written += size
-        for usages, folder in ((self._runs, path.parent), (self._folders, path.parent.parent)):
-            if usage := usages.get(folder):
-                usages[folder] = usage._replace(bytes=usage.bytes + size)
-
-    def _run(self, run: Path, *, remeasure: bool = False) -> _Usage:
-        now = time.monotonic()
-        usage = self._runs.get(run)
-        if usage is None or remeasure or now - usage.measured > _TRUSTED:
-            usage = self._runs[run] = _Usage(*_measure(run), now)
-        self._runs.move_to_end(run)
-        if len(self._runs) > _REMEMBERED:
-            self._runs.popitem(last=False)
-        return usage
-
-    def _folder(self, folder: Path, *, remeasure: bool = False) -> _Usage:
-        now = time.monotonic()
-        usage = self._folders.get(folder)
-        if usage is None or (remeasure and now - usage.measured > _TRUSTED):
-            runs = [entry.path for entry in _entries(folder) if entry.is_dir(follow_symlinks=False)]
-            usage = self._folders[folder] = _Usage(sum(_measure(Path(run))[0] for run in runs), len(runs), now)
-        return usage
 
 
 class PushedPart(NamedTuple):
@@ -309,33 +216,3 @@ def _check_record(path: Path, name: str) -> None:
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         raise Refused(400, f"{name}: expected a record in YAML: {type(error).__name__}: {reason}") from error
-
-
-def _free(folder: Path) -> int | None:
-    """Bytes that this process can still write to the file system of a folder, which need not exist; None if unknown."""
-    for each in (folder, *folder.parents):
-        try:
-            status = os.statvfs(each)
-        except OSError:
-            continue
-        return status.f_bavail * status.f_frsize
-    return None
-
-
-def _measure(folder: Path) -> tuple[int, int]:
-    """Bytes and number of the files in a folder; zeros if it does not exist."""
-    sizes = []
-    for entry in _entries(folder):
-        with suppress(OSError):
-            status = entry.stat(follow_symlinks=False)
-            if stat.S_ISREG(status.st_mode):
-                sizes.append(status.st_size)
-    return sum(sizes), len(sizes)
-
-
-def _entries(folder: Path) -> list["os.DirEntry[str]"]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:
-        return []

@@ -35,7 +35,8 @@ from aiohttp import web
 
 from ..history.find import failed_start
 from ..metrics.samples import Family, Sample
-from ..runs.append import LARGEST_PIECE, STREAM, PushedPart, PushFile, Refused, Room, put_record
+from ..runs.append import LARGEST_PIECE, STREAM, PushedPart, PushFile, put_record
+from ..runs.room import Refused, Room
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from types import TracebackType
 
-from ..runs.append import Refused
+from ..runs.room import Refused
 
 
 class PushPlace:
