@@ -156,3 +156,17 @@ def test_the_report_does_not_move_a_run_to_the_clock_of_its_files(ahead: int, lo
     for record in parse("text", (report + "tps = 1.0 (without initial connection time)\n").encode()):
         state.apply(record, "out", begun - ahead + 10)
     assert (state.start, state.end) == (begun, begun + 10)
+
+
+def test_a_file_that_grew_after_its_times_were_looked_up_is_not_on_another_clock() -> None:
+    starts = []
+    for late in (0.0, 0.5):  # behind the lines, where another reader sees the file's last write
+        state, begun = new_state(), 1_795_168_000
+        for record in text_records(f"progress: {begun + 10}.000 s, 1.0 tps, lat 1.000 ms stddev 0.000, 0 failed\n"):
+            state.apply(record, "err", begun + 10 - late)
+        report = "transaction type: a.sql\nnumber of transactions actually processed: 12\n"
+        for record in parse("text", (report + "tps = 1.0 (without initial connection time)\n").encode()):
+            state.apply(record, "out", begun + 12)
+        state.written("err", Written(begun + 10.0))
+        starts.append(state.start)
+    assert starts == [begun, begun]

@@ -160,11 +160,20 @@ class PgbenchState(ElapsedState):
         if dated is None:
             interval = self._totals.count.interval or 0.0
             return min((beginning(seconds, times, tolerance, interval) for seconds, times in lines), default=None)
-        if self._logs.behind < -ROUNDING:  # the clock of the benchmark is ahead of that of the files
+        if self._is_ahead():
             return dated
         # A file that was written long before is a copy, or has the times of another clock.
         earlier = (times.last - seconds for seconds, times in lines if not times.undated)
         return min((time for time in earlier if tolerance < dated - time <= SLOW), default=dated)
+
+    def _is_ahead(self) -> bool:
+        """Whether the benchmark's clock is ahead of that of its files: its last times are later than their last write.
+
+        The times of arrival do not show it: a file may have grown since its times were looked up.
+        """
+        dated = [line.time for line in list(self._lines)[-1:] if line.epoch]
+        latest = max((time for time in (self._log.end, *dated) if time is not None), default=-math.inf)
+        return latest - max(times.last for times in self._written.values()) > ROUNDING
 
     @property
     def end(self) -> float | None:
