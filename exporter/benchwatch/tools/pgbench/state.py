@@ -171,8 +171,8 @@ class PgbenchState(ElapsedState):
 
         The times of arrival do not show it: a file may have grown since its times were looked up.
         """
-        dated = [line.time for line in list(self._lines)[-1:] if line.epoch]
-        latest = max((time for time in (self._log.end, *dated) if time is not None), default=-math.inf)
+        line = self._lines[-1].time if self._lines and self._lines[-1].epoch else None
+        latest = max((time for time in (self._log.end, line) if time is not None), default=-math.inf)
         return latest - max(times.last for times in self._written.values()) > ROUNDING
 
     @property
